@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advisor/advisor.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/agent.hpp"
@@ -43,6 +44,8 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
+  int automatic = 0;  ///< --auto: at most so many runs; 0: it was not asked for
+  std::string advice = "quire.advice";  ///< its file
   std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure, mount, report, perfetto;
   std::vector<std::string> settings;
   host_arguments where;
@@ -173,20 +176,26 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
 bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
   std::vector<std::filesystem::path> records;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-    if (entry.path().extension() == ".record") records.push_back(entry.path());
+    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory") records.push_back(entry.path());
   for (const auto& path : records) std::filesystem::remove(path, error);
   return !error;
 }
 
 /// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user sees to. Empty, and a sentence in `why`.
 std::string record_directory(const run_arguments& asked, std::string& why) {
-  const std::string beside = !asked.report.empty() ? asked.report : asked.perfetto;
+  const std::string beside = !asked.report.empty() ? asked.report : !asked.perfetto.empty() ? asked.perfetto : asked.advice;
   const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
   std::error_code error;
   std::filesystem::create_directory(directory, error);
   const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
-  if (!good) why = fmt::format("--report {}: cannot make {}: {}", beside, directory.string(), error.message());
+  if (!good) why = fmt::format("{} {}: cannot make {}: {}", wants_report(asked) ? "--report" : "--advice", beside, directory.string(), error.message());
   return good ? directory.string() : std::string();
+}
+
+/// With the directory, unless something else is there.
+void drop_records(const std::string& directory) {
+  std::error_code error;
+  if (remove_records(directory, error)) std::filesystem::remove(directory, error);
 }
 
 /// Makes the page of what the nodes have left. The records go if that was possible.
@@ -196,10 +205,34 @@ void make_report(const run_arguments& asked, const std::string& directory) {
     fmt::print(stderr, "quire run: no report: {}\n", why);
     return;
   }
-  std::error_code error;
-  if (remove_records(directory, error)) std::filesystem::remove(directory, error);  // unless something else is there
+  drop_records(directory);
   for (const std::string& file : {asked.report, asked.perfetto})
     if (!file.empty()) fmt::print(stderr, "quire run: the report is in {}\n", file);
+}
+
+/// Runs the job as often as --auto has something to find out, at most as often as was asked for.
+bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked, const base::option_values& options, const std::string& records) {
+  std::vector<std::string> closed;
+  for (const char* const name : advisor::tuned_options)
+    if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
+  const auto say = [](const std::string& text) { fmt::print(stderr, "quire run: --auto: {}\n", text); };
+  std::string note;
+  advisor::tuning known(asked.advice, plan, std::move(closed), note);
+  if (!note.empty()) say(note);
+  const auto own = plan.environment;
+  for (int left = asked.automatic;; --left) {
+    plan.environment = own;
+    for (const auto& s : advisor::next_run(known.known())) plan.environment.emplace_back(base::find_option(s.option)->variable, s.value);
+    auto outcome = bootstrap::launcher::run_job(plan);
+    std::vector<std::string> said;
+    std::string why;
+    const bool learnt = known.on_run(outcome.exit_status, records, said, why);
+    for (const std::string& sentence : said) say(sentence);
+    if (!learnt) say("nothing is learnt from this run: " + why);
+    if (left <= 1 || !learnt || outcome.exit_status != 0 || advisor::is_done(known.known())) return outcome;
+    std::error_code error;
+    (void)remove_records(records, error);
+  }
 }
 
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
@@ -247,7 +280,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
-  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report" : nullptr;
+  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report" : asked.automatic != 0 ? "--auto" : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (is_file(asked.statistics)) {
@@ -255,13 +288,17 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
   std::string records;
-  if (wants_report(asked)) {
+  if (wants_report(asked) || asked.automatic != 0) {
     records = record_directory(asked, why);
     if (records.empty()) return refuse(why);
     plan.environment.emplace_back(base::row_of(base::option::report).variable, records);
   }
-  const auto outcome = bootstrap::launcher::run_job(plan);
-  if (!records.empty()) make_report(asked, records);
+  const auto outcome = asked.automatic != 0 ? run_tuned(plan, asked, options, records) : bootstrap::launcher::run_job(plan);
+  if (wants_report(asked)) {
+    make_report(asked, records);
+  } else if (!records.empty()) {
+    drop_records(records);
+  }
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
   if (outcome.nobody_joined && !by_exec && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
     if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
@@ -325,6 +362,12 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--report", asked->report, "Where the time went, as a page for a browser: who waited when, for which memory and at which line, false sharing")
       ->type_name("FILE.html");
   command->add_option("--perfetto", asked->perfetto, "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")->type_name("FILE.json");
+  command->add_flag("--auto{1}", asked->automatic,
+                    "Find settings with which the program is faster, and means the same: each run tries one, and takes back what was slower. With --auto=RUNS at most so many "
+                    "runs, one after the other")
+      ->type_name("RUNS")
+      ->check(CLI::Range(1, 100));
+  command->add_option("--advice", asked->advice, "--auto: where it keeps what it has found out from run to run")->type_name("FILE")->capture_default_str();
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));

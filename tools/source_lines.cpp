@@ -18,6 +18,13 @@ bool is_users(const std::string& file) {
   return file != "??" && !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") && file.find("/include/quire/") == std::string::npos;
 }
 
+/// memcpy() and the like, and Python's interpreter: whatever debug information they come with, their callers count.
+bool is_of_system(const std::string& call) {
+  const std::size_t slash = call.rfind('/') + 1;
+  if (call.compare(slash, 6, "python") == 0 || call.compare(slash, 9, "libpython") == 0) return true;
+  return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") || call.starts_with("/usr/lib64/");
+}
+
 /// Without the arguments of templates and functions, which fill lines.
 std::string short_name(std::string function) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
@@ -71,25 +78,40 @@ source_lines::source_lines(std::span<const std::vector<std::string>> stacks) {
   }
 }
 
+std::string source_lines::line_at(const std::string& call) const {
+  const auto found = lines_.find(call);
+  if (found == lines_.end()) return {};
+  for (const line& one : found->second) {
+    const auto* const own = std::find_if(std::begin(of_quire), std::end(of_quire), [&](const auto& o) { return one.function.starts_with(o.function); });
+    if (own != std::end(of_quire)) return std::string(own->what);
+    if (one.number == 0 || !is_users(one.file) || one.function.starts_with("quire::")) continue;
+    const std::size_t slash = one.file.rfind('/');
+    return fmt::format("{}:{} in {}()", one.file.substr(slash == std::string::npos ? 0 : slash + 1), one.number, short_name(one.function));
+  }
+  return {};
+}
+
+std::string source_lines::line_of(const std::vector<std::string>& calls) const {
+  for (const auto& call : calls)
+    if (!is_of_system(call))
+      if (std::string found = line_at(call); !found.empty()) return found;
+  return {};
+}
+
+std::string source_lines::function_at(const std::string& call) const {
+  const auto found = lines_.find(call);
+  if (found == lines_.end() || found->second.empty()) return {};
+  const std::string name = short_name(found->second.back().function);
+  return name != "??" && !name.starts_with("std::") && !name.starts_with("quire::") ? name + "()" : std::string();
+}
+
 std::string source_lines::own_line(const std::vector<std::string>& calls) const {
-  for (const auto& call : calls) {
-    const auto found = lines_.find(call);
-    if (found == lines_.end()) continue;
-    for (const line& one : found->second) {
-      const auto* const own = std::find_if(std::begin(of_quire), std::end(of_quire), [&](const auto& o) { return one.function.starts_with(o.function); });
-      if (own != std::end(of_quire)) return std::string(own->what);
-      if (one.number == 0 || !is_users(one.file) || one.function.starts_with("quire::")) continue;
-      const std::size_t slash = one.file.rfind('/');
-      return fmt::format("{}:{} in {}()", one.file.substr(slash == std::string::npos ? 0 : slash + 1), one.number, short_name(one.function));
-    }
-  }
+  if (std::string found = line_of(calls); !found.empty()) return found;
   // No debug information: the first function with a name that is not the C++ library's.
-  for (const auto& call : calls) {
-    const auto found = lines_.find(call);
-    if (found == lines_.end() || found->second.empty()) continue;
-    const std::string name = short_name(found->second.back().function);
-    if (name != "??" && !name.starts_with("std::") && !name.starts_with("quire::")) return name + "()";
-  }
+  for (const bool of_system : {false, true})
+    for (const auto& call : calls)
+      if (is_of_system(call) == of_system)
+        if (std::string found = function_at(call); !found.empty()) return found;
   return calls.empty() ? std::string{} : calls.front();
 }
 

@@ -21,8 +21,13 @@ class source_lines {
   /// The innermost line of the user's own program: not of the C++ library, nor of Quire's headers. "heat.cpp:57 in make_grid()"; without debug
   /// information the function's name, or the place in the file; empty if nothing is known.
   [[nodiscard]] std::string own_line(const std::vector<std::string>& calls) const;
+  /// The same; empty without debug information.
+  [[nodiscard]] std::string line_of(const std::vector<std::string>& calls) const;
 
  private:
+  /// Of one call; empty: not known, or not of the program.
+  [[nodiscard]] std::string line_at(const std::string& call) const;
+  [[nodiscard]] std::string function_at(const std::string& call) const;
   std::map<std::string, std::vector<line>> lines_;
 };
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "api/calls/range.hpp"
@@ -19,7 +20,9 @@
 #include "base/log.hpp"
 #include "core/counter_table.hpp"
 #include "detect/fault_place.hpp"
+#include "detect/python_place.hpp"
 #include "record/file.hpp"
+#include "record/tell.hpp"
 
 namespace quire::api {
 namespace {
@@ -33,56 +36,6 @@ bool write_file(const std::string& path, std::span<const std::byte> content) {
   if (file == nullptr) return false;
   const bool good = content.empty() || std::fwrite(content.data(), 1, content.size(), file) == content.size();
   return std::fclose(file) == 0 && good;
-}
-
-void tell_sums(record::file_sums& to, const record::fault_sums& from) {
-  for (int write = 0; write < 2; ++write) {
-    to.faults[write] = from.faults[write];
-    to.ns[write] = from.ns[write];
-    to.lines[write] = from.lines[write];
-  }
-}
-
-record::file_thread tell_thread(const record::thread_record& t, std::uint64_t begin_ns, std::uint64_t end_ns) {
-  record::file_thread told;
-  told.number = t.number;
-  told.begin_ns = t.when.begin_ns() - std::min(begin_ns, t.when.begin_ns());
-  told.resolution_ns = t.when.resolution_ns();
-  std::uint64_t before = told.begin_ns;
-  for (const record::segment& s : t.when.all()) {
-    record::segment& one = told.segments.emplace_back(s);
-    one.end_ns = before = std::max(before, s.end_ns - std::min(begin_ns, s.end_ns));
-  }
-  for (std::size_t phase = 0; phase < t.phases.size(); ++phase) {
-    record::phase_sums sums = t.phases[phase];
-    if (t.phase == phase) sums.ns += end_ns - std::min(end_ns, t.phase_begin_ns);
-    if (sums.ns != 0) told.phases.push_back({phase, sums.ns, sums.waited_ns});
-  }
-  t.units.for_each([&](const auto& p) {
-    record::file_unit& u = told.units.emplace_back();
-    u.region = p.key.unit >> 46;
-    u.unit = p.key.unit & ((std::uint64_t{1} << 46) - 1);
-    u.from.assign(p.key.from.begin(), p.key.from.end());
-    tell_sums(u.sums, p.value);
-  });
-  t.sites.for_each([&](const auto& p) {
-    record::file_site& s = told.sites.emplace_back();
-    s.from.assign(p.key.from.begin(), p.key.from.end());
-    tell_sums(s.sums, p.value);
-  });
-  return told;
-}
-
-record::file_heat tell_heat(const record::recorder::heat_of& h) {
-  record::file_heat told{h.region, std::uint64_t{1} << h.map.piece_shift(), std::uint64_t{1} << h.map.column_shift(), {}};
-  for (std::size_t row = 0; row < h.map.rows(); ++row) {
-    record::file_row& to = told.rows.emplace_back();
-    to.address = h.map.address(row);
-    const auto& cells = h.map.row(row);
-    for (std::size_t column = 0; column < cells.size(); ++column)
-      if (cells[column] != 0) to.columns.insert(to.columns.end(), {column, cells[column]});
-  }
-  return told;
 }
 
 int add_module(dl_phdr_info* about, std::size_t, void* to) {
@@ -136,32 +89,31 @@ void tell_regions(runtime& r, record::node_record& told) {
   for (const core::counter_row& row : core::counter_table) told.counters.push_back({row.name, row.value(numbers)});
 }
 
-record::node_record tell(runtime& r) {
-  record::recorder& from = *r.core->recorder;
-  const std::uint64_t now = base::now_ns();
+/// Who the node is, and what is loaded.
+record::node_record about(const runtime& r) {
   record::node_record told;
   told.node = static_cast<std::uint64_t>(r.job->node());
   told.nodes = static_cast<std::uint64_t>(r.job->nodes());
-  told.ns = now - from.begin_ns();
-  told.met_ns = from.met_ns() - from.begin_ns();
   told.untimed = r.core->config.detector == detect::kind::userfault_thread ? 1 : 0;
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) told.host = host.data();
-  for (const record::thread_record& t : from.threads())
-    if (!record::recorder::in_use(t)) told.threads.push_back(tell_thread(t, from.begin_ns(), now));
-  told.rest_ns = from.rest();
-  for (const record::label& l : from.labels()) told.labels.push_back({l.address, l.bytes, l.name.data()});
-  for (std::size_t phase = 1; phase <= from.phases(); ++phase) told.phases.emplace_back(from.phase_name(phase));
+  (void)::dl_iterate_phdr(add_module, &told.modules);
+  if (!told.modules.empty()) told.program = told.modules.front().path;
+  return told;
+}
+
+record::node_record tell(runtime& r) {
+  record::node_record told = about(r);
+  // The driver writes maps and peers.
   r.core->as_driver([&] {
-    for (const auto& h : from.heats())
-      if (h.used) told.heats.push_back(tell_heat(h));
-    for (const auto& p : from.peers()) told.peers.push_back({p.messages, p.bytes});
+    record::tell(r.core->recorder->all(), base::now_ns(), record::state_of_node::runs, told);
     tell_regions(r, told);
   });
   for (record::file_region& one : told.regions) one.data = sites::static_place(one.address);
   told.uses = uses_of_units(r);
-  (void)::dl_iterate_phdr(add_module, &told.modules);
-  if (!told.modules.empty()) told.program = told.modules.front().path;
+  for (std::size_t i = 0; i < detect::python_lines(); ++i)
+    if (const auto line = detect::python_line_at(i); line.number != 0)
+      told.interpreted.push_back({detect::first_line + i, static_cast<std::uint64_t>(line.number), line.file, line.function});
   return told;
 }
 
@@ -178,6 +130,11 @@ base::status begin_record(runtime& r) {
   }
   r.core->recorder = record::recorder::make(base::now_ns(), r.core->config.nodes);
   if (r.core->recorder == nullptr) return QUIRE_NO_ADDRESSES;
+  r.core->recorder->set_about(record::encode(about(r)));
+  // A path that is not absolute is the node's, not that of who looks after it.
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error);
+  if (r.core->recorder->descriptor() >= 0 && !error) r.job->keep_record(r.core->recorder->descriptor(), whole.string());
   detect::keep_places();
   return {};
 }

@@ -18,7 +18,7 @@ namespace quire::bootstrap {
 
 /// Something that happened to the job as a whole.
 struct news {
-  enum class kind { nothing, node_died, job_ends, show_waits } what = kind::nothing;
+  enum class kind { nothing, node_died, job_ends, show_waits, show_counters } what = kind::nothing;
   int node = -1;         ///< who died
   std::string text;      ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"; empty: the launcher has told them
 };
@@ -47,6 +47,11 @@ class bootstrap {
   virtual void ready() noexcept {}
   /// After news show_waits: what this node's threads wait for (src/waits). Service thread; does not block.
   virtual void tell_waits(std::string_view) noexcept {}
+  /// After news show_counters: the counters of this node, as a flat JSON object. Service thread; does not block.
+  virtual void tell_counters(std::string_view) noexcept {}
+  /// The record of this node for the report lies in the memory of this descriptor. Who looks after the node puts it beside `path` ("quire.3.record" becomes
+  /// "quire.3.memory"), if the node dies before it has written there. At the start, before the service thread.
+  virtual void keep_record(int /*descriptor*/, std::string_view /*path*/) noexcept {}
   /// Ends the whole job, as far as the launcher lets a node do that. Service thread; takes half a second at most.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object

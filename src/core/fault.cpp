@@ -121,6 +121,13 @@ void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal,
                             in_signal ? detect::place_of_fault() : detect::fault_place{}, entered_ns, here.granted_ns});
 }
 
+/// For the report's map of addresses and time. Driver's thread.
+void fault_path::record_access(const region_slot& r, std::uint64_t address) noexcept {
+  core_.recorder->on_access(r.about.id, r.natural(address), core_.now(), [&r] {
+    return record::region_place{r.about.id, r.consistency() == QUIRE_RELEASE, r.about.base, r.about.bytes, r.layout.most_bytes()};
+  });
+}
+
 void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept {
   r.waited.faults.fetch_add(1, std::memory_order_relaxed);
   if (write) r.waited.writes.fetch_add(1, std::memory_order_relaxed);
@@ -319,7 +326,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.protocols.of(*o.region).transactions && core_.transactions.holds_up(o)) return;
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
-  if (core_.recorder != nullptr && !std::exchange(o.recorded, true)) core_.recorder->on_access(o.region->about.id, o.region->natural(o.address), core_.now());
+  if (core_.recorder != nullptr && !std::exchange(o.recorded, true)) record_access(*o.region, o.address);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost, *o.stream,
                                                  [this, &o](std::uint64_t missing) noexcept {
@@ -350,7 +357,7 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   if (core_.frames.limited() && core_.paging.starves(r, unit)) return core_.paging.starve(r, address, write);
   if (core_.absent.must_wait(r, unit, 1)) return core_.absent.park(r, unit, address, write);
   core_.stamp(fault_trace::point::entered, r.about.id, unit);
-  if (core_.recorder != nullptr) core_.recorder->on_access(r.about.id, r.natural(address), core_.now());
+  if (core_.recorder != nullptr) record_access(r, address);
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   const access want = write ? access::write : access::read;
   if (what.page == accessed::by::composed_page) {

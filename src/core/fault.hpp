@@ -85,6 +85,7 @@ class fault_path {
                               std::uint64_t address) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept;
+  void record_access(const region_slot& r, std::uint64_t address) noexcept;
   void note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, model::access want, model::fault_outcome how) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] std::uint64_t window_bytes() const noexcept;

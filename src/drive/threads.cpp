@@ -69,7 +69,7 @@ thread_local constinit thread_here t_here __attribute__((tls_model("initial-exec
 }  // namespace
 
 threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
-    : core_(driven), job_(job), waits_(driven, *this, shown_, job) {
+    : core_(driven), job_(job), waits_(driven, *this, shown_, job), counters_(driven, *this, shown_, job) {
   driver_.how = how;
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 }
@@ -351,6 +351,7 @@ void threads::service_loop() noexcept {
   while (!stopping_.load(std::memory_order_relaxed)) {
     parked_.store(false, std::memory_order_relaxed);
     if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
+    counters_.look();
     if (!driver_.try_lock()) {
       if (base::now_ns() >= core_.watching.next_look()) core_.watching.want_look();
       called = tick();
@@ -467,6 +468,10 @@ void threads::handle_news() noexcept {
   for (;; news = job_.poll_news()) {
     if (news.what == bootstrap::news::kind::show_waits) {
       if (core::op* const o = waits_.begin(true); o != nullptr) driver_.queue.push(*o);
+      continue;
+    }
+    if (news.what == bootstrap::news::kind::show_counters) {
+      if (core::op* const o = counters_.begin(); o != nullptr) driver_.queue.push(*o);
       continue;
     }
     if (!survives || news.what != bootstrap::news::kind::node_died) break;

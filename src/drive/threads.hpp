@@ -9,6 +9,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "core/host.hpp"
+#include "drive/counters.hpp"
 #include "drive/driver.hpp"
 #include "drive/waits.hpp"
 #include "store/crew.hpp"
@@ -80,6 +81,7 @@ class threads final : public core::host {
   driver driver_;
   core::wait_board shown_;
   waits_told waits_;
+  counters_told counters_;
   /// What a store has done is the driver's to take: the service thread's, if no other drives.
   std::atomic<bool> crew_starts_{false};
   store::crew_of_threads crew_{[](void* me) noexcept { static_cast<threads*>(me)->call(); }, this};

@@ -155,6 +155,11 @@ void fields(A& a, R& r) {
     b.list(one.parts, each_part);
   });
   a.list(r.uses, each_use);
+  a.list(r.interpreted, [](auto& b, auto& one) {
+    numbers(b, one.number, one.line);
+    b.text(one.file);
+    b.text(one.function);
+  });
 }
 
 /// FNV-1a, for damage that nobody means.

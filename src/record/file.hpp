@@ -14,7 +14,7 @@
 
 namespace quire::record {
 
-inline constexpr std::uint64_t file_version = 1;
+inline constexpr std::uint64_t file_version = 2;
 
 struct file_sums {
   std::uint64_t faults[2] = {}, ns[2] = {}, lines[2] = {};  ///< as fault_sums
@@ -60,6 +60,11 @@ struct file_counter {
   std::string name{};
   std::uint64_t value = 0;
 };
+/// A line of an interpreted program, which stands as a caller by its number.
+struct file_line {
+  std::uint64_t number = 0, line = 0;
+  std::string file{}, function{};
+};
 struct file_peer {
   std::uint64_t messages = 0, bytes = 0;
 };
@@ -96,6 +101,7 @@ struct node_record {
   std::vector<file_counter> counters{};
   std::vector<file_module> modules{};
   std::vector<file_use> uses{};
+  std::vector<file_line> interpreted{};
 };
 
 [[nodiscard]] std::string file_name(std::uint64_t node);

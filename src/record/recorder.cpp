@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.hpp"
 
+#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "os/memory.hpp"
@@ -20,32 +21,46 @@ void copy_name(std::array<char, longest_name + 1>& to, std::string_view name) no
 
 }  // namespace
 
-recorder::recorder(std::uint64_t now_ns, unsigned nodes)
-    : begin_ns_(now_ns), met_ns_(now_ns), nodes_(nodes), peers_(std::make_unique<peer[]>(nodes)), labels_(std::make_unique<label[]>(most_labels)) {}
-
 std::unique_ptr<recorder> recorder::make(std::uint64_t now_ns, unsigned nodes) {
-  std::unique_ptr<recorder> made(new recorder(now_ns, nodes));
+  std::unique_ptr<recorder> made(new recorder());
   int error = 0;
-  made->threads_ = static_cast<thread_record*>(os::map_table(most_threads * sizeof(thread_record), error));
-  made->heats_ = static_cast<heat_of*>(os::map_table(most_heats * sizeof(heat_of), error));
-  if (made->threads_ != nullptr && made->heats_ != nullptr) return made;
-  base::log(base::log_level::error, "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the report out, or raise "
-            "the limit of the address space (ulimit -v)", static_cast<unsigned long>(most_threads * sizeof(thread_record) >> 20), std::strerror(error));
-  return nullptr;
+  made->descriptor_ = os::make_memfd("quire-record", sizeof(memory));
+  void* at = made->descriptor_ >= 0 ? os::map_shared(made->descriptor_, sizeof(memory), nullptr, true, error) : nullptr;
+  if (at == nullptr) {  // such as a limit of the size of files: then the record ends with the node
+    os::close_descriptor(std::exchange(made->descriptor_, -1));
+    at = os::map_table(sizeof(memory), error);
+  }
+  if (at == nullptr) {
+    base::log(base::log_level::error, "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the report out, or raise "
+              "the limit of the address space (ulimit -v)", static_cast<unsigned long>(sizeof(memory) >> 20), std::strerror(error));
+    return nullptr;
+  }
+  (void)os::advise(at, sizeof(memory), MADV_DONTDUMP);
+  made->memory_ = static_cast<memory*>(at);
+  made->memory_->mark = mark_of_build;
+  made->memory_->begin_ns = made->memory_->met_ns = now_ns;
+  made->memory_->nodes = nodes;
+  return made;
 }
 
 recorder::~recorder() {
-  if (threads_ != nullptr) os::unmap(threads_, most_threads * sizeof(thread_record));
-  if (heats_ != nullptr) os::unmap(heats_, most_heats * sizeof(heat_of));
+  if (memory_ != nullptr) os::unmap(memory_, sizeof(memory));
+  os::close_descriptor(descriptor_);
+}
+
+void recorder::set_about(std::span<const std::byte> file) noexcept {
+  if (file.size() > memory::most_about_bytes) return;
+  std::ranges::copy(file, memory_->about.begin());
+  memory_->about_bytes = file.size();
 }
 
 thread_record* recorder::enter(thread_record*& own, std::uint32_t number, std::uint64_t now_ns) noexcept {
   const bool first = own == nullptr;
   if (first) {
-    if (taken_.load(std::memory_order_relaxed) >= most_threads) return nullptr;
-    const std::size_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+    if (memory_->taken.load(std::memory_order_relaxed) >= most_threads) return nullptr;
+    const std::uint64_t at = memory_->taken.fetch_add(1, std::memory_order_relaxed);
     if (at >= most_threads) return nullptr;
-    own = &threads_[at];
+    own = &memory_->threads[at];
   }
   // A handler of a signal may have come in the middle.
   if (own->busy.load(std::memory_order_relaxed)) return nullptr;
@@ -90,18 +105,18 @@ void recorder::on_fault(thread_record*& own, std::uint32_t number, const fault& 
 std::size_t recorder::phase_of(std::string_view name) {
   if (name.empty()) return 0;
   const auto find = [&](std::size_t from) {
-    const std::size_t count = phase_count_.load(std::memory_order_acquire);
+    const std::size_t count = memory_->phases.load(std::memory_order_acquire);
     for (std::size_t i = from; i < count; ++i)
-      if (name == phase_names_[i].data()) return i + 1;
+      if (name == memory_->phase_names[i].data()) return i + 1;
     return std::size_t{0};
   };
   if (const std::size_t known = find(0); known != 0) return known;
   const std::lock_guard locked(naming_);
   if (const std::size_t known = find(0); known != 0) return known;
-  const std::size_t count = phase_count_.load(std::memory_order_relaxed);
+  const std::size_t count = memory_->phases.load(std::memory_order_relaxed);
   if (count == most_phases) return most_phases + 1;
-  copy_name(phase_names_[count], name);
-  phase_count_.store(count + 1, std::memory_order_release);
+  copy_name(memory_->phase_names[count], name);
+  memory_->phases.store(count + 1, std::memory_order_release);
   return count + 1;
 }
 
@@ -120,41 +135,32 @@ bool recorder::on_phase(thread_record*& own, std::uint32_t number, std::string_v
 
 bool recorder::add_label(std::uint64_t address, std::uint64_t bytes, std::string_view name) {
   const std::lock_guard locked(naming_);
-  const std::span<label> all(labels_.get(), label_count_);
-  auto found = std::ranges::find(all, address, &label::address);
-  if (found == all.end() && label_count_ == most_labels) return false;
-  label& to = found == all.end() ? labels_[label_count_++] : *found;
+  const std::uint64_t count = memory_->labels.load(std::memory_order_relaxed);
+  const auto all = std::span(memory_->label_rows).first(count);
+  const auto found = std::ranges::find(all, address, &label::address);
+  const bool is_new = found == all.end();
+  if (is_new && count == most_labels) return false;
+  label& to = is_new ? memory_->label_rows[count] : *found;
   to.address = address;
   to.bytes = bytes;
   copy_name(to.name, name);
+  if (is_new) memory_->labels.store(count + 1, std::memory_order_release);
   return true;
 }
 
-void recorder::on_access(std::uint16_t region, std::uint64_t address, std::uint64_t now_ns) noexcept {
+heat_of& recorder::heat_for(std::uint16_t region) noexcept {
   std::size_t at = 0;
-  while (at + 1 < most_heats && heats_[at].used && heats_[at].region != region) ++at;
-  heat_of& of = heats_[at];  // the last one has what is left
-  if (!of.used) of.used = true, of.region = region;
-  of.map.add(address, now_ns - std::min(now_ns, begin_ns_), 1);
+  while (at + 1 < most_heats && memory_->heats[at].used && memory_->heats[at].region.id != region) ++at;
+  return memory_->heats[at];  // the last one has what is left
 }
 
 bool recorder::close() noexcept {
   if (closed_.exchange(true, std::memory_order_seq_cst)) return false;
   constexpr int longest_ms = 100;
   const timespec pause{0, 1'000'000};
-  for (const thread_record& r : threads())
-    for (int ms = 0; in_use(r) && ms < longest_ms; ++ms) ::nanosleep(&pause, nullptr);
+  for (const thread_record& r : memory_->threads_in_use())
+    for (int ms = 0; r.busy.load(std::memory_order_acquire) && ms < longest_ms; ++ms) ::nanosleep(&pause, nullptr);
   return true;
-}
-
-std::span<const thread_record> recorder::threads() const noexcept {
-  return {threads_, std::min(taken_.load(std::memory_order_acquire), most_threads)};
-}
-
-wait_times recorder::rest() const noexcept {
-  wait_times all{};
-  for (std::size_t i = 0; i < waits; ++i) all[i] = rest_[i].load(std::memory_order_relaxed);
-  return all;
 }
 
 }  // namespace quire::record

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node keeps for the report (QUIRE_REPORT): for each thread what it did when, which units and which instructions of the program cost how much, where
 // and when the node faulted, to whom it sent, the names that the program gave. Memory of a fixed size is mapped at the start, and costs nothing until it is
-// used. Threads write to records of their own, without a lock; those beyond `most_threads` are summed. Where nobody wants a report there is no recorder.
+// used. Threads write to records of their own, without a lock; those beyond `most_threads` are summed. Where nobody wants a report there is no recorder. The
+// memory is a file without a name, which another process may keep: then what a node has recorded outlives it (tell.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/options.hpp"
 #include "base/status.hpp"
 #include "record/frequent.hpp"
 #include "record/heat.hpp"
@@ -66,6 +69,44 @@ struct label {
   std::array<char, longest_name + 1> name{};
 };
 
+/// What is known of a region where faults are counted.
+struct region_place {
+  std::uint16_t id = 0;
+  bool release = false;
+  std::uint64_t address = 0, bytes = 0, unit_bytes = 0;
+};
+struct heat_of {
+  bool used;
+  region_place region;
+  heat map;
+};
+struct peer {
+  std::uint64_t messages, bytes;
+};
+
+/// All that is recorded. All bytes zero: nothing yet. Another process may read it once nobody writes any more, if it is of the same build.
+struct memory {
+  static constexpr std::size_t most_about_bytes = 1 << 18;
+  std::uint64_t mark;  ///< `mark_of_build`
+  std::uint64_t begin_ns, met_ns;
+  std::uint64_t nodes;
+  std::atomic<std::uint64_t> taken;  ///< records of threads that are in use, or more
+  std::atomic<std::uint64_t> phases, labels;
+  std::array<std::atomic<std::uint64_t>, waits> rest;
+  std::array<std::array<char, longest_name + 1>, most_phases> phase_names;
+  std::array<label, most_labels> label_rows;
+  std::array<peer, base::most_nodes> peers;
+  std::uint64_t about_bytes;  ///< 0: not told
+  std::array<std::byte, most_about_bytes> about;  ///< a file (file.hpp): who the node is, and what is loaded
+  std::array<heat_of, most_heats> heats;
+  std::array<thread_record, most_threads> threads;
+
+  [[nodiscard]] std::span<const thread_record> threads_in_use() const noexcept {
+    return std::span(threads).first(std::min<std::uint64_t>(taken.load(std::memory_order_acquire), most_threads));
+  }
+};
+inline constexpr std::uint64_t mark_of_build = 0x5155495245000001u ^ sizeof(memory);
+
 class recorder {
  public:
   /// Null, and a line: there is not so much address space.
@@ -89,61 +130,46 @@ class recorder {
   [[nodiscard]] bool on_phase(thread_record*& own, std::uint32_t number, std::string_view name, std::uint64_t now_ns);
   /// False: there are too many. A label of the same address is replaced. Application threads.
   [[nodiscard]] bool add_label(std::uint64_t address, std::uint64_t bytes, std::string_view name);
+  /// Who the node is, for those who read the memory without it. At the start; what is too long is left out.
+  void set_about(std::span<const std::byte> file) noexcept;
 
-  /// Driver's thread.
-  void on_access(std::uint16_t region, std::uint64_t address, std::uint64_t now_ns) noexcept;
+  /// Driver's thread. `about` gives the region_place of `region`, and is called where it is the first fault there.
+  template <class About>
+  void on_access(std::uint16_t region, std::uint64_t address, std::uint64_t now_ns, About&& about) noexcept {
+    heat_of& of = heat_for(region);
+    if (!of.used) {
+      of.region = about();
+      of.used = true;
+    }
+    of.map.add(address, now_ns - std::min(now_ns, memory_->begin_ns), 1);
+  }
   void on_sent(unsigned node, std::uint64_t bytes) noexcept {
-    ++peers_[node].messages;
-    peers_[node].bytes += bytes;
+    ++memory_->peers[node].messages;
+    memory_->peers[node].bytes += bytes;
   }
 
   /// All nodes have met, at this time: by it their records are laid side by side.
-  void on_met(std::uint64_t now_ns) noexcept { met_ns_ = now_ns; }
+  void on_met(std::uint64_t now_ns) noexcept { memory_->met_ns = now_ns; }
   /// The record ends: threads write no more. Those that do so at this moment are waited for, a moment. False: it has ended before.
   [[nodiscard]] bool close() noexcept;
 
-  // Once it is closed.
-  struct heat_of {
-    bool used;
-    std::uint16_t region;
-    heat map;
-  };
-  struct peer {
-    std::uint64_t messages, bytes;
-  };
-  [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }
-  [[nodiscard]] std::uint64_t met_ns() const noexcept { return met_ns_; }
-  [[nodiscard]] std::span<const thread_record> threads() const noexcept;
-  /// Whether a thread is still in its record, which then is not to be read.
-  [[nodiscard]] static bool in_use(const thread_record& of) noexcept { return of.busy.load(std::memory_order_acquire); }
-  [[nodiscard]] std::span<const heat_of> heats() const noexcept { return {heats_, most_heats}; }
-  [[nodiscard]] std::span<const peer> peers() const noexcept { return {peers_.get(), nodes_}; }
-  [[nodiscard]] std::span<const label> labels() const noexcept { return {labels_.get(), label_count_}; }
-  [[nodiscard]] std::string_view phase_name(std::size_t phase) const noexcept { return phase_names_[phase - 1].data(); }
-  [[nodiscard]] std::size_t phases() const noexcept { return phase_count_.load(std::memory_order_acquire); }
-  /// What threads without a record of their own have waited.
-  [[nodiscard]] wait_times rest() const noexcept;
+  /// Of the memory, for who keeps it; -1: it is of this process alone.
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// Once it is closed.
+  [[nodiscard]] const memory& all() const noexcept { return *memory_; }
 
  private:
-  recorder(std::uint64_t now_ns, unsigned nodes);
+  recorder() = default;
   /// Enters the record of the calling thread; null if it has none, or the record ends.
   thread_record* enter(thread_record*& own, std::uint32_t number, std::uint64_t now_ns) noexcept;
-  void add_to_rest(wait kind, std::uint64_t ns) noexcept { rest_[static_cast<std::size_t>(kind)].fetch_add(ns, std::memory_order_relaxed); }
+  void add_to_rest(wait kind, std::uint64_t ns) noexcept { memory_->rest[static_cast<std::size_t>(kind)].fetch_add(ns, std::memory_order_relaxed); }
+  [[nodiscard]] heat_of& heat_for(std::uint16_t region) noexcept;
   [[nodiscard]] std::size_t phase_of(std::string_view name);
 
-  std::uint64_t begin_ns_, met_ns_;
-  unsigned nodes_;
-  thread_record* threads_ = nullptr;
-  heat_of* heats_ = nullptr;
-  std::unique_ptr<peer[]> peers_;
-  std::unique_ptr<label[]> labels_;
-  std::size_t label_count_ = 0;
-  std::array<std::array<char, longest_name + 1>, most_phases> phase_names_{};
-  std::atomic<std::size_t> phase_count_{0};
+  memory* memory_ = nullptr;
+  int descriptor_ = -1;
   std::mutex naming_;  ///< of labels, and of new phases
-  std::atomic<std::size_t> taken_{0};
   std::atomic<bool> closed_{false};
-  std::array<std::atomic<std::uint64_t>, waits> rest_{};
 };
 
 }  // namespace quire::record

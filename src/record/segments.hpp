@@ -60,6 +60,8 @@ class segments {
 
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }
   [[nodiscard]] std::span<const segment> all() const noexcept { return memory_.first(count_); }
+  /// How many, for who finds the memory elsewhere: another process has it at other addresses.
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// Segments shorter than this were merged with their neighbours.
   [[nodiscard]] std::uint64_t resolution_ns() const noexcept { return resolution_ns_; }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes write words of their own on one unit, at lines that the report has to name. report_program [exit|plain]: how it ends.
+// Nodes write words of their own on one unit, at lines that the report has to name. report_program [plain|exit|die|forever|memcpy|qsort]: how it ends, or how it
+// writes.
 #include <quire/report.h>
 #include <quire/system.h>
 
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,11 +17,38 @@ constexpr int rounds = 200;
 [[gnu::noinline]] void even_node(volatile std::uint64_t* words) { words[0] = words[0] + 1; }   // planted: even
 [[gnu::noinline]] void odd_node(volatile std::uint64_t* words) { words[64] = words[64] + 1; }  // planted: odd
 
+// By functions of the C library, which make no frames. What follows them keeps them from being the last call, which would be a jump.
+[[gnu::noinline]] void even_copy(std::uint64_t* words, const std::uint64_t* from, std::size_t bytes) {
+  std::memcpy(words, from, bytes);  // planted: even copy
+  asm volatile("");
+}
+[[gnu::noinline]] void odd_copy(std::uint64_t* words, const std::uint64_t* from, std::size_t bytes) {
+  std::memcpy(words + 64, from, bytes);  // planted: odd copy
+  asm volatile("");
+}
+int order(const void* a, const void* b) { return std::memcmp(a, b, sizeof(std::uint64_t)); }
+[[gnu::noinline]] void even_sort(std::uint64_t* words) {
+  std::qsort(words, 8, sizeof *words, order);  // planted: even sort
+  asm volatile("");
+}
+[[gnu::noinline]] void odd_sort(std::uint64_t* words) {
+  std::qsort(words + 64, 8, sizeof *words, order);  // planted: odd sort
+  asm volatile("");
+}
+
 quire_barrier all_nodes{0};
 
-void use(std::uint64_t* words, quire_mutex mutex) {
+void use(std::uint64_t* words, quire_mutex mutex, const char* how) {
+  const std::uint64_t content[8] = {1, 2, 3};
+  const bool even = quire_node() % 2 == 0, copies = std::strcmp(how, "memcpy") == 0, sorts = std::strcmp(how, "qsort") == 0;
   for (int round = 0; round < rounds; ++round) {
-    quire_node() % 2 == 0 ? even_node(words) : odd_node(words);
+    if (copies) {
+      even ? even_copy(words, content, sizeof content) : odd_copy(words, content, sizeof content);
+    } else if (sorts) {
+      even ? even_sort(words) : odd_sort(words);
+    } else {
+      even ? even_node(words) : odd_node(words);
+    }
     if (quire_barrier_wait(all_nodes) != QUIRE_OK) std::abort();
     if (round % 20 != 0) continue;
     if (quire_mutex_lock(mutex) != QUIRE_OK || quire_mutex_unlock(mutex) != QUIRE_OK) std::abort();
@@ -42,7 +72,13 @@ int main(int argc, char** argv) {
   if (quire_lookup("words", -1, &memory) != QUIRE_OK || quire_lookup("mutex", -1, &id) != QUIRE_OK) return 1;
   mutex.id = reinterpret_cast<std::uint64_t>(id);
   if (quire_phase("writes") != QUIRE_OK || quire_phase(nullptr) != QUIRE_OK || quire_phase("writes") != QUIRE_OK) return 1;
-  use(static_cast<std::uint64_t*>(memory), mutex);
+  if (std::strcmp(end, "forever") == 0) {  // who looks at it waits for this
+    std::puts("here");
+    (void)std::fflush(stdout);
+  }
+  do use(static_cast<std::uint64_t*>(memory), mutex, end);
+  while (std::strcmp(end, "forever") == 0);
+  if (std::strcmp(end, "die") == 0 && quire_node() == 1) (void)std::raise(SIGKILL);
   if (quire_phase(nullptr) != QUIRE_OK) return 1;
   if (std::strcmp(end, "exit") == 0) {
     if (quire_barrier_wait(all_nodes) != QUIRE_OK) return 1;

@@ -58,14 +58,10 @@ class Report : public testing::Test {
   fs::path directory_;
 };
 
-void expect_planted(const json& data, bool likely) {
+/// The planted lines and bytes, by both nodes.
+void expect_users(const json& data) {
   ASSERT_EQ(data["sharing"].size(), 1u) << data["sharing"];
   const json& found = data["sharing"][0];
-  EXPECT_EQ(found["name"], "planted <words>");
-  EXPECT_EQ(found["kind"], "false");
-  EXPECT_EQ(found["likely"], likely);
-  EXPECT_GT(found["ns"].get<std::uint64_t>(), 0u);
-  EXPECT_THAT(found["allocated"].get<std::string>(), HasSubstr("report_program.cpp:"));
   ASSERT_EQ(found["users"].size(), 2u);
   for (const json& user : found["users"]) {
     const bool even = user["node"] == 0;
@@ -76,6 +72,17 @@ void expect_planted(const json& data, bool likely) {
   }
 }
 
+void expect_planted(const json& data, bool likely) {
+  ASSERT_EQ(data["sharing"].size(), 1u) << data["sharing"];
+  const json& found = data["sharing"][0];
+  EXPECT_EQ(found["name"], "planted <words>");
+  EXPECT_EQ(found["kind"], "false");
+  EXPECT_EQ(found["likely"], likely);
+  EXPECT_GT(found["ns"].get<std::uint64_t>(), 0u);
+  EXPECT_THAT(found["allocated"].get<std::string>(), HasSubstr("report_program.cpp:"));
+  expect_users(data);
+}
+
 TEST_F(Report, NamesPlantedFalseSharingByItsLines) {
   for (const char* const consistency : {"sequential", "release"}) {
     const auto result = run_program("plain", {{"QUIRE_CONSISTENCY", consistency}});
@@ -84,6 +91,47 @@ TEST_F(Report, NamesPlantedFalseSharingByItsLines) {
     expect_planted(data_of(content_of(path("page.html"))), std::string(consistency) == "sequential");
     EXPECT_FALSE(fs::exists(path("page.html.records"))) << "the records go";
   }
+}
+
+TEST_F(Report, FaultsWithinTheCLibraryAreOfTheLineThatCallsIt) {
+  for (const std::string what : {"copy", "sort"}) {
+    const auto result = run_program(what == "copy" ? "memcpy" : "qsort");
+    ASSERT_EQ(result.status, 0) << result.err;
+    const json data = data_of(content_of(path("page.html")));
+    ASSERT_EQ(data["sharing"].size(), 1u) << data["sharing"];
+    for (const json& user : data["sharing"][0]["users"]) {
+      std::string writes;  // what is compared is read elsewhere
+      for (const json& line : user["lines"])
+        if (line["writes"] > 0) writes += line["line"].get<std::string>() + "\n";
+      EXPECT_THAT(writes, testing::StartsWith(planted((user["node"] == 0 ? "even " : "odd ") + what)));
+    }
+  }
+}
+
+TEST_F(Report, OfANodeThatIsKilledThereIsWhatItHadRecorded) {
+  const auto result = run_program("die");
+  EXPECT_EQ(result.status, 128 + 9) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the report is in " + path("page.html")));
+  EXPECT_FALSE(fs::exists(path("page.html.records"))) << "nothing is left of the memory that was kept";
+  const json data = data_of(content_of(path("page.html")));
+  ASSERT_EQ(data["nodes"].size(), 2u);
+  EXPECT_THAT(data["dead"], testing::Contains(1));
+  const json& dead = data["nodes"][1];
+  EXPECT_EQ(dead["phases"][0], "writes");
+  ASSERT_FALSE(dead["threads"].empty());
+  EXPECT_GT(dead["threads"][0]["waits"][1].get<std::uint64_t>(), 0u) << "it had waited to write";
+  expect_users(data);
+}
+
+TEST_F(Report, OnOtherHostsToo) {
+  const std::string agent = path("agent");
+  std::ofstream(agent) << "#!/bin/sh\nexec sh -c \"$2\"\n";
+  fs::permissions(agent, fs::perms::owner_all);
+  const auto result = run({QUIRE_TOOL, "run", "--hosts", "a,b", "--agent", agent, "--timeout", "50", "--report", path("page.html"), program, "die"});
+  EXPECT_EQ(result.status, 128 + 9) << result.err;
+  const json data = data_of(content_of(path("page.html")));
+  EXPECT_EQ(data["nodes"].size(), 2u);
+  EXPECT_THAT(data["dead"], testing::Contains(1));
 }
 
 TEST_F(Report, SumsAreThoseOfTheCounters) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "record/file.hpp"
 #include "record/recorder.hpp"
+#include "record/tell.hpp"
 
 namespace quire::record {
 namespace {
@@ -172,6 +174,13 @@ TEST(record_heat, a_bin_that_is_full_stays_full) {
 
 recorder::fault fault_at(std::uint64_t unit, bool write, std::uint64_t begin, std::uint64_t end) { return {3, unit, 17, write, {0x1000, 0x2000, 0, 0}, begin, end}; }
 
+wait_times rest_of(const recorder& r) {
+  wait_times all{};
+  for (std::size_t i = 0; i < waits; ++i) all[i] = r.all().rest[i];
+  return all;
+}
+region_place place_of(std::uint16_t region) { return {region, false, 0, 1 << 30, 4096}; }
+
 TEST(record_recorder, threads_have_records_of_their_own_and_sums_by_phase) {
   const auto r = recorder::make(100, 2);
   ASSERT_NE(r, nullptr);
@@ -188,14 +197,14 @@ TEST(record_recorder, threads_have_records_of_their_own_and_sums_by_phase) {
   EXPECT_TRUE(r->close());
   EXPECT_FALSE(r->close());
   r->on_wait(mine, 5, wait::lock, 500, 600);
-  ASSERT_EQ(r->threads().size(), 2u);
-  const thread_record& t = r->threads()[0];
+  ASSERT_EQ(r->all().threads_in_use().size(), 2u);
+  const thread_record& t = r->all().threads_in_use()[0];
   EXPECT_EQ(t.number, 5u);
   EXPECT_EQ(t.phases[0].waited_ns, (wait_times{0, 40, 0, 0, 0}));
   EXPECT_EQ(t.phases[1].waited_ns, (wait_times{1, 0, 0, 80, 0}));
   EXPECT_EQ(t.phases[1].ns, 200u);
-  EXPECT_EQ(r->phase_name(1), "sweep");
-  EXPECT_EQ(r->rest(), (wait_times{0, 0, 100, 0, 0})) << "after the end nothing changes in records of threads";
+  EXPECT_STREQ(r->all().phase_names[0].data(), "sweep");
+  EXPECT_EQ(rest_of(*r), (wait_times{0, 0, 100, 0, 0})) << "after the end nothing changes in records of threads";
   int units = 0;
   t.units.for_each([&](const auto& p) {
     ++units;
@@ -212,8 +221,8 @@ TEST(record_recorder, threads_beyond_the_most_are_summed) {
   ASSERT_NE(r, nullptr);
   std::vector<thread_record*> all(most_threads + 3, nullptr);
   for (auto& one : all) r->on_wait(one, 0, wait::lock, 10, 15);
-  EXPECT_EQ(r->threads().size(), most_threads);
-  EXPECT_EQ(r->rest(), (wait_times{0, 0, 15, 0, 0}));
+  EXPECT_EQ(r->all().threads_in_use().size(), most_threads);
+  EXPECT_EQ(rest_of(*r), (wait_times{0, 0, 15, 0, 0}));
 }
 
 TEST(record_recorder, names_have_limits_and_a_label_replaces_one_of_its_address) {
@@ -226,17 +235,80 @@ TEST(record_recorder, names_have_limits_and_a_label_replaces_one_of_its_address)
   for (std::size_t i = 0; i < most_labels; ++i) EXPECT_TRUE(r->add_label(4096 * i, 10, "a"));
   EXPECT_FALSE(r->add_label(1, 10, "a"));
   EXPECT_TRUE(r->add_label(4096, 20, "b"));
-  EXPECT_EQ(r->labels().size(), most_labels);
-  EXPECT_STREQ(r->labels()[1].name.data(), "b");
+  EXPECT_EQ(r->all().labels, most_labels);
+  EXPECT_STREQ(r->all().label_rows[1].name.data(), "b");
 }
 
 TEST(record_recorder, regions_beyond_the_most_share_a_map) {
   const auto r = recorder::make(0, 1);
   ASSERT_NE(r, nullptr);
-  for (std::uint16_t region = 0; region < most_heats + 5; ++region) r->on_access(region, region * 4096u, 10);
-  for (const auto& h : r->heats()) EXPECT_TRUE(h.used);
-  EXPECT_EQ(r->heats().back().map.rows(), 6u);
-  EXPECT_EQ(r->heats().front().map.rows(), 1u);
+  for (std::uint16_t region = 0; region < most_heats + 5; ++region) r->on_access(region, region * 4096u, 10, [&] { return place_of(region); });
+  for (const auto& h : r->all().heats) EXPECT_TRUE(h.used);
+  EXPECT_EQ(r->all().heats.back().map.rows(), 6u);
+  EXPECT_EQ(r->all().heats.front().map.rows(), 1u);
+}
+
+// ---- Of a node that has died ------------------------------------------------------------------------------------------
+
+std::vector<std::byte> about_node_1() {
+  node_record about;
+  about.node = 1;
+  about.nodes = 2;
+  about.program = "/bin/program";
+  return encode(about);
+}
+
+TEST(record_tell, what_a_node_had_recorded_when_it_died_is_told) {
+  const auto r = recorder::make(1000, 2);
+  ASSERT_NE(r, nullptr);
+  r->set_about(about_node_1());
+  r->on_met(1100);
+  thread_record* mine = nullptr;
+  ASSERT_TRUE(r->on_phase(mine, 5, "sweep", 1100));
+  r->on_fault(mine, 5, fault_at(7, true, 1110, 1150));
+  r->on_access(3, 0x200000007000, 1110, [] { return region_place{3, true, 0x200000000000, 1 << 20, 4096}; });
+  ASSERT_TRUE(r->add_label(0x200000007000, 64, "grid"));
+  r->on_sent(0, 100);
+  mine->busy.store(true);  // it died within
+  node_record told;
+  std::string why;
+  ASSERT_TRUE(tell_dead(r->all(), told, why)) << why;
+  EXPECT_EQ(told.node, 1u);
+  EXPECT_EQ(told.program, "/bin/program");
+  EXPECT_EQ(told.met_ns, 100u);
+  EXPECT_EQ(told.ns, 150u);
+  ASSERT_EQ(told.threads.size(), 1u);
+  EXPECT_EQ(told.threads[0].segments.back().end_ns, 150u);
+  ASSERT_EQ(told.threads[0].units.size(), 1u);
+  EXPECT_EQ(told.threads[0].units[0].address, 0x200000007000u);
+  EXPECT_EQ(told.threads[0].units[0].bytes, 4096u);
+  ASSERT_EQ(told.regions.size(), 1u);
+  EXPECT_EQ(told.regions[0].release, 1u);
+  EXPECT_EQ(told.labels.at(0).name, "grid");
+  EXPECT_EQ(told.phases, std::vector<std::string>{"sweep"});
+  EXPECT_EQ(told.peers.at(0).bytes, 100u);
+  EXPECT_EQ(told.heats.size(), 1u);
+}
+
+TEST(record_tell, memory_that_is_none_or_says_nonsense_is_refused_or_bounded) {
+  const auto r = recorder::make(1000, 2);
+  ASSERT_NE(r, nullptr);
+  node_record told;
+  std::string why;
+  EXPECT_FALSE(tell_dead(r->all(), told, why));
+  EXPECT_THAT(why, testing::HasSubstr("before it had begun to record"));
+  r->set_about(about_node_1());
+  auto& all = const_cast<memory&>(r->all());
+  // Whatever a half written, or damaged, memory says of its own lengths.
+  all.taken = ~std::uint64_t{0};
+  all.labels = all.phases = all.nodes = ~std::uint64_t{0};
+  all.heats[0].used = true;
+  std::memset(static_cast<void*>(&all.heats[0].map), 0xff, 64);
+  std::memset(static_cast<void*>(&all.threads[0].when), 0xff, sizeof all.threads[0].when);
+  (void)tell_dead(r->all(), told, why);
+  all.mark ^= 1;
+  EXPECT_FALSE(tell_dead(r->all(), told, why));
+  EXPECT_THAT(why, testing::HasSubstr("of another build"));
 }
 
 // ---- The file ---------------------------------------------------------------------------------------------------------
@@ -259,6 +331,7 @@ node_record sample() {
   r.counters.push_back({"fault_ns", 300});
   r.modules.push_back({"/bin/program", "00ff", 0x555500000000, {{0x555500001000, 0x555500002000}}});
   r.uses.push_back({2, 0x200000007000, 4096, 1, 5, 6, {1, 0, 2}, {0, 0, 9}, {{0x200000007000, 0x200000007010}}, {"/bin/program+0x11"}, ""});
+  r.interpreted.push_back({~std::uint64_t{0}, 12, "/home/x.py", "f"});
   return r;
 }
 
@@ -295,9 +368,9 @@ TEST(record_file, what_is_no_record_or_another_version_is_told) {
   EXPECT_FALSE(decode(std::as_bytes(std::span("#!/bin/sh and more")), r, why));
   EXPECT_THAT(why, testing::HasSubstr("no record of a node"));
   auto file = encode(sample());
-  file[8] = std::byte{2};
+  file[8] = std::byte{9};
   EXPECT_FALSE(decode(file, r, why));
-  EXPECT_THAT(why, testing::HasSubstr("version is 2"));
+  EXPECT_THAT(why, testing::HasSubstr("version is 9"));
 }
 
 TEST(record_file, what_makes_no_sense_is_refused_though_it_is_whole) {

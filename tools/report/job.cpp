@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/job.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +13,9 @@
 #include <tuple>
 
 #include "object_names.hpp"
+#include "os/memory.hpp"
+#include "os/process.hpp"
+#include "record/tell.hpp"
 #include "source_lines.hpp"
 
 namespace quire::tools::report {
@@ -26,6 +31,8 @@ void add(record::file_sums& to, const record::file_sums& more) {
     to.lines[write] |= more.lines[write];
   }
 }
+bool is_dead(const job& all, std::uint64_t node) { return std::ranges::find(all.dead, node) != all.dead.end(); }
+
 std::uint64_t ns_of(const record::file_sums& s) { return s.ns[0] + s.ns[1]; }
 
 /// What is not the program's: its caller counts.
@@ -45,6 +52,13 @@ std::vector<std::string> places_of(const node_record& r, const std::vector<std::
   return places;
 }
 
+/// "kmeans.py:57 in assign()" of an interpreted program; empty: it is none.
+std::string interpreted_line(const node_record& r, const std::vector<std::uint64_t>& from) {
+  if (from.empty()) return {};
+  const auto line = std::ranges::find(r.interpreted, from.back(), &record::file_line::number);
+  return line != r.interpreted.end() ? fmt::format("{}:{} in {}()", fs::path(line->file).filename().string(), line->line, line->function) : std::string();
+}
+
 /// Source lines for the places of all nodes.
 class line_finder {
  public:
@@ -52,7 +66,9 @@ class line_finder {
   /// "heat.cpp:57 in sweep()".
   [[nodiscard]] std::string line(const node_record& r, const std::vector<std::uint64_t>& from) const {
     const auto places = places_of(r, from);
-    const std::string found = places.empty() ? std::string() : lines_.own_line(places);
+    std::string found = lines_.line_of(places);
+    if (found.empty()) found = interpreted_line(r, from);
+    if (found.empty() && !places.empty()) found = lines_.own_line(places);
     return found.empty() ? "an unknown place (a system call, or a call of Quire)" : found;
   }
   [[nodiscard]] std::string line(const std::vector<std::string>& calls) const { return lines_.own_line(calls); }
@@ -122,6 +138,30 @@ void find_names(job& all) {
   all.names.erase(same.begin(), same.end());
 }
 
+/// Of a node that died it is known where in their units its faults began; that stands for its uses of them.
+void add_uses_of_dead(const job& all, std::vector<sharing::unit_use>& uses) {
+  for (const node_record& r : all.nodes) {
+    if (!is_dead(all, r.node)) continue;
+    for (const auto& t : r.threads) {
+      for (const auto& u : t.units) {
+        if (u.bytes == 0) continue;
+        auto at = std::ranges::find_if(uses, [&](const auto& one) { return one.address == u.address && one.bytes == u.bytes; });
+        const auto region = std::ranges::find(r.regions, u.region, &record::file_region::id);
+        const bool release = region != r.regions.end() && region->release != 0;
+        if (at == uses.end()) at = uses.insert(at, sharing::unit_use{static_cast<int>(u.region), u.address, u.bytes, release});
+        auto n = std::ranges::find(at->nodes, static_cast<int>(r.node), &sharing::node_use::node);
+        if (n == at->nodes.end()) n = at->nodes.insert(n, sharing::node_use{static_cast<int>(r.node)});
+        n->moves += u.sums.faults[0] + u.sums.faults[1];
+        n->ns += ns_of(u.sums);
+        for (std::size_t line = 0; line < sharing::lines; ++line) {
+          if ((u.sums.lines[0] >> line & 1) != 0) n->reads[line] += u.sums.faults[0];
+          if ((u.sums.lines[1] >> line & 1) != 0) n->writes[line * (sharing::words / sharing::lines)] += u.sums.faults[1];
+        }
+      }
+    }
+  }
+}
+
 /// By node, which lines of the program have used a unit.
 std::vector<std::vector<line_use>> lines_of(const job& all, const sharing::unit_use& unit, const line_finder& finder) {
   std::vector<std::vector<line_use>> lines;
@@ -137,7 +177,9 @@ std::vector<std::vector<line_use>> lines_of(const job& all, const sharing::unit_
 }
 
 void find_sharing(job& all, const line_finder& finder) {
-  for (sharing::unit_use& unit : uses_of(all)) {
+  std::vector<sharing::unit_use> uses = uses_of(all);
+  add_uses_of_dead(all, uses);
+  for (sharing::unit_use& unit : uses) {
     std::vector<object_names::range> range;
     if (!unit.data.empty()) range.push_back({unit.data, unit.bytes});
     const object_names names(range);
@@ -151,7 +193,7 @@ void find_sharing(job& all, const line_finder& finder) {
     if (f.verdict.kind != sharing::sharing_kind::falsely && f.verdict.kind != sharing::sharing_kind::both) continue;
     f.name = place_name(all, unit.address, unit.bytes);
     f.allocated = finder.line(unit.calls);
-    f.likely = !unit.release;
+    f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) { return is_dead(all, static_cast<std::uint64_t>(n.node)); });
     f.lines = lines_of(all, unit, finder);
     all.shared.push_back(std::move(f));
   }
@@ -174,6 +216,34 @@ bool read_file(const fs::path& path, node_record& r, std::string& why) {
   return false;
 }
 
+/// What a node had recorded when it died.
+bool read_memory(const fs::path& path, node_record& r, std::string& why) {
+  const os::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about{};
+  if (!file.open() || ::fstat(file.number(), &about) != 0) {
+    why = fmt::format("cannot read {}", path.string());
+    return false;
+  }
+  int error = 0;
+  void* const at = about.st_size == sizeof(record::memory) ? os::map_private(file.number(), sizeof(record::memory), nullptr, true, error) : nullptr;
+  if (at == nullptr) {
+    why = fmt::format("{}: it is no memory of a node, or of another build of Quire, or cut off", path.string());
+    return false;
+  }
+  std::string wrong;
+  const bool good = record::tell_dead(*static_cast<const record::memory*>(at), r, wrong);
+  os::unmap(at, sizeof(record::memory));
+  if (!good) why = fmt::format("{}: {}", path.string(), wrong);
+  return good;
+}
+
+/// What keeps a record from being of the job of those that have been read; empty: nothing.
+std::string why_not_of(const job& all, const node_record& r) {
+  if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end()) return fmt::format("there is another record of node {}", r.node);
+  if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes) return fmt::format("its job had {} nodes, that of the others {}", r.nodes, all.nodes.front().nodes);
+  return {};
+}
+
 }  // namespace
 
 bool read_records(const std::string& directory, job& all, std::string& why) {
@@ -181,7 +251,7 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("quire.") && name.ends_with(".record")) files.push_back(entry.path());
+    if (name.starts_with("quire.") && (name.ends_with(".record") || name.ends_with(".memory"))) files.push_back(entry.path());
   }
   if (error) {
     why = fmt::format("cannot read the directory {}: {}", directory, error.message());
@@ -190,20 +260,17 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
   std::string last;
   for (const fs::path& path : files) {
     node_record r;
-    std::string wrong;
     if (fs::file_size(path, error) == 0 && !error) {
       (void)read_file(path, r, last);  // other nodes may have ended well
       continue;
     }
-    if (!read_file(path, r, why)) return false;
-    if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end()) {
-      why = fmt::format("{}: there is another record of node {}: the directory has records of two jobs", path.string(), r.node);
+    const bool of_dead = path.extension() == ".memory";
+    if (of_dead ? !read_memory(path, r, why) : !read_file(path, r, why)) return false;
+    if (const std::string wrong = why_not_of(all, r); !wrong.empty()) {
+      why = fmt::format("{}: {}: the directory has records of two jobs", path.string(), wrong);
       return false;
     }
-    if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes) {
-      why = fmt::format("{}: its job had {} nodes, that of the others {}: the directory has records of two jobs", path.string(), r.nodes, all.nodes.front().nodes);
-      return false;
-    }
+    if (of_dead) all.dead.push_back(r.node);
     all.nodes.push_back(std::move(r));
   }
   if (all.nodes.empty()) {
@@ -211,6 +278,7 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
     return false;
   }
   std::ranges::sort(all.nodes, {}, &node_record::node);
+  std::ranges::sort(all.dead);
   all.size = all.nodes.front().nodes;
   return true;
 }

@@ -34,6 +34,7 @@ struct named_memory {
 
 struct job {
   std::vector<record::node_record> nodes{};  ///< by number; those that left none are missing
+  std::vector<std::uint64_t> dead{};         ///< of these what they had recorded when they died
   std::uint64_t size = 0;                    ///< how many the job had
   std::vector<line_use> lines{};             ///< of all nodes, those that cost most first
   std::vector<finding> shared{};             ///< those that cost most first

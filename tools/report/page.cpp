@@ -169,11 +169,21 @@ std::string maps_text(const job& all) {
 
 // ---- Sharing ------------------------------------------------------------------------------------------------------------
 
+/// Ranges as they are, if they are few.
+std::string short_ranges(const std::string& ranges) {
+  constexpr std::size_t most = 8;
+  const auto count = static_cast<std::size_t>(std::ranges::count(ranges, ',')) + 1;
+  if (count <= most) return ranges;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < most; ++i) end = ranges.find(',', end) + 1;
+  return fmt::format("{} and {} parts more", ranges.substr(0, end - 1), count - most);
+}
+
 std::string spots_text(const sharing::spots& s, const sharing::unit_use& unit) {
   const auto written = sharing::lines_of(s.written), read = s.read & ~written;
   std::string text;
-  if (written.any()) text = "writes bytes " + sharing::ranges_of(s.written, sharing::word_bytes(unit.bytes));
-  if (read.any()) text += (text.empty() ? "reads bytes " : ", reads bytes ") + sharing::ranges_of(read, sharing::line_bytes(unit.bytes));
+  if (written.any()) text = "writes bytes " + short_ranges(sharing::ranges_of(s.written, sharing::word_bytes(unit.bytes)));
+  if (read.any()) text += (text.empty() ? "reads bytes " : ", reads bytes ") + short_ranges(sharing::ranges_of(read, sharing::line_bytes(unit.bytes)));
   return text;
 }
 
@@ -204,8 +214,8 @@ std::string page(const job& all) {
   for (const auto& r : all.nodes) threads += r.threads.size();
   const std::size_t each = most_segments / std::max<std::size_t>(threads, 1);
   const std::string data = fmt::format(
-      R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
-      json_text(all.nodes.front().program), all.size, list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
+      R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"dead":{},"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
+      json_text(all.nodes.front().program), all.size, list(all.dead, as_number), list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
       list(all.lines, use_text, most_lines),
       list(all.shared, finding_text, most_findings),
       list(all.names, [](const named_memory& n) { return fmt::format(R"(["0x{:x}",{},{}])", n.address, n.bytes, json_text(n.name)); }, most_names));

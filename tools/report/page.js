@@ -303,6 +303,10 @@ function totals() {
     make('p', `No record came from ${missing.length === 1 ? 'node' : 'nodes'} ${missing.slice(0, 20).join(', ')}${missing.length > 20 ? ' ...' : ''}: `
       + 'what follows lacks what happened there.', main);
   }
+  if (data.dead.length > 0) {
+    make('p', `${data.dead.length === 1 ? 'Node' : 'Nodes'} ${data.dead.slice(0, 20).join(', ')}${data.dead.length > 20 ? ' ...' : ''} did not come to an orderly end: `
+      + 'here is what had been recorded until then, without counters. A wait that had not ended is missing.', main);
+  }
   table([['waited for', true], ['time', false], ['of the threads\' time', false]], data.kinds.map((k, i) => [k, timeText(allWaits[i]), percent(allWaits[i], allThreadsNs)]));
 }
 

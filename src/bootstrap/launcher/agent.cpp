@@ -16,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/options.hpp"
+#include "bootstrap/launcher/kept_record.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "bootstrap/launcher/process_state.hpp"
@@ -66,6 +67,7 @@ struct process {
   bool stopped = false;  ///< as the launcher was told
   local::channel control;
   os::descriptor out, err;
+  kept_record record;
 };
 
 class agent {
@@ -359,6 +361,10 @@ void agent::on_control(int index) {
       std::memcpy(&them, frame->payload.data(), sizeof them);
       if (os::descends_from(them.pid, one.pid)) one.member_pid = them.pid;
     }
+    if (frame->kind == frame_kind::record) {  // it is of this host
+      one.record.take(frame->payload);
+      continue;
+    }
     tell(frame->kind, node_of(index), frame->payload);
   }
   if (!one.control.ended() && !one.control.broken()) return;
@@ -411,6 +417,9 @@ void agent::reap() {
     drain(index, it->out, frame_kind::output);
     drain(index, it->err, frame_kind::error_output);
     on_control(index);
+    if (!it->record.put_down())
+      tell(frame_kind::error_output, node_of(index), "quire: cannot write what node " + std::to_string(node_of(index)) + " has recorded for the report: " +
+           os::error_text(errno) + "\n");
     tell(frame_kind::ended, node_of(index), bytes_of(status));
   }
 }

@@ -29,6 +29,7 @@ void job::on_exit(int node, int wait_status) {
   record.remote_out.finish(out_);
   record.remote_err.finish(err_);
   on_control(node);
+  if (!record.record.put_down()) say("cannot write what " + name_of(node) + " has recorded for the report: " + os::error_text(errno));
   if (!record.why.empty()) {
     fail(node, record.why, 128 + SIGKILL, manner::killed);
   } else if (WIFSIGNALED(wait_status)) {
@@ -81,6 +82,7 @@ void job::on_time() {
   lose_silent_hosts();
   acknowledge_output();
   check_readers();
+  look();
   const std::uint64_t now = base::now_ns();
   // First they say what they wait for.
   const bool late = phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_;

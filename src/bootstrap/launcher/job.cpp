@@ -24,7 +24,7 @@ constexpr std::uint64_t ms = 1'000'000;
 job_outcome run_job(const job_plan& plan) { return job(plan).run(); }
 
 job_outcome job::run() {
-  const std::uint64_t begin = base::now_ns();
+  const std::uint64_t begin = begin_ns_ = base::now_ns();
   stops_.begin(begin);
   open_standard_streams();
   const auto on_pipe = ::signal(SIGPIPE, SIG_IGN);
@@ -34,6 +34,7 @@ job_outcome job::run() {
     if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(base::limit_ns(plan_.timeout_ms));
     mount_ = plan_.mount.empty() ? "" : os::canonical_directory(plan_.mount);
     if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
+      viewers_.listen();
       loop();
       decide();
     } else {
@@ -43,6 +44,7 @@ job_outcome job::run() {
     if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
     if (hosts_.empty() && !os::detach_if_dead(mount_)) say("cannot unmount " + mount_ + "; try: umount -l " + mount_);
     flush_streams();
+    viewers_.end("job " + std::to_string(::getpid()) + " has ended with exit status " + std::to_string(exit_status_));
   }
   const bool some_ended_well = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left; });
   if (exit_status_ == 0 && !some_ended_well) exit_status_ = first_death_;
@@ -74,8 +76,8 @@ bool job::prepare(const start_of_job& start) {
   const sigset_t handled = handled_signals();
   signals_ = os::descriptor(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_.open()) return cannot("receive signals", errno);
-  // A control socket and two pipes for each node, some for ourselves.
-  const rlim_t needed = 3 * static_cast<rlim_t>(plan_.nodes) + 64;
+  // A control socket, two pipes and the record of each node, some for ourselves.
+  const rlim_t needed = 4 * static_cast<rlim_t>(plan_.nodes) + 64;
   if (start.descriptors.rlim_cur >= needed) return true;
   const rlimit raised{std::min(needed, start.descriptors.rlim_max), start.descriptors.rlim_max};
   if (raised.rlim_cur < needed || ::setrlimit(RLIMIT_NOFILE, &raised) != 0)
@@ -158,6 +160,7 @@ void job::loop() {
         watch(record.control.descriptor(), events, [this, node] { on_control(node); });
     }
     watch_hosts(watch);
+    viewers_.watch(watch);
     for (output* o : {&out_, &err_})
       if (o->pending()) watch(o->number(), POLLOUT, [o] { o->write_piece(); });
     watch(signals_.number(), POLLIN, [this] {
@@ -211,6 +214,10 @@ void job::on_frame(int node, const local::frame& frame) {
       return;
     case local::frame_kind::waits:
       return on_waits(node, frame.payload);
+    case local::frame_kind::counters:
+      return on_counters(node, frame.payload);
+    case local::frame_kind::record:
+      return record.record.take(frame.payload);
     case local::frame_kind::accuse:
       return on_accusation(node, frame);
     case local::frame_kind::withdraw:
@@ -266,7 +273,7 @@ int job::poll_timeout_ms() const {
   const auto or_never = [](std::uint64_t ns) { return ns == 0 ? never : ns; };
   const bool asking = waits_.then_end && waits_.until_ns != 0;  // the time is over already
   std::uint64_t deadline = or_never(phase_ == phase::running ? (asking ? 0 : timeout_ns_) : next_phase_ns_);
-  deadline = std::min(deadline, or_never(waits_.until_ns));
+  deadline = std::min({deadline, or_never(waits_.until_ns), or_never(look_.next_ns), or_never(look_.until_ns)});
   if (phase_ == phase::running) {
     deadline =
         std::min({deadline, or_never(start_ns_), or_never(judge_ns_), or_never(inquest_.due()), stops_.next_look()});

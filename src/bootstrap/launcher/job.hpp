@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
 // start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
-// waits.cpp what the nodes wait for, fate.cpp what becomes of the job when a node or a person ends something. One thread.
+// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -12,11 +12,13 @@
 
 #include "bootstrap/launcher/accusations.hpp"
 #include "bootstrap/launcher/inquest.hpp"
+#include "bootstrap/launcher/kept_record.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/memory_kills.hpp"
 #include "bootstrap/launcher/output.hpp"
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/launcher/stops.hpp"
+#include "bootstrap/launcher/viewers.hpp"
 #include "bootstrap/local/channel.hpp"
 #include "watch/watch.hpp"
 
@@ -37,6 +39,9 @@ struct node_record {
   bool waiting = false;         ///< has given its address and has no answer yet
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;
+  std::string counters;         ///< as told last, while somebody looks
+  bool asked = false;           ///< for those, and has not answered
+  kept_record record;
   std::string why;  ///< what it did wrong, if we have killed it for that
   local::channel control;
   tagged_stream out, err;
@@ -124,6 +129,11 @@ class job {
   void check_waits();
   [[nodiscard]] std::string state_of(int node) const;
 
+  // view.cpp
+  void look();
+  void on_counters(int node, const std::string& payload);
+  void show_view();
+
   // fate.cpp
   void on_exit(int node, int wait_status);
   void on_signal(const signalfd_siginfo& signal);
@@ -176,6 +186,12 @@ class job {
     bool then_end = false;       ///< the job's time is over
     std::vector<std::optional<std::string>> answers;  ///< by node
   } waits_;
+  viewers viewers_;
+  /// When nodes are asked next for their counters, and until when their answers are waited for; 0: nobody looks, and all has come.
+  struct {
+    std::uint64_t next_ns = 0, until_ns = 0;
+  } look_;
+  std::uint64_t begin_ns_ = 0;
   int ended_by_ = 0;                            ///< the last signal that asked the nodes to end
   int interrupts_ = 0;                          ///< SIGINT and SIGTERM so far; the second kills
 };

@@ -88,6 +88,17 @@ void member::tell_waits(std::string_view packed) noexcept {
   socket_.send();
 }
 
+void member::tell_counters(std::string_view json) noexcept {
+  socket_.queue(make_frame(frame_kind::counters, node_, json));
+  socket_.send();
+}
+
+void member::keep_record(int descriptor, std::string_view path) noexcept {
+  const std::string words[] = {std::to_string(::getpid()), std::to_string(descriptor), std::string(path)};
+  socket_.queue(make_frame(frame_kind::record, node_, pack_addresses(words)));
+  socket_.send();
+}
+
 void member::ready() noexcept {
   socket_.queue(make_frame(frame_kind::ready, node_, {}));
   socket_.send();
@@ -125,6 +136,9 @@ void member::take_in() {
         break;
       case frame_kind::show_waits:
         news_.push_back({news::kind::show_waits, -1, {}});
+        break;
+      case frame_kind::show_counters:
+        news_.push_back({news::kind::show_counters, -1, {}});
         break;
       case frame_kind::node_died:
       case frame_kind::job_ends: {

@@ -28,6 +28,8 @@ class member final : public bootstrap {
   [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
   void ready() noexcept override;
   void tell_waits(std::string_view packed) noexcept override;
+  void tell_counters(std::string_view json) noexcept override;
+  void keep_record(int descriptor, std::string_view path) noexcept override;
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }

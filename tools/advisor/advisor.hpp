@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire run --auto`: from the records of a run to what decide.hpp needs, and the file in which it is kept from run to run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advisor/decide.hpp"
+#include "bootstrap/launcher/launcher.hpp"
+#include "report/job.hpp"
+
+namespace quire::tools::advisor {
+
+[[nodiscard]] evidence evidence_of(const report::job& all);
+/// From when all nodes had met to the last one's end.
+[[nodiscard]] double seconds_of(const report::job& all);
+
+/// What is known of one program on so many nodes.
+class tuning {
+ public:
+  /// `closed`: options that the user has set. What the file has of another job is forgotten, with a line in `note`.
+  tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed, std::string& note);
+  [[nodiscard]] const history& known() const noexcept { return known_; }
+  /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it cannot be, or no record was left to learn from.
+  [[nodiscard]] bool on_run(int exit_status, const std::string& records, std::vector<std::string>& said, std::string& why);
+
+ private:
+  std::string file_;
+  std::vector<std::string> closed_;
+  history known_;
+};
+
+}  // namespace quire::tools::advisor

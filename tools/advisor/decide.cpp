@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "advisor/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace quire::tools::advisor {
+namespace {
+
+constexpr std::size_t runs_each = 2;      // of what is compared; the faster one counts
+constexpr double least_gain = 0.95;       // of the time before: less is noise
+constexpr double hopeless = 1.25;         // so much slower once is enough
+constexpr std::string_view ends[] = {"planned", "open", "kept", "taken-back"};  // in the order of trial::end
+constexpr std::string_view title = "quire.advice 1";
+
+double fastest(const std::vector<double>& seconds) { return *std::ranges::min_element(seconds); }
+
+std::string text_of(const setting& s) { return s.option + "=" + s.value; }
+
+std::string percent(std::uint64_t part, std::uint64_t whole) { return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1))); }
+
+trial* first_that_is(history& of, trial::end how) {
+  const auto at = std::ranges::find(of.trials, how, &trial::how);
+  return at != of.trials.end() ? &*at : nullptr;
+}
+trial* open_trial(history& of) { return first_that_is(of, trial::end::open); }
+bool has_open_trial(const history& of) { return std::ranges::find(of.trials, trial::end::open, &trial::how) != of.trials.end(); }
+
+/// Tried already, with whatever end.
+bool was_tried(const history& of, const setting& s) { return std::ranges::find(of.trials, s, &trial::what) != of.trials.end(); }
+/// An option that is kept is settled.
+bool is_settled(const history& of, const std::string& option) {
+  return std::ranges::any_of(of.trials, [&](const trial& t) { return t.how == trial::end::kept && t.what.option == option; });
+}
+
+/// Plans anew: what this run, which had just what is kept, says.
+void plan(history& of, const evidence& told, std::span<const std::string> closed) {
+  std::erase_if(of.trials, [](const trial& t) { return t.how == trial::end::planned; });
+  for (proposal& p : propose(told, closed))
+    if (!was_tried(of, p.what) && !is_settled(of, p.what.option)) of.trials.push_back({std::move(p.what), std::move(p.why)});
+}
+
+/// Begins the next trial, if there is something to try. A sentence.
+std::string begin_trial(history& of) {
+  trial* const next = first_that_is(of, trial::end::planned);
+  if (next == nullptr) return "nothing is left to try";
+  next->how = trial::end::open;
+  return fmt::format("the next run tries {}, {}", text_of(next->what), next->why);
+}
+
+std::string judge(history& of, trial& t) {
+  const double before = fastest(of.base), now = fastest(t.seconds);
+  const bool faster = now <= least_gain * before;
+  if (t.seconds.size() < runs_each && (faster || now < hopeless * before))
+    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it; one run more decides", text_of(t.what), now, before);
+  if (!faster) {
+    t.how = trial::end::taken_back;
+    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it: {}, so it is taken back", text_of(t.what), now, before,
+                       now > before / least_gain ? "slower" : "no gain");
+  }
+  t.how = trial::end::kept;
+  of.base = t.seconds;
+  return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it: kept", text_of(t.what), now, before);
+}
+
+std::string in_program(const setting& s) {
+  if (s.option == "unit") return "the program can say so for arrays of its own: quire_region_options.unit_bytes (quire_region_create())";
+  if (s.option == "heap_views") return "the program can say so for a heap of its own: quire_region_options.views (quire_region_create()), or keep what nodes write apart: alignas, padding";
+  return "";
+}
+
+}  // namespace
+
+std::vector<proposal> propose(const evidence& from, std::span<const std::string> closed) {
+  constexpr std::uint64_t page = 4096;
+  const auto is_open = [&](const char* option) { return std::ranges::find(closed, option) == closed.end(); };
+  std::vector<std::pair<std::uint64_t, proposal>> all;  // with what it may save, ns
+  if (is_open("heap_views") && from.heap_unit_bytes <= page && from.false_small_ns * 5 >= from.waited_ns && from.false_small_ns != 0)
+    all.push_back({from.false_small_ns, {{"heap_views", "16"}, fmt::format("because {} of all waiting is for small allocations of several nodes on one page", percent(from.false_small_ns, from.waited_ns))}});
+  if (is_open("unit") && from.heap_unit_bytes == page && from.heap_units >= 64 && from.heap_fault_ns * 10 >= from.threads_ns)
+    for (const auto& p : from.heap_pieces)
+      if (p.contended * 20 <= p.used)
+        all.push_back({from.heap_fault_ns / 2,
+                       {{"unit", fmt::format("{}K", p.bytes >> 10)},
+                        fmt::format("because threads wait {} of their time for pages, and of {} pieces of {} KiB {} have two writers", percent(from.heap_fault_ns, from.threads_ns),
+                                    p.used, p.bytes >> 10, p.contended == 0 ? "none" : std::to_string(p.contended))}});
+  constexpr std::uint64_t enough = 256;
+  if (is_open("read_ahead") && from.read_ahead_units >= enough && from.read_ahead_wasted * 2 >= from.read_ahead_units)
+    all.push_back({from.fault_ns / 8, {{"read_ahead", "0"}, fmt::format("because {} of what was read ahead went away unused", percent(from.read_ahead_wasted, from.read_ahead_units))}});
+  if (is_open("learn_writes") && from.exclusive_reads >= enough && from.exclusive_wasted * 2 >= from.exclusive_reads)
+    all.push_back({from.fault_ns / 8, {{"learn_writes", "0"}, fmt::format("because {} of the units that were fetched to be written went away unwritten", percent(from.exclusive_wasted, from.exclusive_reads))}});
+  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<proposal> sorted;
+  for (auto& [saves, p] : all) sorted.push_back(std::move(p));
+  return sorted;
+}
+
+std::vector<setting> next_run(const history& of) {
+  std::vector<setting> all;
+  for (const trial& t : of.trials)
+    if (t.how == trial::end::kept || t.how == trial::end::open) all.push_back(t.what);
+  return all;
+}
+
+bool is_done(const history& of) { return of.base.size() >= runs_each && !has_open_trial(of); }
+
+std::vector<std::string> on_run(history& of, double seconds, const evidence& told, std::span<const std::string> closed) {
+  if (of.base.size() < runs_each) {
+    of.base.push_back(seconds);
+    of.first_seconds = fastest(of.base);
+    plan(of, told, closed);
+    if (of.base.size() < runs_each) return {fmt::format("this run took {:.3f} s as the program is; the next one is the same, to know how much times differ by themselves", seconds)};
+    return {fmt::format("as the program is, runs took {:.3f} s and {:.3f} s", of.base[0], of.base[1]), begin_trial(of)};
+  }
+  trial* const t = open_trial(of);
+  if (t == nullptr) return {fmt::format("this run took {:.3f} s, with what is kept; nothing is left to try", seconds)};
+  t->seconds.push_back(seconds);
+  std::vector<std::string> said{judge(of, *t)};
+  if (t->how == trial::end::kept) plan(of, told, closed);  // `t` is elsewhere now
+  if (!has_open_trial(of)) said.push_back(begin_trial(of));
+  return said;
+}
+
+std::vector<std::string> on_failure(history& of, int exit_status) {
+  trial* const t = open_trial(of);
+  if (t == nullptr) return {fmt::format("the job has ended with status {}: nothing is learnt from it", exit_status)};
+  t->how = trial::end::taken_back;
+  return {fmt::format("tried {}: the job has ended with status {}, so it is taken back", text_of(t->what), exit_status), begin_trial(of)};
+}
+
+std::vector<std::string> how_to_write(const history& of) {
+  std::vector<std::string> said;
+  std::string options;
+  for (const trial& t : of.trials)
+    if (t.how == trial::end::kept) options += " --set " + text_of(t.what);
+  if (options.empty()) return said;
+  const double now = fastest(of.base);
+  said.push_back(fmt::format("what is kept has made {:.3f} s of {:.3f} s: {:.2f} times as fast", now, of.first_seconds, of.first_seconds / now));
+  said.push_back(fmt::format("to have it without --auto: quire run{} ...", options));
+  for (const trial& t : of.trials)
+    if (const std::string text = in_program(t.what); t.how == trial::end::kept && !text.empty()) said.push_back(fmt::format("instead of {}, {}", text_of(t.what), text));
+  return said;
+}
+
+std::vector<std::string> hints(const evidence& from) {
+  std::vector<std::string> said;
+  if (from.false_other_ns * 5 >= from.waited_ns && from.false_other_ns != 0)
+    said.push_back(fmt::format("{} of all waiting is for units of which nodes use different parts, and only the program can end it (--report names lines and bytes): parts on units of "
+                               "their own, or release consistency (quire_region_options.consistency) if the program has no races", percent(from.false_other_ns, from.waited_ns)));
+  constexpr std::uint64_t many = 1000;
+  if (from.double_faults >= many)
+    said.push_back(fmt::format("{} times a unit came to be read and was written next: quire_will_write() before saves one of the two faults", from.double_faults));
+  return said;
+}
+
+std::string write(const history& of) {
+  std::string text = fmt::format("{}\n# What `quire run --auto` has found out. Without this file it begins anew.\njob {}\nfirst {}\nbase", title, of.job, of.first_seconds);
+  for (const double s : of.base) text += fmt::format(" {}", s);
+  for (const trial& t : of.trials) {
+    text += fmt::format("\n{} {} {}", ends[static_cast<std::size_t>(t.how)], t.what.option, t.what.value);
+    for (const double s : t.seconds) text += fmt::format(" {}", s);
+    text += "\nwhy " + t.why;
+  }
+  return text + "\n";
+}
+
+std::optional<history> read(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  if (!std::getline(lines, line) || line != title) return std::nullopt;
+  history of;
+  const auto take_seconds = [](std::istringstream& words, std::vector<double>& to) {
+    for (double s = 0; words >> s;) {
+      if (!(s > 0)) return false;
+      to.push_back(s);
+    }
+    return words.eof();
+  };
+  while (std::getline(lines, line)) {
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.starts_with("job ")) {
+      of.job = line.substr(4);
+      continue;
+    }
+    if (line.starts_with("why ")) {
+      if (of.trials.empty()) return std::nullopt;
+      of.trials.back().why = line.substr(4);
+      continue;
+    }
+    std::istringstream words(line);
+    std::string what;
+    words >> what;
+    if (what == "first") {
+      if (!(words >> of.first_seconds) || !(of.first_seconds >= 0)) return std::nullopt;
+    } else if (what == "base") {
+      if (!take_seconds(words, of.base)) return std::nullopt;
+    } else if (const auto end = std::ranges::find(ends, what); end != std::end(ends)) {
+      trial& t = of.trials.emplace_back();
+      t.how = static_cast<trial::end>(end - std::begin(ends));
+      if (!(words >> t.what.option >> t.what.value) || !take_seconds(words, t.seconds)) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  // A trial begins when the runs without it are there, and one at a time.
+  const auto open = std::ranges::count(of.trials, trial::end::open, &trial::how);
+  const bool begun = std::ranges::any_of(of.trials, [](const trial& t) { return t.how != trial::end::planned; });
+  if (of.job.empty() || open > 1 || (begun && of.base.size() < runs_each)) return std::nullopt;
+  return of;
+}
+
+}  // namespace quire::tools::advisor
