@@ -20,7 +20,8 @@ if _node.launched():
 from . import _native  # noqa: E402
 from ._arrays import (array, compare_exchange, empty, empty_like, exchange, fetch_add, free, fromfile, pin, prefetch, produced, push, zeros,  # noqa: E402
                       zeros_like)
-from ._errors import Error, Exists, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost, TimedOut  # noqa: E402
+from ._errors import Error, Exists, FileError, FileExists, FileMissing, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost, TimedOut  # noqa: E402
+from ._files import File, containers, open, remove  # noqa: A004, E402
 from ._jobs import Pool, run  # noqa: E402
 from ._report import label, phase  # noqa: E402
 from ._sync import Barrier, Condition, Event, Lock, RWLock, Semaphore  # noqa: E402
@@ -52,6 +53,12 @@ def alive(node):
     """Whether node `node` is not known to be dead."""
     _node.start()
     return _native.alive(node)
+
+
+def load_ipython_extension(shell):
+    """`%load_ext quire` in a notebook: `%%quire -n 4` runs a cell on all nodes of a job."""
+    from ._cells import load
+    load(shell)
 
 
 def __getattr__(name):

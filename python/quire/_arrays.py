@@ -136,8 +136,7 @@ def array(what, dtype=None, *, root=0, timeout=None, **how):
 
 def fromfile(path, dtype=float, shape=None, *, offset=0, **how):
     """A shared array with the content of a file of plain values; each node reads its part of it straight into shared memory. All nodes call. `shape`: else all
-    that is
-    there, in one dimension. `offset`: bytes."""
+    that is there, in one dimension. `offset`: bytes."""
     _node.start()
     kind = _dtype_of(dtype)
 
@@ -170,10 +169,30 @@ def _base(a):
     return a.__array_interface__["data"][0]
 
 
+def place_of(a):
+    """(address, shape, dtype, strides) of an array in shared memory, for at_place() on other nodes; None if it is private."""
+    if a.size == 0 or a.dtype.hasobject:
+        return None
+    first, beyond = np.lib.array_utils.byte_bounds(a) if hasattr(np.lib, "array_utils") else np.byte_bounds(a)
+    try:
+        if _native.region_of(first) != _native.region_of(beyond - 1):
+            return None
+    except Error:
+        return None
+    return _base(a), a.shape, a.dtype, a.strides
+
+
+def at_place(address, shape, dtype, strides):
+    """The array that place_of() told of."""
+    steps = [(n - 1) * step for n, step in zip(shape, strides)]
+    first = address + sum(step for step in steps if step < 0)
+    length = sum(abs(step) for step in steps) + dtype.itemsize
+    return np.ndarray(shape, dtype, buffer=_native.memory(first, length), offset=address - first, strides=strides)
+
+
 def free(a):
-    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the like
-    gave, as
-    a part of one is not."""
+    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the
+    like gave, as a part of one is not."""
     _node.start()
     address = _base(a)
     if address not in _arrays or _arrays[address][1] != a.nbytes:

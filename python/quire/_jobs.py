@@ -240,6 +240,17 @@ class Pool(concurrent.futures.Executor):
             raise failed[0].exception()
         return [future.result() for future in futures]
 
+    @property
+    def broken(self):
+        """Why no call can be made any more: a sentence, or None."""
+        return self._broken
+
+    def kill(self):
+        """Ends the job at once, whatever its nodes do: calls that wait get BrokenProcessPool."""
+        self._broken = self._broken or "the pool's job was ended"
+        self._job.kill()
+        self.shutdown()
+
     def shutdown(self, wait=True, *, cancel_futures=False):
         with self._lock:
             self._closed = True
@@ -260,8 +271,7 @@ class Pool(concurrent.futures.Executor):
 
 def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
     """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run`
-    around
-    it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
+    around it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
     data = dumps((fn, tuple(args), kwargs or {}))
     job = _Job(nodes, hosts, options)
     answers = queue.Queue()

@@ -21,6 +21,8 @@ constexpr option_row table[] = {
      "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
     {option::net_devices, "QUIRE_NET_DEVICES", option_type::text, "auto", "names, separated by commas",
      "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", 0, 0, 1, false},
+    {option::ucx, "QUIRE_UCX", option_type::choice, "auto", "auto|system",
+     "which UCX is loaded; auto: that of the Python package if Quire came with it, else the system's; system: always the system's, for InfiniBand", 0, 1, 1, false},
     {option::detect, "QUIRE_DETECT", option_type::choice, "auto", "auto|userfault|thread|segv",
      "how an access to an absent page is noticed; `quire info` tells what auto is here", 0, 3, 1, false},
     {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd|file|posix|sysv|mdup|fork",
