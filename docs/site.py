@@ -198,7 +198,7 @@ def fortran_page():
     text = (HEADERS / "quire.f90").read_text()
     page = ["# Fortran", "", "`use quire`. [The guide](../guide/fortran.md) shows how to use it.", "",
             "Generic for arrays of `real(real32)`, `real(real64)`, `integer(int32)`, `integer(int64)` and `complex(real64)`:", "", "```text"]
-    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup"):
+    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup", "container_map", "container_read", "container_write", "container_append"):
         first = re.search(rf"interface quire_{generic}\n\s+module procedure (\w+)", text).group(1)
         page.append("call " + re.search(rf"subroutine {first}(\(.*\))", text).group(1).join((f"quire_{generic}", "")))
     page += ["```"]

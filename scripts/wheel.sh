@@ -42,7 +42,15 @@ for python in "${pythons[@]}"; do
     cd "$out/tests"
     for program in arrays values sync files containers; do "$user/quire" run -n 2 --timeout 100 "$user/python" ${program}_program.py; done
     "$user/quire" run -n 2 --transport tcp --timeout 100 "$user/python" values_program.py
-    PYQUIRE_COMMAND=$user/quire "$user/python" jobs_test.py
+    for test in jobs ends; do PYQUIRE_COMMAND=$user/quire "$user/python" ${test}_test.py; done
+    # What numba and a kernel of Jupyter need is there for most versions of CPython, and for the first at least.
+    if "$user/pip" install --quiet --disable-pip-version-check --only-binary :all: numba ipykernel jupyter_client; then
+      "$user/quire" run -n 2 --timeout 200 "$user/python" numba_program.py
+      PYQUIRE_COMMAND=$user/quire "$user/python" notebook_test.py
+    else
+      [ "$python" != "${pythons[0]}" ] || exit 1
+      echo "wheel: no numba for $("$user/python" --version)"
+    fi
     UCX_LOG_LEVEL=error "$user/quire" run -n 2 "$user/python" -c "
 import quire
 maps = open('/proc/self/maps').read()

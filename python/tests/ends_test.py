@@ -10,6 +10,7 @@ import unittest
 
 COMMAND = os.environ["PYQUIRE_COMMAND"]
 os.environ.pop("PYTHONUNBUFFERED", None)  # lines of nodes come as wholes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it, and its children would
 
 
 def job(program, nodes=2, *, options=(), interrupt_after=None):
@@ -162,7 +163,7 @@ if __name__ == "__main__":
             with open(os.path.join(folder, "a_module.py"), "w") as file:
                 file.write("import sys, quire as q\nprint(__name__, sys.argv[1:], q.nodes)")
             done = subprocess.run([COMMAND, "run", "-n", "2", sys.executable, "-m", "quire", "-m", "a_module", "x"], capture_output=True, text=True, cwd=folder,
-                                  env={**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + ":" + folder}, timeout=60)
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), folder)))}, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (0, "__main__ ['x'] 2\n" * 2), done.stderr)
         self.assertEqual(subprocess.run([sys.executable, "-m", "quire"], capture_output=True, timeout=60).returncode, 2)
 
