@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""site.py QUIRE FOLDER: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from the headers,
+"""site.py QUIRE FOLDER [MERMAID]: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from the headers,
 Python from the package's docstrings, Fortran from the module, the command from its manual pages, options and counters from the command QUIRE itself. Links that leave
-the documents become names of files. Needs groff."""
+the documents become names of files, and drawings of Mermaid pictures, if MERMAID is its script and there is a browser to draw them (drawings.py). Needs groff."""
 import ast
+import itertools
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import drawings
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -20,14 +23,34 @@ HEADERS = ROOT / "include" / "quire"
 # ---- Documents ---------------------------------------------------------------------------------------------------------
 
 def with_inner_links(text, page, known):
-    """Links to what is no page of the site, such as a source, as the name of the file. Pictures of Mermaid as they are written."""
+    """Links to what is no page of the site, such as a source, as the name of the file."""
     def link(found):
         name, target = found.group(1), found.group(2)
         path = Path(os.path.normpath(page.parent / target.partition("#")[0]))
         inside = "://" in target or target.startswith("#") or path in known
         return found.group(0) if inside else f"{name} (`{os.path.relpath(path, ROOT)}`)"
-    text = re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", link, text)
-    return re.sub(r"^```mermaid$", "```text", text, flags=re.M)
+    return re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", link, text)
+
+
+DRAWING = re.compile(r"^```mermaid\n(.*?)^```$", flags=re.M | re.S)
+
+
+def place_drawings(folder, mermaid):
+    """Pictures in the place of drawings, on all pages; without Mermaid as they are written."""
+    pages = [page for page in sorted(folder.rglob("*.md")) if DRAWING.search(page.read_text())]
+    sources = [source for page in pages for source in DRAWING.findall(page.read_text())]
+    if mermaid is None:
+        for page in pages:
+            page.write_text(page.read_text().replace("```mermaid\n", "```text\n"))
+        return
+    pictures = iter(drawings.draw(sources, mermaid))
+    for page in pages:
+        def place(found, page=page, number=itertools.count(1)):
+            name = f"{page.stem}-{next(number)}.svg"
+            (page.parent / name).write_text(next(pictures))
+            words = ", ".join(dict.fromkeys(re.findall(r"\[+\(?([^\]\[()]+)\)?\]+", found.group(1))))
+            return f"![A drawing of: {words}]({name})"
+        page.write_text(DRAWING.sub(place, page.read_text()))
 
 
 def copy_documents(folder):
@@ -237,6 +260,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_documents(folder)
+    place_drawings(folder, sys.argv[3] if len(sys.argv) > 3 else None)
     (folder / "reference").mkdir()
     pages = {
         "c": c_page(), "cpp": cpp_page(), "python": python_page(), "fortran": fortran_page(),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 ROOT = Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(ROOT / "docs"))
 spec = importlib.util.spec_from_file_location("quire_site", ROOT / "docs" / "site.py")
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
