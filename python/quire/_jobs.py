@@ -252,6 +252,7 @@ class Pool(concurrent.futures.Executor):
         self.shutdown()
 
     def shutdown(self, wait=True, *, cancel_futures=False):
+        """Ends the job when the calls that were made are done, as of any Executor; the end of a `with` block does."""
         with self._lock:
             self._closed = True
         while cancel_futures:

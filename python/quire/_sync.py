@@ -54,6 +54,7 @@ class Lock(_Shared):
         return _native.mutex_timed_lock(self.id, _ms(timeout))
 
     def release(self):
+        """Gives the lock back. Error: the calling thread does not have it."""
         _native.mutex_unlock(self.id)
 
     def __enter__(self):
@@ -82,10 +83,12 @@ class RWLock(_Shared):
 
     @property
     def read(self):
+        """`with lock.read:` waits until nobody writes."""
         return _Half(self, _native.rwlock_read_lock)
 
     @property
     def write(self):
+        """`with lock.write:` waits until nobody else has the lock."""
         return _Half(self, _native.rwlock_write_lock)
 
 
@@ -98,9 +101,11 @@ class Condition(_Shared):
         return _native.condition_wait(self.id, lock.id, _ms(timeout))
 
     def notify(self):
+        """Wakes one thread that waits."""
         _native.condition_notify_one(self.id)
 
     def notify_all(self):
+        """Wakes all threads that wait."""
         _native.condition_notify_all(self.id)
 
 
@@ -112,6 +117,7 @@ class Barrier(_Shared):
         super().__init__(threads, name=name)
 
     def wait(self):
+        """Waits until as many threads as it has have called it. What each has written before, all see after it."""
         _native.barrier_wait(self.id)
 
 
@@ -120,13 +126,15 @@ class Event(_Shared):
     _create, _destroy = _native.event_create, _native.event_destroy
 
     def set(self):
+        """Lets all pass who wait, and who will."""
         _native.event_set(self.id)
 
     def clear(self):
+        """Who waits from now on waits until the next set()."""
         _native.event_reset(self.id)
 
     def wait(self, timeout=None):
-        """False after `timeout` seconds."""
+        """Waits until it is set: True; False after `timeout` seconds."""
         return _native.event_wait(self.id, _ms(timeout))
 
 
@@ -138,10 +146,11 @@ class Semaphore(_Shared):
         super().__init__(value, name=name)
 
     def acquire(self, timeout=None):
-        """False after `timeout` seconds."""
+        """Takes one, when there is one: True; False after `timeout` seconds."""
         return _native.semaphore_acquire(self.id, _ms(timeout))
 
     def release(self, count=1):
+        """Adds `count`."""
         _native.semaphore_release(self.id, count)
 
     def __enter__(self):
