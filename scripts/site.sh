@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the documentation (BUILD/site/html/index.html) by Sphinx; a warning is an error. Exit status 77: Sphinx cannot be fetched, or there is no groff.
+# With chromium the pages are looked at (BUILD/site/pictures), and with npm as well drawings become pictures.
 #   scripts/site.sh [BUILD]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,5 +28,5 @@ if [ -s "$script" ] && command -v chromium >/dev/null; then drawn=("$script"); e
 fi
 python3 -B docs/site.py "$build/bin/quire" "$out/source" "${drawn[@]}"
 "$out/environment/bin/sphinx-build" -W --keep-going -q -b html "$out/source" "$out/html"
-if command -v chromium >/dev/null; then python3 -B tests/docs/site_pages.py "$(command -v chromium)" "$out/html" "$out/pictures"; fi
+if command -v chromium >/dev/null; then python3 -B tests/docs/site_pages.py "$(command -v chromium)" "$out/html" "$out/pictures" $([ ${#drawn[@]} -gt 0 ] || echo text); fi
 echo "site: $(find "$out/html" -name '*.html' | wc -l) pages in $out/html"

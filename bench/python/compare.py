@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Python on Quire beside C++ on Quire, multiprocessing.shared_memory and windows of mpi4py: a stencil, conjugate gradients and k-means (kernels.py, kernels.cpp) in two
-processes of one machine. Each round runs all sides, in an order that turns; ratios are those of a round.
+processes of one machine. Each round runs all sides, in an order that turns; ratios are those of a round. Then Python and C++ on one node, by the processor time of the
+thread: the loops alone, also on a busy machine.
 
     bench/python/compare.py --build build --python VENV/bin/python --rounds 7 [--json build/bench/python.json]
 
@@ -37,21 +38,21 @@ def sides(asked):
 
 def measure(command, kernel, size, steps, environment):
     done = subprocess.run([str(word) for word in (*command, kernel, size, steps)], env=environment, capture_output=True, text=True, timeout=300)
-    told = re.search(r"^time ([0-9.]+) s, check (\S+)$", done.stdout, flags=re.M)
+    told = re.search(r"^time ([0-9.]+) s, processor ([0-9.]+) s, check (\S+)$", done.stdout, flags=re.M)
     if done.returncode != 0 or told is None:
         sys.exit(f"{' '.join(map(str, command))} {kernel}: status {done.returncode}\n{done.stdout}{done.stderr}")
-    return float(told[1]), float(told[2])
+    return float(told[1]), float(told[2]), float(told[3])
 
 
-def compare(kernel, commands, asked, environment):
-    """The seconds of each side, by round."""
+def compare(kernel, commands, asked, environment, which):
+    """The seconds of each side, by round. `which`: 0, of the clock; 1, of the processor."""
     size, steps = KERNELS[kernel]
     seconds, order = {side: [] for side in commands}, list(commands)
     for _ in range(asked.rounds):
         checks = {}
         for side in order:
-            took, checks[side] = measure(commands[side], kernel, size, steps, environment)
-            seconds[side].append(took)
+            *took, checks[side] = measure(commands[side], kernel, size, steps, environment)
+            seconds[side].append(took[which])
         if max(checks.values()) - min(checks.values()) > 1e-6 * abs(max(checks.values())):
             sys.exit(f"{kernel}: the sides have different results: {checks}")
         order.append(order.pop(0))
@@ -67,13 +68,15 @@ def main():
     asked = parser.parse_args()
     environment = {**os.environ, "PYTHONPATH": str((asked.build / "python").resolve()), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     commands, result = sides(asked), {}
-    print(f"{'':10}{'':32}{'least':>10}{'median':>10}   Python on Quire takes times")
+    alone = {side: ["1" if word == "2" else word for word in commands[side]] for side in ("quire", "cpp")}
+    print(f"{'':24}{'':32}{'least':>10}{'median':>10}   Python on Quire takes times")
     for kernel in KERNELS:
-        result[kernel] = seconds = compare(kernel, commands, asked, environment)
-        for side, times in seconds.items():
-            ratios = [own / other for own, other in zip(seconds["quire"], times)]
-            told = "" if side == "quire" else f"{statistics.median(ratios):6.3f} (least {min(ratios):.3f}, most {max(ratios):.3f})"
-            print(f"{kernel:10}{TITLES[side]:32}{min(times):8.3f} s{statistics.median(times):8.3f} s   {told}", flush=True)
+        for what, which, of in ((kernel, 0, commands), (f"{kernel}, processor", 1, alone)):
+            result[what] = seconds = compare(kernel, of, asked, environment, which)
+            for side, times in seconds.items():
+                ratios = [own / other for own, other in zip(seconds["quire"], times)]
+                told = "" if side == "quire" else f"{statistics.median(ratios):6.3f} (least {min(ratios):.3f}, most {max(ratios):.3f})"
+                print(f"{what:24}{TITLES[side]:32}{min(times):8.3f} s{statistics.median(times):8.3f} s   {told}", flush=True)
     if asked.json:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
         asked.json.write_text(json.dumps({"rounds": asked.rounds, "sizes": KERNELS, "seconds": result}, indent=1) + "\n")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""site_pages.py CHROMIUM SITE PICTURES: a browser draws pages of the site on a desk and on a phone: nothing is wider than the window, every picture is there, the styles
-apply, and nothing but the site itself is asked for. Leaves pictures of them in PICTURES."""
+"""site_pages.py CHROMIUM SITE PICTURES [text]: a browser draws pages of the site on a desk and on a phone: nothing is wider than the window, every picture is there, the styles
+apply, and nothing but the site itself is asked for. Leaves pictures of them in PICTURES.
+`text`: drawings are text, as nothing was there to draw them."""
 import json
 import re
 import subprocess
