@@ -19,7 +19,7 @@ import numba  # noqa: E402
 import numpy as np  # noqa: E402
 
 CLUSTERS, DIMENSIONS, PROCESSES = 16, 8, 2
-compiled = numba.njit(nogil=True, fastmath={"contract"})  # products and sums in one instruction, as C compilers do
+compiled = numba.njit(nogil=True)
 
 
 # ---- The memory of all processes ------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def turn(p, r, beta, first, last):
             p[i, j] = r[i - first, j] + beta * p[i, j]
 
 
-@compiled
+@numba.njit(nogil=True, fastmath={"contract"})  # products and sums in one instruction, as C compilers do
 def assign(sums, points, centres, first, last):
     for i in range(first, last):
         best = 0
