@@ -297,21 +297,25 @@ print("good")
 
     def test_nothing_leaks(self):
         # Creations and frees: neither shared memory, nor descriptors, nor memory of the process.
-        status, out, err = job("""
+        program = """
 def all_there_is():
     with open("/proc/self/statm") as f: pages = int(f.read().split()[1])
     return pages * 4096, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 def turn(i):
     q.free(q.zeros(1 << 17 if i % 10 == 0 else 300, name="one" if i % 30 == 0 else None))
-    for kind in (q.Lock, q.RWLock, q.Event, q.Semaphore, q.Condition): kind().destroy()
+    made = (q.Lock, q.RWLock, q.Event, q.Semaphore, q.Condition)[i % 5]()
+    q.barrier()
+    if q.node == i % q.nodes: made.destroy()
 for i in range(1000): turn(i)
 before = all_there_is()
 for i in range(10000): turn(i)
 after = all_there_is()
 assert after[0] - before[0] < 8 << 20 and after[1:] == before[1:], (before, after)
 print("good")
-""", 1)
-        self.assertEqual((status, out), (0, "good\n"), err)
+"""
+        for nodes in (1, 2):
+            status, out, err = job(program, nodes)
+            self.assertEqual((status, out), (0, "good\n" * nodes), err)
 
 
 if __name__ == "__main__":
