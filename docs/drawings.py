@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawings of Mermaid as pictures (SVG), for docs/site.py: drawn when the site is built, by Mermaid in a browser without a network. What the site shows needs neither."""
+"""Drawings of Mermaid as pictures (SVG), for docs/site.py: drawn when the site is built, by Mermaid in a browser without a network. What the site shows needs
+neither."""
 import html
 import re
 import shutil
@@ -33,9 +34,9 @@ def draw(sources, script):
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "page.html")
         page.write_text(PAGE.format(script=Path(script).resolve().as_uri(), sources="".join(f"<pre>{html.escape(source)}</pre>" for source in sources)))
-        shown = subprocess.run([browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-                                f"--user-data-dir={folder}/profile", "--allow-file-access-from-files", "--virtual-time-budget=20000", "--dump-dom", page.as_uri()],
-                               check=True, capture_output=True, text=True, timeout=120).stdout
+        command = [browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+                   f"--user-data-dir={folder}/profile", "--allow-file-access-from-files", "--virtual-time-budget=20000", "--dump-dom", page.as_uri()]
+        shown = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     drawn = [html.unescape(found) for found in re.findall(r'<div class="drawing">(.*?)</div>', shown, flags=re.S)]
     if len(drawn) != len(sources):
         raise RuntimeError(f"Mermaid drew {len(drawn)} of {len(sources)} drawings: {shown[-2000:]}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""site.py QUIRE FOLDER [MERMAID]: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from the headers,
-Python from the package's docstrings, Fortran from the module, the command from its manual pages, options and counters from the command QUIRE itself. Links that leave
-the documents become names of files, and drawings of Mermaid pictures, if MERMAID is its script and there is a browser to draw them (drawings.py). Needs groff."""
+"""site.py QUIRE FOLDER [MERMAID]: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from
+the headers, Python from the package's docstrings, Fortran from the module, the command from its manual pages, options and counters from the command QUIRE
+itself. Links that leave the documents become names of files, and drawings of Mermaid pictures, if MERMAID is its script and there is a browser to draw them
+(drawings.py). Needs groff."""
 import ast
 import itertools
 import json
@@ -235,7 +236,8 @@ def fortran_page():
     text = (HEADERS / "quire.f90").read_text()
     page = ["# Fortran", "", "`use quire`. [The guide](../guide/fortran.md) shows how to use it.", "",
             "Generic for arrays of `real(real32)`, `real(real64)`, `integer(int32)`, `integer(int64)` and `complex(real64)`:", "", "```text"]
-    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup", "container_map", "container_read", "container_write", "container_append"):
+    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup", "container_map", "container_read", "container_write",
+                    "container_append"):
         first = re.search(rf"interface quire_{generic}\n\s+module procedure (\w+)", text).group(1)
         page.append("call " + re.search(rf"subroutine {first}(\(.*\))", text).group(1).join((f"quire_{generic}", "")))
     page += ["```", "", "Constants:", "", "```fortran"]

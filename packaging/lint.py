@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""lint.py: reads the recipes for Spack and conda as far as that goes without building them. Versions are those of CMakeLists.txt, options of CMake, files and commands
+"""lint.py: reads the recipes for Spack and conda as far as that goes without building them. Versions are those of CMakeLists.txt, options of CMake and files
 exist, and what CMake looks for is there to be found. Spack's runs against stand-ins of Spack's directives. With rattler-build's package for Python
 (scripts/recipes.sh) conda's is also rendered, which checks each key of it; nothing is built."""
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-CMAKE = "\n".join(path.read_text() for pattern in ("CMakeLists.txt", "*/CMakeLists.txt", "cmake/*.cmake") for path in sorted(ROOT.glob(pattern)) if path.parent.name != "build")
+CMAKE = "\n".join(path.read_text() for pattern in ("CMakeLists.txt", "[!b]*/CMakeLists.txt", "cmake/*.cmake") for path in sorted(ROOT.glob(pattern)))
 VERSION = re.search(r"project\(quire VERSION (\S+)", CMAKE).group(1)
 OPTIONS = set(re.findall(r"^(?:option|set)\((QUIRE_\w+) ", CMAKE, flags=re.M))
 # What CMake looks for: in the recipes of Spack and conda by these names.
@@ -111,7 +111,9 @@ def render_conda():
     configuration = rattler_build.VariantConfig(variants)
     linux = rattler_build.RenderConfig(rattler_build.PlatformConfig(target_platform="linux-64", build_platform="linux-64", host_platform="linux-64"))
     rendered = rattler_build.Stage0Recipe.from_file(str(path)).render(configuration, linux)
-    require(len(rendered) == 1 and rendered[0].recipe.package.name == "quire" and str(rendered[0].recipe.package.version) == VERSION, f"conda renders {rendered}")
+    require(len(rendered) == 1, f"conda renders {len(rendered)} variants")
+    package = rendered[0].recipe.package
+    require((package.name, str(package.version)) == ("quire", VERSION), f"conda renders {package.name} {package.version}")
 
 
 def main():

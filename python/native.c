@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with addresses and handles as integers;
- * what people use is in Python (quire/__init__.py); calls for containers are in native_containers.c. All calls that may wait give the GIL away meanwhile, so that no thread of Python waits for another
- * node because one does. Serving pages to other nodes never needs the GIL. */
+ * what people use is in Python (quire/__init__.py); calls for containers are in native_containers.c. All calls that may wait give the GIL away meanwhile, so
+ * that no thread of Python waits for another node because one does. Serving pages to other nodes never needs the GIL. */
 #include "native.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds an example of the Fortran module by the Fortran Package Manager, as a project of its own, and runs it. Exit status 77: fpm cannot be fetched, or there is no gfortran.
+# Builds an example of the Fortran module by the Fortran Package Manager, as a project of its own, and runs it. Exit status 77: fpm cannot be fetched, or there
+# is no gfortran.
 #   scripts/fpm.sh [BUILD]
 set -euo pipefail
 cd "$(dirname "$0")/.."

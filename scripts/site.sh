@@ -28,5 +28,8 @@ if [ -s "$script" ] && command -v chromium >/dev/null; then drawn=("$script"); e
 fi
 python3 -B docs/site.py "$build/bin/quire" "$out/source" "${drawn[@]}"
 "$out/environment/bin/sphinx-build" -W --keep-going -q -b html "$out/source" "$out/html"
-if command -v chromium >/dev/null; then python3 -B tests/docs/site_pages.py "$(command -v chromium)" "$out/html" "$out/pictures" $([ ${#drawn[@]} -gt 0 ] || echo text); fi
+if command -v chromium >/dev/null; then
+  [ ${#drawn[@]} -gt 0 ] && drawings=pictures || drawings=text
+  python3 -B tests/docs/site_pages.py "$(command -v chromium)" "$out/html" "$out/pictures" "$drawings"
+fi
 echo "site: $(find "$out/html" -name '*.html' | wc -l) pages in $out/html"

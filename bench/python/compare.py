@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python on Quire beside C++ on Quire, multiprocessing.shared_memory and windows of mpi4py: a stencil, conjugate gradients and k-means (kernels.py, kernels.cpp) in two
-processes of one machine. Each round runs all sides, in an order that turns; ratios are those of a round. Then Python and C++ on one node, by the processor time of the
-thread: the loops alone, also on a busy machine.
+"""Python on Quire beside C++ on Quire, multiprocessing.shared_memory and windows of mpi4py: a stencil, conjugate gradients and k-means (kernels.py,
+kernels.cpp) in two processes of one machine. Each round runs all sides, in an order that turns; ratios are those of a round. Then Python and C++ on one
+node, by the processor time of the thread: the loops alone, also on a busy machine.
 
     bench/python/compare.py --build build --python VENV/bin/python --rounds 7 [--json build/bench/python.json]
 

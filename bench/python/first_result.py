@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long it takes from `pip install` to a first result: in a new environment of its own, `pip install quire-dsm` (the wheel that scripts/wheel.sh has made, and
-what it depends on, from wherever pip gets it), and then a job of two nodes that shares an array. pip's cache is not used.
+"""How long it takes from `pip install` to a first result: in a new environment of its own, `pip install quire-dsm` (the wheel that scripts/wheel.sh has
+made, and what it depends on, from wherever pip gets it), and then a job of two nodes that shares an array. pip's cache is not used.
 
     bench/python/first_result.py build/wheel/quire_dsm-*.whl"""
 import statistics

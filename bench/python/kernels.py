@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stencil, conjugate gradients and k-means in Python with numba, loop for loop what kernels.cpp does in C++, on memory that two processes share in one of three
-ways. compare.py runs them.
+"""A stencil, conjugate gradients and k-means in Python with numba, loop for loop what kernels.cpp does in C++, on memory that two processes share in one of
+three ways. compare.py runs them.
 
     quire run -n 2 python3 kernels.py quire stencil|cg|k_means SIZE STEPS
     mpirun -n 2 python3 kernels.py mpi ...                         a shared window of mpi4py
     python3 kernels.py shared_memory ...                           multiprocessing.shared_memory, and processes of multiprocessing
 
-One thread a process. The first prints the time of the steps, without that for compiling them, its thread's processor time in them, and a number that all must agree on."""
+One thread a process. The first prints the time of the steps, without that for compiling them, its thread's processor time in them, and a number that all
+must agree on."""
 import os
 import sys
 import time

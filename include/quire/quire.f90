@@ -1415,9 +1415,9 @@ contains
     call holder%body()
   end subroutine
 
-  !> Calls body() as a transaction, a procedure of a module, say: what it reads and writes in regions with QUIRE_TRANSACTIONAL happens as a whole, on all nodes. It begins again if others come
-  !> first, out of any access to such memory; what it has written elsewhere stays. `attempts`: how often at most (else QUIRE_CONFLICT); `irrevocable`: it does
-  !> not begin again. Within a body: part of the transaction that runs.
+  !> Calls body() as a transaction, a procedure of a module, say: what it reads and writes in regions with QUIRE_TRANSACTIONAL happens as a whole, on all
+  !> nodes. It begins again if others come first, out of any access to such memory; what it has written elsewhere stays. `attempts`: how often at most (else
+  !> QUIRE_CONFLICT); `irrevocable`: it does not begin again. Within a body: part of the transaction that runs.
   subroutine quire_atomically(body, attempts, irrevocable, ierror)
     procedure(quire_body) :: body
     integer, intent(in), optional :: attempts
@@ -1472,8 +1472,8 @@ contains
 
   ! ---- Threads on other nodes -------------------------------------------------------------------------------------------------
 
-  !> Calls quire_procedure(argument) in a new thread of a node. It is a procedure of the program with bind(c), of a module, say, and no internal one; `argument` is an
-  !> address in shared memory (c_loc of an array), or c_null_ptr.
+  !> Calls quire_procedure(argument) in a new thread of a node. It is a procedure of the program with bind(c), of a module, say, and no internal one;
+  !> `argument` is an address in shared memory (c_loc of an array), or c_null_ptr.
   subroutine quire_spawn(node, quire_procedure, argument, thread, ierror)
     integer, intent(in) :: node
     procedure(quire_work) :: quire_procedure

@@ -20,7 +20,8 @@ if _node.launched():
 from . import _native  # noqa: E402
 from ._arrays import (array, compare_exchange, empty, empty_like, exchange, fetch_add, free, fromfile, pin, prefetch, produced, push, zeros,  # noqa: E402
                       zeros_like)
-from ._errors import Error, Exists, FileError, FileExists, FileMissing, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost, TimedOut  # noqa: E402
+from ._errors import (Error, Exists, FileError, FileExists, FileMissing, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost,  # noqa: E402
+                      TimedOut)
 from ._files import File, containers, open, remove  # noqa: A004, E402
 from ._jobs import Pool, run  # noqa: E402
 from ._report import label, phase  # noqa: E402

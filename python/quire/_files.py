@@ -93,9 +93,9 @@ def containers():
 
 
 class File(io.RawIOBase):
-    """An opening of a container (open()): a file of Python, with a position of its own, for numpy.load(), io.BufferedReader and the like. Other nodes see what is
-    written at once; the file on the disk has it after sync() or close(). One thread at a time uses an opening's position; pread(), pwrite() and append() do without
-    one."""
+    """An opening of a container (open()): a file of Python, with a position of its own, for numpy.load(), io.BufferedReader and the like. Other nodes see
+    what is written at once; the file on the disk has it after sync() or close(). One thread at a time uses an opening's position; pread(), pwrite() and
+    append() do without one."""
 
     def __init__(self, name, mode, opening):
         super().__init__()

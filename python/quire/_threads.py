@@ -47,8 +47,8 @@ def _dumps_by(kind, what):
 
 
 def _within(what):
-    """All nodes run one program: its functions go by their names, and find the arrays of the node. Others go with what they use, which is copied, but for arrays
-    of the job."""
+    """All nodes run one program: its functions go by their names, and find the arrays of the node. Others go with what they use, which is copied, but for
+    arrays of the job."""
     try:
         return _dumps_by(_Plain, what)
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -126,8 +126,8 @@ class Thread:
 
 def spawn(node, function, *arguments, **keywords):
     """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. A function of the program is called by its name, and uses the arrays
-    that the node has; a lambda, and private arrays among the arguments, are copied. Shared arrays, and parts of them, are not. ValueError for a node that the job has not; TypeError for what cannot be
-    pickled."""
+    that the node has; a lambda, and private arrays among the arguments, are copied. Shared arrays, and parts of them, are not. ValueError for a node that
+    the job has not; TypeError for what cannot be pickled."""
     _node.start()
     if not 0 <= node < _native.nodes():
         raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
