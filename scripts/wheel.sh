@@ -40,7 +40,7 @@ for python in "${pythons[@]}"; do
   cp -r python/tests "$out/tests"
   (
     cd "$out/tests"
-    for program in arrays values sync files containers; do "$user/quire" run -n 2 --timeout 100 "$user/python" ${program}_program.py; done
+    for program in arrays values sync files containers mistakes; do "$user/quire" run -n 2 --timeout 100 "$user/python" ${program}_program.py; done
     "$user/quire" run -n 2 --transport tcp --timeout 100 "$user/python" values_program.py
     for test in jobs ends; do PYQUIRE_COMMAND=$user/quire "$user/python" ${test}_test.py; done
     # What numba and a kernel of Jupyter need is there for most versions of CPython, and for the first at least.

@@ -11,6 +11,8 @@
     print(q.reduce(a[mine].sum()))
 
 Without `quire run` the process is a job of one node, from the first call on; q.run() and q.Pool start jobs from plain Python."""
+import operator
+
 from . import _node
 
 _node.share_cores()
@@ -53,7 +55,7 @@ def counters():
 def alive(node):
     """Whether node `node` is not known to be dead."""
     _node.start()
-    return _native.alive(node)
+    return 0 <= operator.index(node) < _native.nodes() and _native.alive(node)
 
 
 def load_ipython_extension(shell):

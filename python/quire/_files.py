@@ -9,7 +9,7 @@ import weakref
 
 import numpy as np
 
-from . import _arrays, _native, _node
+from . import _arrays, _checks, _native, _node
 from ._errors import Error, FileError, FileExists, FileMissing
 
 _ERRNO = {_native.NOT_FOUND: errno.ENOENT, _native.EXISTS: errno.EEXIST, _native.IO: errno.EIO, _native.BEYOND: errno.EFBIG, _native.BUSY: errno.EBUSY,
@@ -37,6 +37,8 @@ def _as_os_errors():
 
 
 def _flags_of(mode):
+    if not isinstance(mode, str):
+        raise TypeError(f"mode is {mode!r}: text is needed, as of Python's open()")
     plain = mode.replace("b", "")
     short = plain[:-1] if plain in ("w+", "x+", "a+") else plain
     if short not in _MODES or mode.count("b") > 1:
@@ -67,12 +69,9 @@ def open(name, mode="r", what=None, *, linker=None, size=0, capacity=0, unit=0, 
     OSError: FileNotFoundError, FileExistsError, EIO, EOPNOTSUPP, EINVAL; ValueError: no such mode or node."""
     _node.start()
     plain, flags = _flags_of(mode)
-    if node is not None and not 0 <= node < _native.nodes():
-        raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
-    if min(size, capacity, unit) < 0:
-        raise ValueError("size, capacity and unit are numbers of bytes, 0 or more")
     what = os.fspath(what) if what is not None else None
-    rest = (int(size), int(capacity), int(unit), -1 if node is None else node, bool(atomic))
+    rest = (_checks.count(size, "size"), _checks.count(capacity, "capacity"), _checks.count(unit, "unit"), -1 if node is None else _checks.node_number(node),
+            bool(atomic))
     with _as_os_errors():
         return File(name, plain, _native_open(name, what, linker, flags, rest))
 
@@ -140,7 +139,7 @@ class File(io.RawIOBase):
         self._checkClosed()
         if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
             raise ValueError(f"whence is {whence}: 0, 1 or 2")
-        at = offset + (0, self._position, self.size if whence == io.SEEK_END else 0)[whence]
+        at = _checks.whole(offset, "offset") + (0, self._position, self.size if whence == io.SEEK_END else 0)[whence]
         if at < 0:
             raise ValueError(f"position {at} lies before the beginning")
         self._position = at
@@ -161,8 +160,7 @@ class File(io.RawIOBase):
 
     def pread(self, count, at):
         """Up to `count` bytes from `at` on."""
-        if count < 0 or at < 0:
-            raise ValueError("numbers of bytes are 0 or more")
+        count, at = _checks.count(count, "count"), _checks.count(at, "at")
         there = bytearray(min(count, max(0, self.size - at)))
         return bytes(memoryview(there)[:self._read_at(at, there)])
 
@@ -180,8 +178,7 @@ class File(io.RawIOBase):
     def pwrite(self, data, at):
         """Writes all of `data` from `at` on."""
         self._writes()
-        if at < 0:
-            raise ValueError("numbers of bytes are 0 or more")
+        at = _checks.count(at, "at")
         with _as_os_errors():
             return _native.container_write(self._opening, at, data)
 
@@ -194,9 +191,7 @@ class File(io.RawIOBase):
     def truncate(self, size=None):
         """It has `size` bytes from now on (None: as many as the position says), and zeroes where it has grown."""
         self._writes()
-        wanted = self._position if size is None else size
-        if wanted < 0:
-            raise ValueError("numbers of bytes are 0 or more")
+        wanted = self._position if size is None else _checks.count(size, "size")
         with _as_os_errors():
             _native.container_truncate(self._opening, wanted)
         return wanted
@@ -205,13 +200,13 @@ class File(io.RawIOBase):
         """When it returns the disk has what all nodes had written to these bytes (`count` 0: to the end)."""
         self._checkClosed()
         with _as_os_errors():
-            _native.container_sync(self._opening, at, count)
+            _native.container_sync(self._opening, _checks.count(at, "at"), _checks.count(count, "count"))
 
     def drop(self, at=0, count=0):
         """Forgets what is in memory of these bytes (`count` 0: to the end), on all nodes: for when others have written the file."""
         self._checkClosed()
         with _as_os_errors():
-            _native.container_drop(self._opening, at, count)
+            _native.container_drop(self._opening, _checks.count(at, "at"), _checks.count(count, "count"))
 
     def array(self, dtype="u1", shape=None, offset=0):
         """The content as a numpy array, from byte `offset` on: the same memory on all nodes, of what it has now, or of `shape`, up to its capacity. Read-only
@@ -220,9 +215,10 @@ class File(io.RawIOBase):
         kind = _arrays._dtype_of(dtype)
         with _as_os_errors():
             address, capacity = _native.container_map(self._opening)
+        offset = _checks.count(offset, "offset")
         sizes = _arrays._shape_of(shape) if shape is not None else ((self.size - offset) // kind.itemsize,)
         count = int(np.prod(sizes, dtype=object)) * kind.itemsize
-        if offset < 0 or count < 0 or offset + count > capacity:
+        if count < 0 or offset + count > capacity:
             raise ValueError(f"container {self.name!r} has addresses for {capacity} bytes, and bytes {offset} to {offset + count} are asked for")
         whole = _native.memory(address, max(capacity, 1))
         mapped = np.ndarray(sizes, kind, buffer=whole, offset=offset)

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 
-from . import _where
+from . import _checks, _where
 from ._threads import dumps, result_of
 
 PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
@@ -39,7 +39,7 @@ class _Job:
     """`quire run` of workers, and a connection to each."""
 
     def __init__(self, nodes, hosts, options):
-        if nodes is not None and nodes < 1:
+        if nodes is not None and _checks.whole(nodes, "nodes") < 1:
             raise ValueError(f"nodes is {nodes}: a job has at least one")
         command = _where.command()
         self._folder = tempfile.TemporaryDirectory(prefix="quire-")

@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 
-from . import _arrays, _errors, _native, _node
+from . import _arrays, _checks, _errors, _native, _node
 
 try:
     import cloudpickle as _pickler
@@ -129,8 +129,9 @@ def spawn(node, function, *arguments, **keywords):
     that the node has; a lambda, and private arrays among the arguments, are copied. Shared arrays, and parts of them, are not. ValueError for a node that
     the job has not; TypeError for what cannot be pickled."""
     _node.start()
-    if not 0 <= node < _native.nodes():
-        raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
+    node = _checks.node_number(node)
+    if not callable(function):
+        raise TypeError(f"{function!r} cannot be called")
     at = _keep(_within((function, arguments, keywords)))
     try:
         return Thread(node, _native.spawn(node, at))
