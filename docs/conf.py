@@ -7,6 +7,7 @@ extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 root_doc = "index"
+smartquotes = False  # they make dashes of --options
 html_theme = "furo"
 html_title = "Quire"
 html_copy_source = False

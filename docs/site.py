@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""site.py QUIRE FOLDER: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from the headers,
-Python from the package's docstrings, Fortran from the module, the command from its manual pages, options and counters from the command QUIRE itself. Links that leave
-the documents become names of files. Needs groff."""
+"""site.py QUIRE FOLDER [MERMAID]: lays out in FOLDER what Sphinx reads: the documents of this folder, and a reference that is written here: C and C++ from
+the headers, Python from the package's docstrings, Fortran from the module, the command from its manual pages, options and counters from the command QUIRE
+itself. Links that leave the documents become names of files, and drawings of Mermaid pictures, if MERMAID is its script and there is a browser to draw them
+(drawings.py). Needs groff."""
 import ast
+import itertools
 import json
 import os
 import re
@@ -11,6 +13,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import drawings
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -20,14 +24,34 @@ HEADERS = ROOT / "include" / "quire"
 # ---- Documents ---------------------------------------------------------------------------------------------------------
 
 def with_inner_links(text, page, known):
-    """Links to what is no page of the site, such as a source, as the name of the file. Pictures of Mermaid as they are written."""
+    """Links to what is no page of the site, such as a source, as the name of the file."""
     def link(found):
         name, target = found.group(1), found.group(2)
         path = Path(os.path.normpath(page.parent / target.partition("#")[0]))
         inside = "://" in target or target.startswith("#") or path in known
         return found.group(0) if inside else f"{name} (`{os.path.relpath(path, ROOT)}`)"
-    text = re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", link, text)
-    return re.sub(r"^```mermaid$", "```text", text, flags=re.M)
+    return re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", link, text)
+
+
+DRAWING = re.compile(r"^```mermaid\n(.*?)^```$", flags=re.M | re.S)
+
+
+def place_drawings(folder, mermaid):
+    """Pictures in the place of drawings, on all pages; without Mermaid as they are written."""
+    pages = [page for page in sorted(folder.rglob("*.md")) if DRAWING.search(page.read_text())]
+    sources = [source for page in pages for source in DRAWING.findall(page.read_text())]
+    if mermaid is None:
+        for page in pages:
+            page.write_text(page.read_text().replace("```mermaid\n", "```text\n"))
+        return
+    pictures = iter(drawings.draw(sources, mermaid))
+    for page in pages:
+        def place(found, page=page, number=itertools.count(1)):
+            name = f"{page.stem}-{next(number)}.svg"
+            (page.parent / name).write_text(next(pictures))
+            words = ", ".join(dict.fromkeys(re.findall(r"\[+\(?([^\]\[()]+)\)?\]+", found.group(1))))
+            return f"![A drawing of: {words}]({name})"
+        page.write_text(DRAWING.sub(place, page.read_text()))
 
 
 def copy_documents(folder):
@@ -54,8 +78,8 @@ def comment_text(lines):
 
 
 def paragraphs(text):
-    """As Markdown: what is no prose stands as it is."""
-    text = re.sub(r"[<>*_`\[\]{}#$\\]", lambda mark: "\\" + mark.group(0), text)
+    """As Markdown: what is no prose stands as it is, and what stands between two backticks is code."""
+    text = re.sub(r"`[^`\n]+`|[<>*_`\[\]{}#$\\]", lambda mark: mark.group(0) if len(mark.group(0)) > 1 else "\\" + mark.group(0), text)
     return "\n".join(line.strip() for line in text.splitlines())
 
 
@@ -99,7 +123,7 @@ def c_page():
                 declaration = " ".join(re.sub(r"__attribute__\(\(\w+\)\)|/\*.*?\*/|;", "", declaration).split())
                 page += ["", f"::::{{c:function}} {declaration}", paragraphs(comment), "::::"]
             else:
-                page += ["", paragraphs(comment), "", "```c", declaration, "```"]
+                page += ["", paragraphs(comment), "", "```c", declaration.replace("/**<", "/*"), "```"]
     return page
 
 
@@ -167,15 +191,25 @@ def cpp_page():
 
 # ---- Python and Fortran ------------------------------------------------------------------------------------------------
 
-def python_entry(node, level, name):
-    lines = []
-    if isinstance(node, ast.ClassDef):
-        lines = ["", f"{level} {name}", "", ast.get_docstring(node) or ""]
-        for method in node.body:
-            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and ast.get_docstring(method):
-                lines += python_entry(method, level + "#", f"{name}.{method.name}")
-    elif ast.get_docstring(node):
-        lines = ["", f"{level} {name}", "", "```python", f"{name}({ast.unparse(node.args)})", "```", "", ast.get_docstring(node)]
+def python_methods(node, module):
+    """The public methods and properties of a class, and those of its bases in the module that are no names for users."""
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id.startswith("_") and base.id in module:
+            yield from python_methods(module[base.id], module)
+    yield from (method for method in node.body if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"))
+
+
+def python_entry(node, level, name, module):
+    if not isinstance(node, ast.ClassDef):
+        called = "" if any(getattr(d, "id", "") == "property" for d in node.decorator_list) else f"({ast.unparse(node.args)})"
+        return ["", f"{level} {name}", "", "```python", name + called, "```", "", ast.get_docstring(node) or ""]
+    bases = ", ".join(ast.unparse(base) for base in node.bases if not ast.unparse(base).startswith("_"))
+    made = next((method for method in node.body if isinstance(method, ast.FunctionDef) and method.name == "__init__"), None)
+    arguments = ast.unparse(made.args).removeprefix("self").removeprefix(", ") if made is not None else ""
+    lines = ["", f"{level} {name}", "", "```python", f"class {name}({bases})" if bases else f"{name}({arguments})", "```", "", ast.get_docstring(node) or ""]
+    methods = {method.name: method for method in python_methods(node, module)}  # of two, the one that is nearer
+    for method in methods.values():
+        lines += python_entry(method, level + "#", f"{name}.{method.name}", module)
     return lines
 
 
@@ -185,12 +219,16 @@ def python_page():
     initial = ast.parse((package / "__init__.py").read_text())
     for node in initial.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            page += python_entry(node, "##", node.name)
+            page += python_entry(node, "##", node.name, {})
         if isinstance(node, ast.ImportFrom) and node.module and node.module != "_native":
-            module = {n.name: n for n in ast.parse((package / f"{node.module}.py").read_text()).body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-            for name in (alias.name for alias in node.names if alias.name in module):
-                page += python_entry(module[name], "##", name)
-    return page
+            body = ast.parse((package / f"{node.module}.py").read_text()).body
+            module = {n.name: n for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+            module |= {n.targets[0].id: module[n.value.id] for n in body
+                       if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) and n.value.id in module}  # another name
+            for name in (alias.name for alias in node.names):
+                page += python_entry(module[name], "##", name, module)
+    values = next(node for node in initial.body if isinstance(node, ast.FunctionDef) and node.name == "__getattr__")
+    return [*page, "", "## node, nodes", "", ast.get_docstring(values)]
 
 
 def fortran_page():
@@ -198,9 +236,16 @@ def fortran_page():
     text = (HEADERS / "quire.f90").read_text()
     page = ["# Fortran", "", "`use quire`. [The guide](../guide/fortran.md) shows how to use it.", "",
             "Generic for arrays of `real(real32)`, `real(real64)`, `integer(int32)`, `integer(int64)` and `complex(real64)`:", "", "```text"]
-    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup"):
+    for generic in ("shared", "find", "free", "reduce", "broadcast", "publish", "lookup", "container_map", "container_read", "container_write",
+                    "container_append"):
         first = re.search(rf"interface quire_{generic}\n\s+module procedure (\w+)", text).group(1)
         page.append("call " + re.search(rf"subroutine {first}(\(.*\))", text).group(1).join((f"quire_{generic}", "")))
+    page += ["```", "", "Constants:", "", "```fortran"]
+    page += [f"{name} = {value}" for name, value in re.findall(r"integer, parameter, public :: (\w+) = (\S+)", text)]
+    page += ["```", "", "Types:", "", "```fortran"]
+    page += [line.strip() for kind in re.findall(r"^ *(type, bind\(c\), public :: .*?end type)$", text, flags=re.M | re.S) for line in kind.splitlines()]
+    page += ["```", "", "What procedures look like that a call takes:", "", "```fortran"]
+    page += [line[4:] for line in re.search(r"abstract interface\n(.*?)  end interface", text, flags=re.S).group(1).splitlines()]
     page += ["```"]
     for comment, kind, signature in re.findall(r"((?:^ *!> .*\n)+) *(subroutine|\w* ?(?:\(\w+\) )?function) (quire_\w+\([^)]*\)[^\n]*)", text, flags=re.M):
         words = " ".join(line.strip().removeprefix("!> ") for line in comment.splitlines())
@@ -237,6 +282,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_documents(folder)
+    place_drawings(folder, sys.argv[3] if len(sys.argv) > 3 else None)
     (folder / "reference").mkdir()
     pages = {
         "c": c_page(), "cpp": cpp_page(), "python": python_page(), "fortran": fortran_page(),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """generate.py: writes include/quire/quire.f90, the module `quire`, from module.f90.in, from the table of calls below, and from the constants and options of
-quire.h beside it. With --check it writes nothing, and fails where the file differs. Fortran has no templates: what takes an array has one
+quire.h and container.h beside it. With --check it writes nothing, and fails where the file differs. Fortran has no templates: what takes an array has one
 procedure for each type and rank.
 """
 import re
@@ -10,8 +10,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 HEADER = HERE.parent / "include" / "quire" / "quire.h"
-ENUMS = ("status", "consistency", "placement", "pool", "detector", "grouping", "operation", "block_flag")
-HANDLES = ("region", "mutex", "rwlock", "condition", "barrier", "event", "semaphore", "group")
+ENUMS = ("status", "consistency", "placement", "pool", "detector", "grouping", "operation", "block_flag", "container_flag")
+HANDLES = ("region", "mutex", "rwlock", "condition", "barrier", "event", "semaphore", "group", "remote_thread")
+OWN_HANDLES = ("container",)  # of this node alone: they have no names, and are not sent
 # suffix, declaration
 KINDS = (("r4", "real(real32)"), ("r8", "real(real64)"), ("i4", "integer(int32)"), ("i8", "integer(int64)"), ("c8", "complex(real64)"))
 RANKS = (1, 2, 3, 4)
@@ -93,6 +94,17 @@ A barrier of all members.
 quire_group_wait: in group group
 Ends a group. One thread of each node calls; a barrier of the job.
 quire_group_destroy: in group group
+
+Ends an opening, and has the linker keep what was written. The container stays until it is removed.
+quire_container_close: in container container
+The region of a container, for hints and pins.
+quire_container_region: in container container, out region region
+It has so many bytes from now on; what it gains is zero. quire_container_truncate() of C, whose name is that of a flag where case is nothing.
+quire_container_resize=quire_container_truncate: in container container, in n8 bytes
+When it returns the file has what all nodes had written to these bytes, from byte `at` on, which is 0 for the first. `bytes` 0: to the end.
+quire_container_sync: in container container, in n8 at, in n8 bytes
+Forgets on all nodes what is in memory of these bytes: for when others have written the file. `bytes` 0: to the end.
+quire_container_drop: in container container, in n8 at, in n8 bytes
 """
 
 
@@ -114,11 +126,12 @@ def option_fields(header):
 
 
 def table():
-    """CALLS as [(sentence, name, [(intent, type, name)])]."""
+    """CALLS as [(sentence, name, name in C, [(intent, type, name)])]."""
     rows, lines = [], [line for line in CALLS.splitlines() if line]
     for sentence, call in zip(lines[::2], lines[1::2]):
         name, _, arguments = call.partition(": ")
-        rows.append((sentence, name, [tuple(argument.split()) for argument in arguments.split(", ")]))
+        name, _, of_c = name.partition("=")
+        rows.append((sentence, name, of_c or name, [tuple(argument.split()) for argument in arguments.split(", ")]))
     return rows
 
 
@@ -141,14 +154,14 @@ def declared(intent, kind, name):
     return f"{kind}, intent({intent}) :: {name}"
 
 
-def interface_of(name, arguments):
+def interface_of(name, of_c, arguments):
     names = ", ".join(argument[2] for argument in arguments)
-    lines = [f"integer(c_int) function {c_name(name)}({names}) bind(c, name='{name}')", "  import"]
+    lines = [f"integer(c_int) function {c_name(name)}({names}) bind(c, name='{of_c}')", "  import"]
     lines += ["  " + in_c(*argument)[0] for argument in arguments]
     return lines + ["end function"]
 
 
-def wrapper_of(sentence, name, arguments):
+def wrapper_of(sentence, name, _, arguments):
     names = ", ".join(argument[2] for argument in arguments)
     lines = [f"!> {sentence}", f"subroutine {name}({names}, ierror)"]
     lines += ["  " + declared(*argument) for argument in arguments]
@@ -207,6 +220,36 @@ def arrays():
     return generics
 
 
+def contents():
+    """Content of containers: as arrays, and by calls, for each type and rank, and for text."""
+    generics = {f"quire_container_{name}": [] for name in ("map", "read", "write", "append")}
+    opening, ierror = "  type(quire_container), intent(in) :: container", "  integer, intent(out), optional :: ierror"
+    for kind, declaration in KINDS:
+        for rank in RANKS:
+            for suffix, size in SIZES:
+                generics["quire_container_map"].append((f"map_{kind}_{rank}{suffix}", [
+                    "(container, a, shape, at, ierror)", opening, f"  {declaration}, pointer, intent(out) :: a{dimensions(rank)}",
+                    f"  integer({size}), intent(in) :: shape(:)", "  integer(int64), intent(in), optional :: at", ierror,
+                    "  type(c_ptr) :: address", "  nullify(a)",
+                    f"  if (mapped(container, address, int(shape, int64), storage_size(a) / 8, {rank}, at, ierror)) &",
+                    "    call c_f_pointer(address, a, shape)"]))
+    values = [(f"{kind}_{rank}", f"{declaration}, target", f"{', contiguous' if rank else ''} :: values{dimensions(rank)}",
+               f"{'size(values, kind=c_size_t)' if rank else '1_c_size_t'} * (storage_size(values) / 8)")
+              for kind, declaration in KINDS for rank in (0, *RANKS)]
+    values.append(("text", "character(*), target", " :: values", "len(values, kind=c_size_t)"))
+    for of, declaration, name, length in values:
+        generics["quire_container_read"].append((f"read_{of}", [
+            "(container, at, values, done, ierror)", opening, "  integer(int64), intent(in) :: at", f"  {declaration}, intent(inout){name}",
+            "  integer(int64), intent(out), optional :: done", ierror, f"  call read_content(container, at, c_loc(values), {length}, done, ierror)"]))
+        generics["quire_container_write"].append((f"write_{of}", [
+            "(container, at, values, ierror)", opening, "  integer(int64), intent(in) :: at", f"  {declaration}, intent(in){name}", ierror,
+            f"  call write_content(container, at, c_loc(values), {length}, ierror)"]))
+        generics["quire_container_append"].append((f"append_{of}", [
+            "(container, values, at, ierror)", opening, f"  {declaration}, intent(in){name}", "  integer(int64), intent(out), optional :: at", ierror,
+            f"  call append_content(container, c_loc(values), {length}, at, ierror)"]))
+    return generics
+
+
 def names_of_handles():
     """quire_publish() and quire_lookup() of handles."""
     generics = {"quire_publish": [], "quire_lookup": []}
@@ -226,9 +269,9 @@ def indented(lines, by=2):
 
 
 def module():
-    header = HEADER.read_text()
-    rows, generics = table(), {**arrays(), **names_of_handles()}
-    types = [line for handle in HANDLES
+    header = HEADER.read_text() + HEADER.with_name("container.h").read_text()
+    rows, generics = table(), {**arrays(), **names_of_handles(), **contents()}
+    types = [line for handle in (*HANDLES, *OWN_HANDLES)
              for line in (f"type, bind(c), public :: quire_{handle}", "  integer(c_int64_t) :: id = 0", "end type")]
     options = [f"  integer({kind}) :: {name} = 0" for name, kind in option_fields(header)]
     interfaces = [line for name, specifics in generics.items()
@@ -239,9 +282,9 @@ def module():
         "CONSTANTS": indented(f"integer, parameter, public :: {name} = {value}" for name, value in constants(header)),
         "HANDLES": indented(types),
         "OPTIONS": indented(options),
-        "PUBLIC": indented(f"public :: {name}" for name in (*generics, *(name for _, name, _ in rows))),
+        "PUBLIC": indented(f"public :: {name}" for name in (*generics, *(name for _, name, _, _ in rows))),
         "GENERICS": indented(interfaces),
-        "INTERFACES": indented((line for _, name, arguments in rows for line in interface_of(name, arguments)), 4),
+        "INTERFACES": indented((line for _, name, of_c, arguments in rows for line in interface_of(name, of_c, arguments)), 4),
         "CALLS": indented(line for row in rows for line in wrapper_of(*row)),
         "PROCEDURES": indented(procedures),
     }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with addresses and handles as integers;
- * what people use is in Python (quire/__init__.py). All calls that may wait give the GIL away meanwhile, so that no thread of Python waits for another
- * node because one does. Serving pages to other nodes never needs the GIL. */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030b0000
-#include <Python.h>
+ * what people use is in Python (quire/__init__.py); calls for containers are in native_containers.c. All calls that may wait give the GIL away meanwhile, so
+ * that no thread of Python waits for another node because one does. Serving pages to other nodes never needs the GIL. */
+#include "native.h"
+
 #include <pthread.h>
-#include <quire/quire.h>
+#include <quire/container.h>
 #include <quire/report.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +19,7 @@
 static PyObject* classes; /* a dictionary, status: class */
 static PyObject* usual_class;
 
-static PyObject* raise_status(quire_status status) {
+PyObject* raise_status(quire_status status) {
   const char* const more = quire_last_error();
   PyObject* const number = PyLong_FromLong((long)status);
   if (number == NULL) return NULL;
@@ -37,7 +34,7 @@ static PyObject* raise_status(quire_status status) {
   return NULL;
 }
 
-static PyObject* none_or(quire_status status) {
+PyObject* none_or(quire_status status) {
   if (status != QUIRE_OK) return raise_status(status);
   Py_RETURN_NONE;
 }
@@ -59,7 +56,7 @@ static PyObject* set_errors(PyObject* self, PyObject* arguments) {
  * file looks whether it ends soon, and has Python say where it waits, and end the process, if not. */
 
 static pthread_t main_thread;
-static atomic_uint waits; /* of the main thread: odd while it waits */
+atomic_uint waits;
 static sem_t interrupted;
 static struct sigaction before_us;
 static PyObject* on_interrupt;
@@ -124,25 +121,14 @@ static PyObject* set_on_interrupt(PyObject* self, PyObject* function) {
 
 static _Thread_local unsigned pins_of_thread;
 
-static bool may_wait(void) {
+bool may_wait(void) {
   if (pins_of_thread == 0) return true;
   PyErr_SetString(usual_class != NULL ? usual_class : PyExc_RuntimeError,
                   "this thread has pinned memory (quire.pin()), and may not call Quire until it has released it");
   return false;
 }
 
-static bool is_main(void) { return pthread_equal(pthread_self(), main_thread) != 0; }
-
-#define WAITING(status, call)                 \
-  do {                                        \
-    if (!may_wait()) return NULL;             \
-    const bool main_ = is_main();             \
-    Py_BEGIN_ALLOW_THREADS                    \
-    if (main_) atomic_fetch_add(&waits, 1);   \
-    (status) = (call);                        \
-    if (main_) atomic_fetch_add(&waits, 1);   \
-    Py_END_ALLOW_THREADS                      \
-  } while (0)
+bool is_main(void) { return pthread_equal(pthread_self(), main_thread) != 0; }
 
 /* ---- Start and end */
 
@@ -632,6 +618,9 @@ static PyMethodDef methods[] = {
     METHOD(barrier_destroy), METHOD(event_create), METHOD(event_set), METHOD(event_reset), METHOD(event_wait), METHOD(event_destroy),
     METHOD(semaphore_create), METHOD(semaphore_acquire), METHOD(semaphore_release), METHOD(semaphore_destroy), METHOD(reduce), METHOD(broadcast),
     METHOD(checkpoint), METHOD(restore), ONE(set_entry), METHOD(stop_entries), METHOD(spawn), METHOD(join), PLAIN(counters),
+    METHOD(container_open), METHOD(container_close), METHOD(container_remove), METHOD(container_map), METHOD(container_bytes),
+    METHOD(container_truncate), METHOD(container_read), METHOD(container_write), METHOD(container_append), METHOD(container_sync),
+    METHOD(container_drop), PLAIN(container_list),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", -1, methods, NULL, NULL, NULL, NULL};
@@ -645,6 +634,8 @@ static const struct {
     CONSTANT(BAD_OPTION), CONSTANT(NO_MEMORY),
     CONSTANT(NO_ADDRESSES), CONSTANT(PEER_LOST), CONSTANT(SYSTEM), CONSTANT(LOST), CONSTANT(OWNER_DIED),
     CONSTANT(SEQUENTIAL), CONSTANT(RELEASE), CONSTANT(PLACE_BLOCK), CONSTANT(PLACE_NODE), CONSTANT(PLACE_FIRST_TOUCH),
+    CONSTANT(IO), CONSTANT(BEYOND), CONSTANT(UNSUPPORTED), CONSTANT(LIMIT), CONSTANT(CONTAINER_CREATE), CONSTANT(CONTAINER_EXCLUSIVE),
+    CONSTANT(CONTAINER_READ_ONLY), CONSTANT(CONTAINER_TRUNCATE),
     CONSTANT(SUM), CONSTANT(MIN), CONSTANT(MAX), CONSTANT(PRODUCT),
 #undef CONSTANT
 };

@@ -40,13 +40,25 @@ for python in "${pythons[@]}"; do
   cp -r python/tests "$out/tests"
   (
     cd "$out/tests"
-    for program in arrays values sync files; do "$user/quire" run -n 2 --timeout 100 "$user/python" ${program}_program.py; done
+    for program in arrays values sync files containers mistakes; do "$user/quire" run -n 2 --timeout 100 "$user/python" ${program}_program.py; done
     "$user/quire" run -n 2 --transport tcp --timeout 100 "$user/python" values_program.py
-    PYQUIRE_COMMAND=$user/quire "$user/python" jobs_test.py
+    for test in jobs ends; do PYQUIRE_COMMAND=$user/quire "$user/python" ${test}_test.py; done
+    # What numba and a kernel of Jupyter need is there for most versions of CPython, and for the first at least.
+    if "$user/pip" install --quiet --disable-pip-version-check --only-binary :all: numba ipykernel jupyter_client; then
+      "$user/quire" run -n 2 --timeout 200 "$user/python" numba_program.py
+      PYQUIRE_COMMAND=$user/quire "$user/python" notebook_test.py
+    else
+      [ "$python" != "${pythons[0]}" ] || exit 1
+      echo "wheel: no numba for $("$user/python" --version)"
+    fi
     UCX_LOG_LEVEL=error "$user/quire" run -n 2 "$user/python" -c "
 import quire
 maps = open('/proc/self/maps').read()
 assert 'libucp-quire.so.0' in maps and '/libucp.so' not in maps and '/usr/lib/x86_64-linux-gnu/ucx' not in maps, 'not the UCX of the package'"
+    QUIRE_UCX=system "$user/quire" run -n 2 "$user/python" -c "
+import quire
+maps = open('/proc/self/maps').read()
+assert 'libucp-quire.so.0' not in maps and '/libucp.so' in maps, 'not the UCX of the machine'"
     # A kit for C and C++ as well, and the runtime of OpenMP programs.
     c++ -std=c++20 "$OLDPWD/examples/guide/first.cpp" -o first $("$user/quire" config --cflags --libs)
     "$user/quire" run -n 2 ./first

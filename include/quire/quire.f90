@@ -64,6 +64,10 @@ module quire
   integer, parameter, public :: QUIRE_MAX = 2
   integer, parameter, public :: QUIRE_PRODUCT = 3
   integer, parameter, public :: QUIRE_BLOCK_CHECK = 1
+  integer, parameter, public :: QUIRE_CONTAINER_CREATE = 1
+  integer, parameter, public :: QUIRE_CONTAINER_EXCLUSIVE = 2
+  integer, parameter, public :: QUIRE_CONTAINER_READ_ONLY = 4
+  integer, parameter, public :: QUIRE_CONTAINER_TRUNCATE = 8
 
   ! Handles: values that may be copied, also into shared memory, and are valid on all nodes. Zero is none, or the job's.
   type, bind(c), public :: quire_region
@@ -90,6 +94,12 @@ module quire
   type, bind(c), public :: quire_group
     integer(c_int64_t) :: id = 0
   end type
+  type, bind(c), public :: quire_remote_thread
+    integer(c_int64_t) :: id = 0
+  end type
+  type, bind(c), public :: quire_container
+    integer(c_int64_t) :: id = 0
+  end type
 
   !> How a region behaves, as in quire.h. What is not set is usual: quire_region_options(consistency=QUIRE_RELEASE, unit_bytes=16384).
   type, bind(c), public :: quire_region_options
@@ -109,6 +119,9 @@ module quire
   end type
 
   public :: quire_start, quire_end, quire_node, quire_nodes, quire_thread, quire_alive, quire_nodes_alive, quire_block
+  public :: quire_container_open, quire_container_remove, quire_container_bytes
+  public :: quire_atomically, quire_transaction_retry, quire_transaction_abort, quire_transaction_irrevocable, quire_in_transaction
+  public :: quire_on_commit, quire_on_abort, quire_spawn, quire_join, quire_body, quire_callback, quire_work
   public :: quire_status_text, quire_last_error, quire_version, quire_region_create, quire_region_of, quire_sync_reg
   public :: quire_barrier_wait, quire_mutex_try_lock, quire_group_size, quire_fetch_add, quire_checkpoint, quire_restore
   public :: quire_shared
@@ -118,6 +131,10 @@ module quire
   public :: quire_broadcast
   public :: quire_publish
   public :: quire_lookup
+  public :: quire_container_map
+  public :: quire_container_read
+  public :: quire_container_write
+  public :: quire_container_append
   public :: quire_region_destroy
   public :: quire_region_set_consistency
   public :: quire_mutex_create
@@ -151,6 +168,51 @@ module quire
   public :: quire_group_leave
   public :: quire_group_wait
   public :: quire_group_destroy
+  public :: quire_container_close
+  public :: quire_container_region
+  public :: quire_container_resize
+  public :: quire_container_sync
+  public :: quire_container_drop
+
+  !> Of quire_container_remove(): the file goes as well.
+  integer, parameter, public :: QUIRE_CONTAINER_REMOVE_CONTENT = 1
+
+  !> quire_container_options of C, with addresses of text.
+  type, bind(c) :: container_options
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: linker = c_null_ptr, what = c_null_ptr
+    integer(c_int) :: flags = 0
+    integer(c_int64_t) :: bytes = 0, capacity = 0
+    integer(c_size_t) :: unit_bytes = 0
+    integer(c_int) :: placement = 0, home = 0, consistency = 0, atomic = 0
+  end type
+
+  !> quire_transaction_options of C.
+  type, bind(c) :: transaction_options
+    integer(c_size_t) :: size = 0
+    integer(c_int) :: attempts = 0, irrevocable = 0
+  end type
+
+  ! Names of dummy procedures with bind(c) are names for gfortran's linker, so those here are ours.
+  abstract interface
+    !> What quire_atomically() calls: a subroutine, which may be an internal one.
+    subroutine quire_body()
+    end subroutine
+    !> What quire_on_commit() and quire_on_abort() call.
+    subroutine quire_callback(argument) bind(c)
+      import
+      type(c_ptr), value :: argument
+    end subroutine
+    !> What quire_spawn() calls on another node: a procedure of the program, no internal one.
+    type(c_ptr) function quire_work(argument) bind(c)
+      import
+      type(c_ptr), value :: argument
+    end function
+  end interface
+
+  type :: body_holder
+    procedure(quire_body), pointer, nopass :: body => null()
+  end type
 
   interface quire_shared
     module procedure shared_r4_1
@@ -319,6 +381,7 @@ module quire
     module procedure broadcast_event
     module procedure broadcast_semaphore
     module procedure broadcast_group
+    module procedure broadcast_remote_thread
     module procedure broadcast_text
   end interface
   interface quire_publish
@@ -330,6 +393,7 @@ module quire
     module procedure publish_event
     module procedure publish_semaphore
     module procedure publish_group
+    module procedure publish_remote_thread
   end interface
   interface quire_lookup
     module procedure lookup_region
@@ -340,6 +404,133 @@ module quire
     module procedure lookup_event
     module procedure lookup_semaphore
     module procedure lookup_group
+    module procedure lookup_remote_thread
+  end interface
+  interface quire_container_map
+    module procedure map_r4_1
+    module procedure map_r4_1_64
+    module procedure map_r4_2
+    module procedure map_r4_2_64
+    module procedure map_r4_3
+    module procedure map_r4_3_64
+    module procedure map_r4_4
+    module procedure map_r4_4_64
+    module procedure map_r8_1
+    module procedure map_r8_1_64
+    module procedure map_r8_2
+    module procedure map_r8_2_64
+    module procedure map_r8_3
+    module procedure map_r8_3_64
+    module procedure map_r8_4
+    module procedure map_r8_4_64
+    module procedure map_i4_1
+    module procedure map_i4_1_64
+    module procedure map_i4_2
+    module procedure map_i4_2_64
+    module procedure map_i4_3
+    module procedure map_i4_3_64
+    module procedure map_i4_4
+    module procedure map_i4_4_64
+    module procedure map_i8_1
+    module procedure map_i8_1_64
+    module procedure map_i8_2
+    module procedure map_i8_2_64
+    module procedure map_i8_3
+    module procedure map_i8_3_64
+    module procedure map_i8_4
+    module procedure map_i8_4_64
+    module procedure map_c8_1
+    module procedure map_c8_1_64
+    module procedure map_c8_2
+    module procedure map_c8_2_64
+    module procedure map_c8_3
+    module procedure map_c8_3_64
+    module procedure map_c8_4
+    module procedure map_c8_4_64
+  end interface
+  interface quire_container_read
+    module procedure read_r4_0
+    module procedure read_r4_1
+    module procedure read_r4_2
+    module procedure read_r4_3
+    module procedure read_r4_4
+    module procedure read_r8_0
+    module procedure read_r8_1
+    module procedure read_r8_2
+    module procedure read_r8_3
+    module procedure read_r8_4
+    module procedure read_i4_0
+    module procedure read_i4_1
+    module procedure read_i4_2
+    module procedure read_i4_3
+    module procedure read_i4_4
+    module procedure read_i8_0
+    module procedure read_i8_1
+    module procedure read_i8_2
+    module procedure read_i8_3
+    module procedure read_i8_4
+    module procedure read_c8_0
+    module procedure read_c8_1
+    module procedure read_c8_2
+    module procedure read_c8_3
+    module procedure read_c8_4
+    module procedure read_text
+  end interface
+  interface quire_container_write
+    module procedure write_r4_0
+    module procedure write_r4_1
+    module procedure write_r4_2
+    module procedure write_r4_3
+    module procedure write_r4_4
+    module procedure write_r8_0
+    module procedure write_r8_1
+    module procedure write_r8_2
+    module procedure write_r8_3
+    module procedure write_r8_4
+    module procedure write_i4_0
+    module procedure write_i4_1
+    module procedure write_i4_2
+    module procedure write_i4_3
+    module procedure write_i4_4
+    module procedure write_i8_0
+    module procedure write_i8_1
+    module procedure write_i8_2
+    module procedure write_i8_3
+    module procedure write_i8_4
+    module procedure write_c8_0
+    module procedure write_c8_1
+    module procedure write_c8_2
+    module procedure write_c8_3
+    module procedure write_c8_4
+    module procedure write_text
+  end interface
+  interface quire_container_append
+    module procedure append_r4_0
+    module procedure append_r4_1
+    module procedure append_r4_2
+    module procedure append_r4_3
+    module procedure append_r4_4
+    module procedure append_r8_0
+    module procedure append_r8_1
+    module procedure append_r8_2
+    module procedure append_r8_3
+    module procedure append_r8_4
+    module procedure append_i4_0
+    module procedure append_i4_1
+    module procedure append_i4_2
+    module procedure append_i4_3
+    module procedure append_i4_4
+    module procedure append_i8_0
+    module procedure append_i8_1
+    module procedure append_i8_2
+    module procedure append_i8_3
+    module procedure append_i8_4
+    module procedure append_c8_0
+    module procedure append_c8_1
+    module procedure append_c8_2
+    module procedure append_c8_3
+    module procedure append_c8_4
+    module procedure append_text
   end interface
 
   interface
@@ -469,6 +660,91 @@ module quire
     integer(c_int) function c_restore(path) bind(c, name='quire_restore')
       import
       character(c_char), intent(in) :: path(*)
+    end function
+    integer(c_int) function c_container_open(name, options, container) bind(c, name='quire_container_open')
+      import
+      character(c_char), intent(in) :: name(*)
+      type(container_options), intent(in) :: options
+      type(quire_container), intent(out) :: container
+    end function
+    integer(c_int) function c_container_remove(name, flags) bind(c, name='quire_container_remove')
+      import
+      character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: flags
+    end function
+    integer(c_int) function c_container_bytes(container, bytes) bind(c, name='quire_container_bytes')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), intent(out) :: bytes
+    end function
+    integer(c_int) function c_container_map(container, address, capacity) bind(c, name='quire_container_map')
+      import
+      type(quire_container), value :: container
+      type(c_ptr), intent(out) :: address
+      integer(c_int64_t), intent(out) :: capacity
+    end function
+    integer(c_int) function c_container_read(container, at, buffer, bytes, done) bind(c, name='quire_container_read')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), value :: at
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: bytes
+      integer(c_size_t), intent(out) :: done
+    end function
+    integer(c_int) function c_container_write(container, at, buffer, bytes, done) bind(c, name='quire_container_write')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), value :: at
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: bytes
+      integer(c_size_t), intent(out) :: done
+    end function
+    integer(c_int) function c_container_append(container, buffer, bytes, at) bind(c, name='quire_container_append')
+      import
+      type(quire_container), value :: container
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: bytes
+      integer(c_int64_t), intent(out) :: at
+    end function
+    integer(c_int) function c_atomically(body, argument, options) bind(c, name='quire_atomically')
+      import
+      type(c_funptr), value :: body
+      type(c_ptr), value :: argument
+      type(transaction_options), intent(in) :: options
+    end function
+    subroutine c_transaction_retry() bind(c, name='quire_transaction_retry')
+    end subroutine
+    subroutine c_transaction_abort(why) bind(c, name='quire_transaction_abort')
+      import
+      integer(c_int), value :: why
+    end subroutine
+    integer(c_int) function c_transaction_irrevocable() bind(c, name='quire_transaction_irrevocable')
+      import
+    end function
+    integer(c_int) function c_in_transaction() bind(c, name='quire_in_transaction')
+      import
+    end function
+    integer(c_int) function c_on_commit(call, argument) bind(c, name='quire_on_commit')
+      import
+      type(c_funptr), value :: call
+      type(c_ptr), value :: argument
+    end function
+    integer(c_int) function c_on_abort(call, argument) bind(c, name='quire_on_abort')
+      import
+      type(c_funptr), value :: call
+      type(c_ptr), value :: argument
+    end function
+    integer(c_int) function c_spawn(node, work, argument, thread) bind(c, name='quire_spawn')
+      import
+      integer(c_int), value :: node
+      type(c_funptr), value :: work
+      type(c_ptr), value :: argument
+      type(quire_remote_thread), intent(out) :: thread
+    end function
+    integer(c_int) function c_join(thread, answer) bind(c, name='quire_join')
+      import
+      type(quire_remote_thread), value :: thread
+      type(c_ptr), intent(out) :: answer
     end function
     integer(c_int) function c_region_destroy(region) bind(c, name='quire_region_destroy')
       import
@@ -614,6 +890,32 @@ module quire
     integer(c_int) function c_group_destroy(group) bind(c, name='quire_group_destroy')
       import
       type(quire_group), value :: group
+    end function
+    integer(c_int) function c_container_close(container) bind(c, name='quire_container_close')
+      import
+      type(quire_container), value :: container
+    end function
+    integer(c_int) function c_container_region(container, region) bind(c, name='quire_container_region')
+      import
+      type(quire_container), value :: container
+      type(quire_region), intent(out) :: region
+    end function
+    integer(c_int) function c_container_resize(container, bytes) bind(c, name='quire_container_truncate')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), value :: bytes
+    end function
+    integer(c_int) function c_container_sync(container, at, bytes) bind(c, name='quire_container_sync')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), value :: at
+      integer(c_int64_t), value :: bytes
+    end function
+    integer(c_int) function c_container_drop(container, at, bytes) bind(c, name='quire_container_drop')
+      import
+      type(quire_container), value :: container
+      integer(c_int64_t), value :: at
+      integer(c_int64_t), value :: bytes
     end function
   end interface
 
@@ -979,6 +1281,217 @@ contains
     integer(int64), intent(out) :: before
     integer, intent(out), optional :: ierror
     call conclude('quire_fetch_add', c_fetch_add(c_loc(word), add, before), ierror)
+  end subroutine
+
+  ! ---- Containers -----------------------------------------------------------------------------------------------------------
+
+  !> Opens the container `name`, and makes it if there is none and `flags` has QUIRE_CONTAINER_CREATE (flags are added up; container.h has all). `what`: the
+  !> file that it is; without, it lives in the memory of the job. `linker`: who reads and writes it. `bytes`: so many at least; `capacity`: how far it can grow;
+  !> `unit_bytes`: what moves between nodes at a time; `home`: the node that reads and writes the file; `whole`: calls happen as a whole for other calls. Any
+  !> thread of any node.
+  subroutine quire_container_open(name, container, what, flags, linker, bytes, capacity, unit_bytes, home, whole, ierror)
+    character(*), intent(in) :: name
+    type(quire_container), intent(out) :: container
+    character(*), intent(in), optional :: what, linker
+    integer, intent(in), optional :: flags, unit_bytes, home
+    integer(int64), intent(in), optional :: bytes, capacity
+    logical, intent(in), optional :: whole
+    integer, intent(out), optional :: ierror
+    type(container_options) :: how
+    character(:, c_char), allocatable, target :: path, link
+    how%size = c_sizeof(how)
+    if (present(what)) then
+      path = trim(what) // c_null_char
+      how%what = c_loc(path)
+    end if
+    if (present(linker)) then
+      link = trim(linker) // c_null_char
+      how%linker = c_loc(link)
+    end if
+    if (present(flags)) how%flags = int(flags, c_int)
+    if (present(bytes)) how%bytes = bytes
+    if (present(capacity)) how%capacity = capacity
+    if (present(unit_bytes)) how%unit_bytes = int(unit_bytes, c_size_t)
+    if (present(home)) how%home = int(home, c_int)
+    if (present(home)) how%placement = QUIRE_PLACE_NODE
+    if (present(whole)) how%atomic = merge(1_c_int, 0_c_int, whole)
+    call conclude('quire_container_open', c_container_open(trim(name) // c_null_char, how, container), ierror)
+  end subroutine
+
+  !> Removes a container that nobody has open. `flags`: 0, or QUIRE_CONTAINER_REMOVE_CONTENT.
+  subroutine quire_container_remove(name, flags, ierror)
+    character(*), intent(in) :: name
+    integer, intent(in) :: flags
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_remove', c_container_remove(trim(name) // c_null_char, int(flags, c_int)), ierror)
+  end subroutine
+
+  !> How many bytes a container has now.
+  subroutine quire_container_bytes(container, bytes, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(out) :: bytes
+    integer, intent(out), optional :: ierror
+    bytes = 0
+    call conclude('quire_container_bytes', c_container_bytes(container, bytes), ierror)
+  end subroutine
+
+  !> The address of content that an array of this shape is to be.
+  logical function mapped(container, address, shape, element, rank, at, ierror)
+    type(quire_container), intent(in) :: container
+    type(c_ptr), intent(out) :: address
+    integer(int64), intent(in) :: shape(:)
+    integer, intent(in) :: element, rank
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    integer(int64) :: bytes, capacity, first
+    integer(c_intptr_t) :: word
+    integer(c_int) :: status
+    character(:), allocatable :: why
+    first = 0
+    if (present(at)) first = at
+    bytes = bytes_of(shape, element, rank, why)
+    status = QUIRE_INVALID
+    if (bytes > 0) status = c_container_map(container, address, capacity)
+    if (status == QUIRE_OK) then
+      if (first < 0 .or. first > capacity .or. bytes > capacity - first) then
+        status = QUIRE_BEYOND
+        why = 'the container has no addresses for an array of this shape there: see its capacity'
+      else
+        word = transfer(address, word) + first
+        address = transfer(word, address)
+      end if
+    end if
+    mapped = status == QUIRE_OK
+    call conclude('quire_container_map', status, ierror, why)
+  end function
+
+  subroutine read_content(container, at, buffer, bytes, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    type(c_ptr), intent(in) :: buffer
+    integer(c_size_t), intent(in) :: bytes
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    integer(c_size_t) :: there
+    integer(c_int) :: status
+    there = 0
+    status = c_container_read(container, at, buffer, bytes, there)
+    if (present(done)) then
+      done = int(there, int64)
+    else if (status == QUIRE_OK .and. there < bytes) then
+      status = QUIRE_BEYOND
+    end if
+    call conclude('quire_container_read', status, ierror)
+  end subroutine
+
+  subroutine write_content(container, at, buffer, bytes, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    type(c_ptr), intent(in) :: buffer
+    integer(c_size_t), intent(in) :: bytes
+    integer, intent(out), optional :: ierror
+    integer(c_size_t) :: done
+    call conclude('quire_container_write', c_container_write(container, at, buffer, bytes, done), ierror)
+  end subroutine
+
+  subroutine append_content(container, buffer, bytes, at, ierror)
+    type(quire_container), intent(in) :: container
+    type(c_ptr), intent(in) :: buffer
+    integer(c_size_t), intent(in) :: bytes
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    integer(int64) :: first
+    first = 0
+    call conclude('quire_container_append', c_container_append(container, buffer, bytes, first), ierror)
+    if (present(at)) at = first
+  end subroutine
+
+  ! ---- Transactions -----------------------------------------------------------------------------------------------------------
+
+  subroutine run_body(argument) bind(c)
+    type(c_ptr), value :: argument
+    type(body_holder), pointer :: holder
+    call c_f_pointer(argument, holder)
+    call holder%body()
+  end subroutine
+
+  !> Calls body() as a transaction, a procedure of a module, say: what it reads and writes in regions with QUIRE_TRANSACTIONAL happens as a whole, on all
+  !> nodes. It begins again if others come first, out of any access to such memory; what it has written elsewhere stays. `attempts`: how often at most (else
+  !> QUIRE_CONFLICT); `irrevocable`: it does not begin again. Within a body: part of the transaction that runs.
+  subroutine quire_atomically(body, attempts, irrevocable, ierror)
+    procedure(quire_body) :: body
+    integer, intent(in), optional :: attempts
+    logical, intent(in), optional :: irrevocable
+    integer, intent(out), optional :: ierror
+    type(body_holder), target :: holder
+    type(transaction_options) :: how
+    how%size = c_sizeof(how)
+    if (present(attempts)) how%attempts = int(attempts, c_int)
+    if (present(irrevocable)) how%irrevocable = merge(1_c_int, 0_c_int, irrevocable)
+    holder%body => body
+    call conclude('quire_atomically', c_atomically(c_funloc(run_body), c_loc(holder), how), ierror)
+  end subroutine
+
+  !> In a body: undoes it, waits until something that it has seen may have changed, and begins it again. Does not return.
+  subroutine quire_transaction_retry()
+    call c_transaction_retry()
+  end subroutine
+
+  !> In a body: undoes it; quire_atomically() has the status `why`. Does not return.
+  subroutine quire_transaction_abort(why)
+    integer, intent(in) :: why
+    call c_transaction_abort(int(why, c_int))
+  end subroutine
+
+  !> In a body: from here on it does not begin again; for output, say.
+  subroutine quire_transaction_irrevocable(ierror)
+    integer, intent(out), optional :: ierror
+    call conclude('quire_transaction_irrevocable', c_transaction_irrevocable(), ierror)
+  end subroutine
+
+  !> Whether the caller is in a body.
+  logical function quire_in_transaction()
+    quire_in_transaction = c_in_transaction() /= 0
+  end function
+
+  !> In a body: quire_procedure(argument) is called when the transaction has happened.
+  subroutine quire_on_commit(quire_procedure, argument, ierror)
+    procedure(quire_callback) :: quire_procedure
+    type(c_ptr), intent(in) :: argument
+    integer, intent(out), optional :: ierror
+    call conclude('quire_on_commit', c_on_commit(c_funloc(quire_procedure), argument), ierror)
+  end subroutine
+
+  !> In a body: quire_procedure(argument) is called when it is undone.
+  subroutine quire_on_abort(quire_procedure, argument, ierror)
+    procedure(quire_callback) :: quire_procedure
+    type(c_ptr), intent(in) :: argument
+    integer, intent(out), optional :: ierror
+    call conclude('quire_on_abort', c_on_abort(c_funloc(quire_procedure), argument), ierror)
+  end subroutine
+
+  ! ---- Threads on other nodes -------------------------------------------------------------------------------------------------
+
+  !> Calls quire_procedure(argument) in a new thread of a node. It is a procedure of the program with bind(c), of a module, say, and no internal one;
+  !> `argument` is an address in shared memory (c_loc of an array), or c_null_ptr.
+  subroutine quire_spawn(node, quire_procedure, argument, thread, ierror)
+    integer, intent(in) :: node
+    procedure(quire_work) :: quire_procedure
+    type(c_ptr), intent(in) :: argument
+    type(quire_remote_thread), intent(out) :: thread
+    integer, intent(out), optional :: ierror
+    call conclude('quire_spawn', c_spawn(int(node, c_int), c_funloc(quire_procedure), argument, thread), ierror)
+  end subroutine
+
+  !> Waits for the end of a thread of quire_spawn(), once, on any node; `answer` is what its procedure gave.
+  subroutine quire_join(thread, answer, ierror)
+    type(quire_remote_thread), intent(in) :: thread
+    type(c_ptr), intent(out), optional :: answer
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: given
+    given = c_null_ptr
+    call conclude('quire_join', c_join(thread, given), ierror)
+    if (present(answer)) answer = given
   end subroutine
 
   ! ---- Calls of all nodes ---------------------------------------------------------------------------------------------------
@@ -1376,6 +1889,47 @@ contains
     type(quire_group), intent(in) :: group
     integer, intent(out), optional :: ierror
     call conclude('quire_group_destroy', c_group_destroy(group), ierror)
+  end subroutine
+
+  !> Ends an opening, and has the linker keep what was written. The container stays until it is removed.
+  subroutine quire_container_close(container, ierror)
+    type(quire_container), intent(in) :: container
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_close', c_container_close(container), ierror)
+  end subroutine
+
+  !> The region of a container, for hints and pins.
+  subroutine quire_container_region(container, region, ierror)
+    type(quire_container), intent(in) :: container
+    type(quire_region), intent(out) :: region
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_region', c_container_region(container, region), ierror)
+  end subroutine
+
+  !> It has so many bytes from now on; what it gains is zero. quire_container_truncate() of C, whose name is that of a flag where case is nothing.
+  subroutine quire_container_resize(container, bytes, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_resize', c_container_resize(container, int(bytes, c_int64_t)), ierror)
+  end subroutine
+
+  !> When it returns the file has what all nodes had written to these bytes, from byte `at` on, which is 0 for the first. `bytes` 0: to the end.
+  subroutine quire_container_sync(container, at, bytes, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_sync', c_container_sync(container, int(at, c_int64_t), int(bytes, c_int64_t)), ierror)
+  end subroutine
+
+  !> Forgets on all nodes what is in memory of these bytes: for when others have written the file. `bytes` 0: to the end.
+  subroutine quire_container_drop(container, at, bytes, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: ierror
+    call conclude('quire_container_drop', c_container_drop(container, int(at, c_int64_t), int(bytes, c_int64_t)), ierror)
   end subroutine
 
   ! ---- One procedure for each type and rank ---------------------------------------------------------------------------------
@@ -2924,6 +3478,14 @@ contains
     call broadcast(c_loc(values), 8_c_size_t, root, group, ierror)
   end subroutine
 
+  subroutine broadcast_remote_thread(values, root, group, ierror)
+    type(quire_remote_thread), target, intent(inout) :: values
+    integer, intent(in) :: root
+    type(quire_group), intent(in), optional :: group
+    integer, intent(out), optional :: ierror
+    call broadcast(c_loc(values), 8_c_size_t, root, group, ierror)
+  end subroutine
+
   subroutine broadcast_text(values, root, group, ierror)
     character(*), target, intent(inout) :: values
     integer, intent(in) :: root
@@ -2984,6 +3546,13 @@ contains
   subroutine publish_group(name, handle, ierror)
     character(*), intent(in) :: name
     type(quire_group), intent(in) :: handle
+    integer, intent(out), optional :: ierror
+    call publish_word(name, handle%id, ierror)
+  end subroutine
+
+  subroutine publish_remote_thread(name, handle, ierror)
+    character(*), intent(in) :: name
+    type(quire_remote_thread), intent(in) :: handle
     integer, intent(out), optional :: ierror
     call publish_word(name, handle%id, ierror)
   end subroutine
@@ -3050,6 +3619,1144 @@ contains
     type(quire_group), intent(out) :: handle
     integer, intent(out), optional :: ierror
     call lookup_word(name, timeout_ms, handle%id, ierror)
+  end subroutine
+
+  subroutine lookup_remote_thread(name, timeout_ms, handle, ierror)
+    character(*), intent(in) :: name
+    integer, intent(in) :: timeout_ms
+    type(quire_remote_thread), intent(out) :: handle
+    integer, intent(out), optional :: ierror
+    call lookup_word(name, timeout_ms, handle%id, ierror)
+  end subroutine
+
+  subroutine map_r4_1(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_1_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_2(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_2_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_3(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_3_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_4(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r4_4_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), pointer, intent(out) :: a(:, :, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_1(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_1_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_2(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_2_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_3(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_3_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_4(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_r8_4_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_1(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_1_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_2(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_2_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_3(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_3_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_4(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i4_4_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), pointer, intent(out) :: a(:, :, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_1(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_1_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_2(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_2_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_3(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_3_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_4(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_i8_4_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_1(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_1_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 1, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_2(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_2_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 2, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_3(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_3_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 3, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_4(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int32), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine map_c8_4_64(container, a, shape, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), pointer, intent(out) :: a(:, :, :, :)
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: at
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: address
+    nullify(a)
+    if (mapped(container, address, int(shape, int64), storage_size(a) / 8, 4, at, ierror)) &
+      call c_f_pointer(address, a, shape)
+  end subroutine
+
+  subroutine read_r4_0(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r4_1(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(inout), contiguous :: values(:)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r4_2(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(inout), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r4_3(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(inout), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r4_4(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(inout), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r8_0(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r8_1(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(inout), contiguous :: values(:)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r8_2(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(inout), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r8_3(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(inout), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_r8_4(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(inout), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i4_0(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i4_1(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(inout), contiguous :: values(:)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i4_2(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(inout), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i4_3(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(inout), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i4_4(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(inout), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i8_0(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i8_1(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(inout), contiguous :: values(:)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i8_2(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(inout), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i8_3(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(inout), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_i8_4(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(inout), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_c8_0(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_c8_1(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(inout), contiguous :: values(:)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_c8_2(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(inout), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_c8_3(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(inout), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_c8_4(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(inout), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), done, ierror)
+  end subroutine
+
+  subroutine read_text(container, at, values, done, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    character(*), target, intent(inout) :: values
+    integer(int64), intent(out), optional :: done
+    integer, intent(out), optional :: ierror
+    call read_content(container, at, c_loc(values), len(values, kind=c_size_t), done, ierror)
+  end subroutine
+
+  subroutine write_r4_0(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r4_1(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(in), contiguous :: values(:)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r4_2(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(in), contiguous :: values(:, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r4_3(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(in), contiguous :: values(:, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r4_4(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real32), target, intent(in), contiguous :: values(:, :, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r8_0(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r8_1(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(in), contiguous :: values(:)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r8_2(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(in), contiguous :: values(:, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r8_3(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(in), contiguous :: values(:, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_r8_4(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    real(real64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i4_0(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i4_1(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(in), contiguous :: values(:)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i4_2(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(in), contiguous :: values(:, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i4_3(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(in), contiguous :: values(:, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i4_4(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int32), target, intent(in), contiguous :: values(:, :, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i8_0(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i8_1(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(in), contiguous :: values(:)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i8_2(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(in), contiguous :: values(:, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i8_3(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(in), contiguous :: values(:, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_i8_4(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    integer(int64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_c8_0(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), 1_c_size_t * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_c8_1(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(in), contiguous :: values(:)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_c8_2(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(in), contiguous :: values(:, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_c8_3(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(in), contiguous :: values(:, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_c8_4(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    complex(real64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), ierror)
+  end subroutine
+
+  subroutine write_text(container, at, values, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), intent(in) :: at
+    character(*), target, intent(in) :: values
+    integer, intent(out), optional :: ierror
+    call write_content(container, at, c_loc(values), len(values, kind=c_size_t), ierror)
+  end subroutine
+
+  subroutine append_r4_0(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), 1_c_size_t * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r4_1(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), target, intent(in), contiguous :: values(:)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r4_2(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), target, intent(in), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r4_3(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), target, intent(in), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r4_4(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real32), target, intent(in), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r8_0(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), 1_c_size_t * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r8_1(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), target, intent(in), contiguous :: values(:)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r8_2(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), target, intent(in), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r8_3(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), target, intent(in), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_r8_4(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    real(real64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i4_0(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), 1_c_size_t * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i4_1(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), target, intent(in), contiguous :: values(:)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i4_2(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), target, intent(in), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i4_3(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), target, intent(in), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i4_4(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int32), target, intent(in), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i8_0(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), 1_c_size_t * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i8_1(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), target, intent(in), contiguous :: values(:)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i8_2(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), target, intent(in), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i8_3(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), target, intent(in), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_i8_4(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    integer(int64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_c8_0(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), 1_c_size_t * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_c8_1(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), target, intent(in), contiguous :: values(:)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_c8_2(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), target, intent(in), contiguous :: values(:, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_c8_3(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), target, intent(in), contiguous :: values(:, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_c8_4(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    complex(real64), target, intent(in), contiguous :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), size(values, kind=c_size_t) * (storage_size(values) / 8), at, ierror)
+  end subroutine
+
+  subroutine append_text(container, values, at, ierror)
+    type(quire_container), intent(in) :: container
+    character(*), target, intent(in) :: values
+    integer(int64), intent(out), optional :: at
+    integer, intent(out), optional :: ierror
+    call append_content(container, c_loc(values), len(values, kind=c_size_t), at, ierror)
   end subroutine
 
 end module

@@ -11,6 +11,8 @@
     print(q.reduce(a[mine].sum()))
 
 Without `quire run` the process is a job of one node, from the first call on; q.run() and q.Pool start jobs from plain Python."""
+import operator
+
 from . import _node
 
 _node.share_cores()
@@ -20,7 +22,9 @@ if _node.launched():
 from . import _native  # noqa: E402
 from ._arrays import (array, compare_exchange, empty, empty_like, exchange, fetch_add, free, fromfile, pin, prefetch, produced, push, zeros,  # noqa: E402
                       zeros_like)
-from ._errors import Error, Exists, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost, TimedOut  # noqa: E402
+from ._errors import (Error, Exists, FileError, FileExists, FileMissing, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost,  # noqa: E402
+                      TimedOut)
+from ._files import File, containers, open, remove  # noqa: A004, E402
 from ._jobs import Pool, run  # noqa: E402
 from ._report import label, phase  # noqa: E402
 from ._sync import Barrier, Condition, Event, Lock, RWLock, Semaphore  # noqa: E402
@@ -51,7 +55,13 @@ def counters():
 def alive(node):
     """Whether node `node` is not known to be dead."""
     _node.start()
-    return _native.alive(node)
+    return 0 <= operator.index(node) < _native.nodes() and _native.alive(node)
+
+
+def load_ipython_extension(shell):
+    """`%load_ext quire` in a notebook: `%%quire -n 4` runs a cell on all nodes of a job."""
+    from ._cells import load
+    load(shell)
 
 
 def __getattr__(name):

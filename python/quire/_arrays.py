@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 
-from . import _native, _node, _values
+from . import _checks, _native, _node, _values
 from ._errors import Error, Invalid
 
 _OWN_REGION = 1 << 20  # bytes, from which an array is a region of its own
@@ -24,7 +24,9 @@ def _dtype_of(dtype):
 
 
 def _shape_of(shape):
-    sizes = tuple(int(n) for n in (shape if np.iterable(shape) else (shape,)))
+    if isinstance(shape, (str, bytes)):
+        raise TypeError(f"shape is {shape!r}: an integer, or several, are needed")
+    sizes = tuple(_checks.whole(n, "shape") for n in (shape if np.iterable(shape) else (shape,)))
     if any(n < 0 for n in sizes):
         raise ValueError(f"shape is {shape}: negative sizes do not exist")
     return sizes
@@ -86,11 +88,9 @@ def zeros(shape, dtype=float, *, name=None, consistency=None, unit=0, node=None)
 
     The array lives until free(); `a = a + 1` makes another one, which is private."""
     _node.start()
-    asked = (_shape_of(shape), _dtype_of(dtype), name, consistency, int(unit), node)
+    asked = (_shape_of(shape), _dtype_of(dtype), name, consistency, _checks.count(unit, "unit"), _checks.node_number(node) if node is not None else None)
     if consistency is not None and consistency not in _CONSISTENCIES:
         raise ValueError(f"consistency is {consistency!r}: one of {', '.join(_CONSISTENCIES)}")
-    if node is not None and not 0 <= node < _native.nodes():
-        raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
     of_node_0, address, region = _values.on_node_0(lambda: (asked, *_make(*asked)))
     if of_node_0 != asked:
         raise Invalid(f"nodes make different arrays: node 0 {of_node_0}, node {_native.node()} {asked}")
@@ -118,7 +118,7 @@ def array(what, dtype=None, *, root=0, timeout=None, **how):
     Else a new shared array with the content that node `root` gives; all nodes call, others than `root` may give None."""
     _node.start()
     if isinstance(what, str):
-        at = _native.lookup(what, -1 if timeout is None else int(timeout * 1000))
+        at = _native.lookup(what, _checks.milliseconds(timeout))
         _native.region_of(at)  # Invalid: the name is that of a lock, say
         length = int.from_bytes(bytes(_native.memory(at, 8)), "little")
         shape, kind, region, behind = pickle.loads(bytes(_native.memory(at + 8, length)))
@@ -136,15 +136,16 @@ def array(what, dtype=None, *, root=0, timeout=None, **how):
 
 def fromfile(path, dtype=float, shape=None, *, offset=0, **how):
     """A shared array with the content of a file of plain values; each node reads its part of it straight into shared memory. All nodes call. `shape`: else all
-    that is
-    there, in one dimension. `offset`: bytes."""
+    that is there, in one dimension. `offset`: bytes."""
     _node.start()
     kind = _dtype_of(dtype)
 
     def size():
-        return os.stat(path).st_size
+        with open(path, "rb") as file:  # a directory has a size, too
+            return os.fstat(file.fileno()).st_size
     there = (_values.on_node_0(size) - offset) // kind.itemsize
     sizes = _shape_of(shape) if shape is not None else (there,)
+    offset = _checks.whole(offset, "offset")
     count = int(np.prod(sizes, dtype=object))
     if offset < 0 or count > there:
         raise ValueError(f"{path} has {max(0, there)} values of {kind} from byte {offset} on, and {count} are asked for")
@@ -170,10 +171,30 @@ def _base(a):
     return a.__array_interface__["data"][0]
 
 
+def place_of(a):
+    """(address, shape, dtype, strides) of an array in shared memory, for at_place() on other nodes; None if it is private."""
+    if a.size == 0 or a.dtype.hasobject:
+        return None
+    first, beyond = np.lib.array_utils.byte_bounds(a) if hasattr(np.lib, "array_utils") else np.byte_bounds(a)
+    try:
+        if _native.region_of(first) != _native.region_of(beyond - 1):
+            return None
+    except Error:
+        return None
+    return _base(a), a.shape, a.dtype, a.strides
+
+
+def at_place(address, shape, dtype, strides):
+    """The array that place_of() told of."""
+    steps = [(n - 1) * step for n, step in zip(shape, strides)]
+    first = address + sum(step for step in steps if step < 0)
+    length = sum(abs(step) for step in steps) + dtype.itemsize
+    return np.ndarray(shape, dtype, buffer=_native.memory(first, length), offset=address - first, strides=strides)
+
+
 def free(a):
-    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the like
-    gave, as
-    a part of one is not."""
+    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the
+    like gave, as a part of one is not."""
     _node.start()
     address = _base(a)
     if address not in _arrays or _arrays[address][1] != a.nbytes:
@@ -194,15 +215,17 @@ def _range(a):
 def prefetch(a, for_writing=False):
     """Starts to bring a contiguous part of an array here, and does not wait. A hint."""
     _node.start()
-    if a.size:
-        _native.prefetch(*_range(a), int(for_writing))
+    address, length = _range(a)
+    if length:
+        _native.prefetch(address, length, int(bool(for_writing)))
 
 
 def push(a):
     """Sends copies of a contiguous part of an array to all nodes, and waits until they have them."""
     _node.start()
-    if a.size:
-        _native.push(*_range(a), 0)
+    address, length = _range(a)
+    if length:
+        _native.push(address, length, 0)
 
 
 @contextlib.contextmanager
@@ -211,6 +234,7 @@ def produced(a, producer):
     enter it."""
     _node.start()
     address, length = _range(a)
+    producer = _checks.node_number(producer, "producer")
     _native.produce_begin(address, length, producer)
     try:
         yield
@@ -224,7 +248,7 @@ def pin(a, timeout=None):
     call of Quire is allowed in it. TimedOut."""
     _node.start()
     address, length = _range(a)
-    _native.pin(address, length, -1 if timeout is None else int(timeout * 1000))
+    _native.pin(address, length, _checks.milliseconds(timeout))
     try:
         yield
     finally:
@@ -232,13 +256,14 @@ def pin(a, timeout=None):
 
 
 def _word(a, index):
+    at = _base(a)
     if a.dtype != np.int64:
         raise TypeError(f"atomic operations are for int64, not {a.dtype}")
     index = index if isinstance(index, tuple) else (index,)
     if len(index) != a.ndim:
         raise IndexError(f"the array has {a.ndim} dimensions, and {len(index)} indices were given")
-    at = _base(a)
     for i, n, step in zip(index, a.shape, a.strides):
+        i = _checks.whole(i, "index")
         if not -n <= i < n:
             raise IndexError(f"index {i} is out of bounds for a dimension of size {n}")
         at += (i + n if i < 0 else i) * step

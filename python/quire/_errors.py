@@ -34,6 +34,18 @@ class InputOutput(Error, OSError):
     """The system, a file or a disk refused something."""
 
 
+class FileError(Error, OSError):
+    """What a call for a container has met: `errno` says what."""
+
+
+class FileMissing(FileError, FileNotFoundError):
+    """There is no such container, or no such file."""
+
+
+class FileExists(FileError, FileExistsError):
+    """The container is there already."""
+
+
 class Exists(Error):
     """The name is taken."""
 

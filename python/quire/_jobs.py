@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 
-from . import _where
+from . import _checks, _where
 from ._threads import dumps, result_of
 
 PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
@@ -39,7 +39,7 @@ class _Job:
     """`quire run` of workers, and a connection to each."""
 
     def __init__(self, nodes, hosts, options):
-        if nodes is not None and nodes < 1:
+        if nodes is not None and _checks.whole(nodes, "nodes") < 1:
             raise ValueError(f"nodes is {nodes}: a job has at least one")
         command = _where.command()
         self._folder = tempfile.TemporaryDirectory(prefix="quire-")
@@ -240,7 +240,19 @@ class Pool(concurrent.futures.Executor):
             raise failed[0].exception()
         return [future.result() for future in futures]
 
+    @property
+    def broken(self):
+        """Why no call can be made any more: a sentence, or None."""
+        return self._broken
+
+    def kill(self):
+        """Ends the job at once, whatever its nodes do: calls that wait get BrokenProcessPool."""
+        self._broken = self._broken or "the pool's job was ended"
+        self._job.kill()
+        self.shutdown()
+
     def shutdown(self, wait=True, *, cancel_futures=False):
+        """Ends the job when the calls that were made are done, as of any Executor; the end of a `with` block does."""
         with self._lock:
             self._closed = True
         while cancel_futures:
@@ -260,8 +272,7 @@ class Pool(concurrent.futures.Executor):
 
 def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
     """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run`
-    around
-    it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
+    around it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
     data = dumps((fn, tuple(args), kwargs or {}))
     job = _Job(nodes, hosts, options)
     answers = queue.Queue()

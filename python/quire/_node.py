@@ -78,3 +78,8 @@ def start():
 
 def forked():
     return _started is not None and _started != os.getpid()
+
+
+def failed():
+    """Whether an exception that nobody caught ends this process, and the job."""
+    return bool(_failures)

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Locks and their like, for threads of all nodes. Without a name, all nodes make one together; with one, whoever comes first makes it. They may be pickled."""
-from . import _errors, _native, _node, _values
-
-
-def _ms(timeout):
-    return -1 if timeout is None or timeout < 0 else int(timeout * 1000)
+from . import _checks, _errors, _native, _node, _values
 
 
 class _Shared:
@@ -51,9 +47,10 @@ class Lock(_Shared):
         if timeout is None:
             _native.mutex_lock(self.id)
             return True
-        return _native.mutex_timed_lock(self.id, _ms(timeout))
+        return _native.mutex_timed_lock(self.id, _checks.milliseconds(timeout))
 
     def release(self):
+        """Gives the lock back. Error: the calling thread does not have it."""
         _native.mutex_unlock(self.id)
 
     def __enter__(self):
@@ -82,10 +79,12 @@ class RWLock(_Shared):
 
     @property
     def read(self):
+        """`with lock.read:` waits until nobody writes."""
         return _Half(self, _native.rwlock_read_lock)
 
     @property
     def write(self):
+        """`with lock.write:` waits until nobody else has the lock."""
         return _Half(self, _native.rwlock_write_lock)
 
 
@@ -95,12 +94,16 @@ class Condition(_Shared):
 
     def wait(self, lock, timeout=None):
         """Releases the lock while it waits, and has it again. False after `timeout` seconds."""
-        return _native.condition_wait(self.id, lock.id, _ms(timeout))
+        if not isinstance(lock, Lock):
+            raise TypeError(f"lock is {lock!r}: the quire.Lock that this thread has is needed")
+        return _native.condition_wait(self.id, lock.id, _checks.milliseconds(timeout))
 
     def notify(self):
+        """Wakes one thread that waits."""
         _native.condition_notify_one(self.id)
 
     def notify_all(self):
+        """Wakes all threads that wait."""
         _native.condition_notify_all(self.id)
 
 
@@ -109,9 +112,10 @@ class Barrier(_Shared):
     _create, _destroy = _native.barrier_create, _native.barrier_destroy
 
     def __init__(self, threads, name=None):
-        super().__init__(threads, name=name)
+        super().__init__(_checks.count(threads, "threads", 1, 32), name=name)
 
     def wait(self):
+        """Waits until as many threads as it has have called it. What each has written before, all see after it."""
         _native.barrier_wait(self.id)
 
 
@@ -120,14 +124,16 @@ class Event(_Shared):
     _create, _destroy = _native.event_create, _native.event_destroy
 
     def set(self):
+        """Lets all pass who wait, and who will."""
         _native.event_set(self.id)
 
     def clear(self):
+        """Who waits from now on waits until the next set()."""
         _native.event_reset(self.id)
 
     def wait(self, timeout=None):
-        """False after `timeout` seconds."""
-        return _native.event_wait(self.id, _ms(timeout))
+        """Waits until it is set: True; False after `timeout` seconds."""
+        return _native.event_wait(self.id, _checks.milliseconds(timeout))
 
 
 class Semaphore(_Shared):
@@ -135,14 +141,15 @@ class Semaphore(_Shared):
     _create, _destroy = _native.semaphore_create, _native.semaphore_destroy
 
     def __init__(self, value=1, name=None):
-        super().__init__(value, name=name)
+        super().__init__(_checks.count(value, "value"), name=name)
 
     def acquire(self, timeout=None):
-        """False after `timeout` seconds."""
-        return _native.semaphore_acquire(self.id, _ms(timeout))
+        """Takes one, when there is one: True; False after `timeout` seconds."""
+        return _native.semaphore_acquire(self.id, _checks.milliseconds(timeout))
 
     def release(self, count=1):
-        _native.semaphore_release(self.id, count)
+        """Adds `count`."""
+        _native.semaphore_release(self.id, _checks.count(count, "count", 1))
 
     def __enter__(self):
         self.acquire()

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions in new threads of other nodes. The call and its result travel as pickles in shared memory."""
+"""Functions in new threads of other nodes. The call and its result travel as pickles in shared memory; arrays of the job in them stay where they are."""
+import io
 import pickle
 import traceback
 
-from . import _errors, _native, _node
+import numpy as np
+
+from . import _arrays, _checks, _errors, _native, _node
 
 try:
     import cloudpickle as _pickler
@@ -20,12 +23,40 @@ def dumps(what):
         raise TypeError(f"this cannot be sent to another node: {error}{hint}") from error
 
 
-def _call(what):
-    """All nodes run one program: its functions go by their names, and find the arrays of the node. Others go with what they use, which is copied."""
+class _WithinJob:
+    """For other nodes of this job: an array, or a part of one, in shared memory is sent as its address."""
+
+    def reducer_override(self, what):
+        if type(what) is np.ndarray and (place := _arrays.place_of(what)) is not None:
+            return _arrays.at_place, place
+        return super().reducer_override(what) if hasattr(super(), "reducer_override") else NotImplemented
+
+
+class _Plain(_WithinJob, pickle.Pickler):
+    pass
+
+
+class _Any(_WithinJob, getattr(_pickler, "Pickler", pickle.Pickler)):
+    pass
+
+
+def _dumps_by(kind, what):
+    data = io.BytesIO()
+    kind(data).dump(what)
+    return data.getvalue()
+
+
+def _within(what):
+    """All nodes run one program: its functions go by their names, and find the arrays of the node. Others go with what they use, which is copied, but for
+    arrays of the job."""
     try:
-        return pickle.dumps(what)
+        return _dumps_by(_Plain, what)
     except (pickle.PicklingError, AttributeError, TypeError):
-        return dumps(what)
+        pass
+    try:
+        return _dumps_by(_Any, what)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return dumps(what)  # says what is wrong
 
 
 def _keep(data):
@@ -47,14 +78,14 @@ class RemoteError(Exception):
     """What a function on another node has raised, as text: the cause of the exception that is raised here."""
 
 
-def outcome_of(function, arguments, keywords):
+def outcome_of(function, arguments, keywords, pickled=dumps):
     """A pickle: (True, the result), or (False, the exception and its traceback)."""
     try:
-        return dumps((True, function(*arguments, **keywords)))
+        return pickled((True, function(*arguments, **keywords)))
     except BaseException as error:  # pylint: disable=broad-except
         words = traceback.format_exc()
         try:
-            return dumps((False, (error, words)))
+            return pickled((False, (error, words)))
         except TypeError:
             return dumps((False, (RemoteError(f"{type(error).__name__}: {error}"), words)))
 
@@ -73,7 +104,7 @@ def _entry(address):
     def call():
         function, arguments, keywords = pickle.loads(data)
         return function(*arguments, **keywords)
-    return _keep(outcome_of(call, (), {}))
+    return _keep(outcome_of(call, (), {}, _within))
 
 
 class Thread:
@@ -95,12 +126,13 @@ class Thread:
 
 def spawn(node, function, *arguments, **keywords):
     """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. A function of the program is called by its name, and uses the arrays
-    that the node has; a lambda, and arrays among the arguments, are copied. ValueError for a node that the job has not; TypeError for what cannot be
-    pickled."""
+    that the node has; a lambda, and private arrays among the arguments, are copied. Shared arrays, and parts of them, are not. ValueError for a node that
+    the job has not; TypeError for what cannot be pickled."""
     _node.start()
-    if not 0 <= node < _native.nodes():
-        raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
-    at = _keep(_call((function, arguments, keywords)))
+    node = _checks.node_number(node)
+    if not callable(function):
+        raise TypeError(f"{function!r} cannot be called")
+    at = _keep(_within((function, arguments, keywords)))
     try:
         return Thread(node, _native.spawn(node, at))
     except Exception:

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 
-from . import _native, _node
+from . import _checks, _native, _node
 
 _OPERATIONS = {"sum": _native.SUM, "min": _native.MIN, "max": _native.MAX, "prod": _native.PRODUCT, "any": _native.MAX, "all": _native.MIN}
 _TOP = np.uint64(1 << 63)
@@ -73,8 +73,7 @@ class _Unsent(Exception):
 def broadcast(value=None, root=0):
     """Gives `value` of node `root`, anything that can be pickled, to all."""
     _node.start()
-    if not 0 <= root < _native.nodes():
-        raise ValueError(f"root is {root}, and the job has {_native.nodes()} nodes")
+    root = _checks.node_number(root, "root")
     mine = root == _native.node()
     error = None
     if mine:
@@ -117,9 +116,8 @@ def block(low, high=None, node=None):
     _node.start()
     if high is None:
         low, high = 0, low
+    low, high = _checks.whole(low, "low"), _checks.whole(high, "high")
     nodes = _native.nodes()
-    which = _native.node() if node is None else node
-    if not 0 <= which < nodes:
-        raise ValueError(f"node is {which}, and the job has {nodes} nodes")
+    which = _native.node() if node is None else _checks.node_number(node)
     count = max(0, high - low)
     return slice(low + count * which // nodes, low + count * (which + 1) // nodes)

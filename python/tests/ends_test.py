@@ -10,6 +10,7 @@ import unittest
 
 COMMAND = os.environ["PYQUIRE_COMMAND"]
 os.environ.pop("PYTHONUNBUFFERED", None)  # lines of nodes come as wholes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it, and its children would
 
 
 def job(program, nodes=2, *, options=(), interrupt_after=None):
@@ -162,7 +163,7 @@ if __name__ == "__main__":
             with open(os.path.join(folder, "a_module.py"), "w") as file:
                 file.write("import sys, quire as q\nprint(__name__, sys.argv[1:], q.nodes)")
             done = subprocess.run([COMMAND, "run", "-n", "2", sys.executable, "-m", "quire", "-m", "a_module", "x"], capture_output=True, text=True, cwd=folder,
-                                  env={**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + ":" + folder}, timeout=60)
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), folder)))}, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (0, "__main__ ['x'] 2\n" * 2), done.stderr)
         self.assertEqual(subprocess.run([sys.executable, "-m", "quire"], capture_output=True, timeout=60).returncode, 2)
 
@@ -184,6 +185,137 @@ print(int(done[0]))
             for turn, nodes in ((1, 2), (2, 3), (3, 1)):
                 status, out, err = job(program, nodes)
                 self.assertEqual((status, lines(out)), (0, [str(turn)] * nodes), err)
+
+    def test_survivors_hear_of_a_death(self):
+        status, out, err = job("""
+lock = q.Lock()
+q.barrier()
+if q.node == 1:
+    lock.acquire()
+    os.kill(os.getpid(), signal.SIGKILL)
+while q.alive(1): time.sleep(0.01)
+q.barrier()  # of those that are left
+try: lock.acquire()
+except q.OwnerDied: print("the lock's owner is dead, and this node has it")
+lock.release()
+try: q.spawn(1, print)
+except q.Lost: print("no thread there")
+a = q.zeros((300, 1000), node=0)  # sequential: survivors need it; of nodes that live
+a[q.block(300)] = 1
+q.barrier()
+assert a[:100].sum() == 100000
+assert not q.alive(1) and q.alive(0)
+""", 2, options=("--on-failure", "notify", "--transport", "tcp"))
+        self.assertEqual(out, "the lock's owner is dead, and this node has it\nno thread there\n", err)
+
+    def test_handlers_of_signals(self):
+        # A handler of Python runs while the main thread waits for nobody, and when a wait is over; timers go on.
+        status, out, err = job("""
+came = []
+signal.signal(signal.SIGUSR1, lambda *_: came.append(1))
+signal.signal(signal.SIGALRM, lambda *_: came.append(2))
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+a = q.zeros((500, 500))
+for turn in range(30):
+    os.kill(os.getpid(), signal.SIGUSR1)
+    a[q.block(500)] += 1
+    q.barrier()
+    assert a.sum() == 250000 * (turn + 1)
+    q.barrier()
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert came.count(1) == 30 and 2 in came, came
+print("good")
+""")
+        self.assertEqual((status, out), (0, "good\n" * 2), err)
+
+    def test_ctrl_c_while_a_thread_of_the_node_waits(self):
+        # The main thread is in Python; another one waits for other nodes.
+        status, out, err = job("import threading\nthreading.Thread(target=q.Event(name='never').wait, daemon=True).start()\n"
+                               "if q.node == 0: print('here', flush=True)\nwhile True: time.sleep(1)", interrupt_after="here")
+        self.assertEqual(status, 130, err)
+
+    def test_ctrl_c_while_memory_is_used(self):
+        status, out, err = job("a = q.zeros((2000, 500))\nif q.node == 0: print('here', flush=True)\nwhile True: a += 1", interrupt_after="here")
+        self.assertEqual(status, 130, err)
+
+    def test_an_exception_in_a_thread(self):
+        # As in Python: it ends the thread, and not the program.
+        status, out, err = job("import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start(); t.join()\nq.barrier(); print('here')")
+        self.assertEqual((status, out), (0, "here\n" * 2), err)
+        self.assertEqual(err.count("ZeroDivisionError"), 2)
+
+    def test_the_end_with_threads_that_go_on(self):
+        # Daemons that use arrays, a lock that is held, an opened container, handlers of atexit: the interpreter ends, and the job.
+        status, out, err = job("""
+import atexit, threading
+a, lock, log = q.zeros(100000), q.Lock(), q.open("log", "a")
+atexit.register(lambda: (log.append(b"x"), print("end", float(a[0]) >= 0)))
+def goes_on():
+    while True: a[:] += 1
+threading.Thread(target=goes_on, daemon=True).start()
+if q.node == 0: lock.acquire()
+time.sleep(0.2)
+""")
+        self.assertEqual((status, out), (0, "end True\n" * 2), err)
+
+    def test_multiprocessing_by_spawn(self):
+        status, out, err = job("""
+import multiprocessing
+def square(x): return x * x
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as p: print(p.map(square, [1, 2, 3]))
+    q.barrier()
+""")
+        self.assertEqual((status, out), (0, "[1, 4, 9]\n" * 2), err)
+
+    def test_pickles(self):
+        status, out, err = job("""
+import copy, pickle
+a, lock = q.zeros(4, name="a"), q.Lock()
+a[:] = 7
+q.barrier()
+b, c = pickle.loads(pickle.dumps((a, lock)))
+assert (b == a).all() and not np.shares_memory(a, b) and c.id == lock.id  # a pickle has the content: it may go anywhere
+assert (copy.deepcopy(a) == a).all()
+def adds(x, by): x[q.node] += by; return x
+q.barrier()
+if q.node == 0:
+    for node in range(q.nodes): assert q.spawn(node, adds, a[:], 3).join() is not None
+    assert (a[:q.nodes] == 10).all(), a  # arrays of the job go to other nodes as they are
+    d = q.spawn(q.nodes - 1, lambda x: x[1:], a).join()
+    assert np.shares_memory(d, a) and d.shape == (3,)
+    assert np.shares_memory(q.spawn(1, lambda x: x.T[::-1], q.array("a").reshape(2, 2)).join(), a)
+    private = np.ones(3)
+    assert not q.spawn(1, adds, private, 1).join() is private and (private == 1).all()
+    for error in (q.PeerLost("gone"), q.FileMissing(2, "no file"), q.TimedOut("late")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and str(again) == str(error)
+q.barrier()
+print("good")
+""")
+        self.assertEqual((status, out), (0, "good\n" * 2), err)
+
+    def test_nothing_leaks(self):
+        # Creations and frees: neither shared memory, nor descriptors, nor memory of the process.
+        program = """
+def all_there_is():
+    with open("/proc/self/statm") as f: pages = int(f.read().split()[1])
+    return pages * 4096, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+def turn(i):
+    q.free(q.zeros(1 << 17 if i % 10 == 0 else 300, name="one" if i % 30 == 0 else None))
+    made = (q.Lock, q.RWLock, q.Event, q.Semaphore, q.Condition)[i % 5]()
+    q.barrier()
+    if q.node == i % q.nodes: made.destroy()
+for i in range(1000): turn(i)
+before = all_there_is()
+for i in range(10000): turn(i)
+after = all_there_is()
+assert after[0] - before[0] < 8 << 20 and after[1:] == before[1:], (before, after)
+print("good")
+"""
+        for nodes in (1, 2):
+            status, out, err = job(program, nodes)
+            self.assertEqual((status, out), (0, "good\n" * nodes), err)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ class wire_choice {
  private:
   base::status open(std::string_view kind) {
     opened_.reset();
-    auto got = transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives());
+    const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
+    auto got = transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives(), system_ucx);
     if (!got.ok()) return got.why();
     opened_ = std::move(got.value());
     return {};

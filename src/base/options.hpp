@@ -16,14 +16,14 @@
 namespace quire::base {
 
 enum class option : int {
-  transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
+  transport, net_devices, ucx, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
   on_failure,
   read_ahead, learn_writes, pin_limit, replicas, memory_limit, cache_limit, page_out_dir, write_back, io_timeout, checkpoint_keep, consistency, commit, restart_every,
   orders, move_homes, updates, twin_limit,
   unit, heap_views, heap_grouping, free_batch, sharing, report, mount, check, log,
   nodes, tag
 };
-inline constexpr std::size_t option_count = 42;
+inline constexpr std::size_t option_count = 43;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -42,6 +42,7 @@ struct option_row {
 
 // What the choices mean, in the order of the words of their rows.
 enum class transport_choice : int { automatic, shm, tcp };
+enum class ucx_choice : int { automatic, system };
 enum class detect_choice : int { automatic, userfault, thread, segv };
 enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class consistency_choice : int { sequential, release, transactional };

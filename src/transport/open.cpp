@@ -21,8 +21,13 @@ ucx::settings for_survivors(ucx::settings how) {
   return how;
 }
 
-base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job, bool outlives) {
-  const ucx::settings how = outlives ? for_survivors(ucx::tcp) : ucx::tcp;
+ucx::settings from_library(ucx::settings how, bool system_ucx) {
+  how.system_library = system_ucx;
+  return how;
+}
+
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job, bool outlives, bool system_ucx) {
+  const ucx::settings how = from_library(outlives ? for_survivors(ucx::tcp) : ucx::tcp, system_ucx);
   if (devices != "auto") return ucx::open(how, std::string(devices), job);
   if (all_local) return ucx::open(how, "lo", job);
   std::string names;
@@ -42,17 +47,17 @@ bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_pee
 }
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
-                                              const base::secret& job, bool outlives_peers) {
+                                              const base::secret& job, bool outlives_peers, bool system_ucx) {
   // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for good (UCX 1.13).
-  if (kind == "tcp" || (kind == "auto" && outlives_peers)) return open_tcp(all_local, devices, job, outlives_peers);
+  if (kind == "tcp" || (kind == "auto" && outlives_peers)) return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
   if (kind == "shm") {
-    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
+    if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
-    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
-    return open_tcp(all_local, devices, job, outlives_peers);
+    if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
+    return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;

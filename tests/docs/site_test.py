@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """site_test.py SOURCE: what docs/site.py makes of headers and links. scripts/site.sh builds the whole, with Sphinx."""
+import ast
 import importlib.util
+import re
 import sys
 import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 ROOT = Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(ROOT / "docs"))
 spec = importlib.util.spec_from_file_location("quire_site", ROOT / "docs" / "site.py")
 site = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(site)
@@ -39,6 +42,48 @@ class Site(unittest.TestCase):
         for link in ("[x](../limits.md#y)", "[x](#y)", "[x](a.md)"):
             self.assertEqual(site.with_inner_links(link, page, known), link)
         self.assertEqual(site.with_inner_links("see [the file](../../src/a.cpp).", page, known), "see the file (`src/a.cpp`).")
+
+    def all_on(self, names, page):
+        text = "\n".join(page).replace("\\_", "_")
+        self.assertGreater(len(names), 10)
+        missing = [name for name in names if not re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)]
+        self.assertEqual(missing, [], "the reference lacks these")
+
+    def test_all_of_c_is_in_the_reference(self):
+        headers = "\n".join(path.read_text() for path in (ROOT / "include" / "quire").glob("*.h"))
+        names = re.findall(r"^QUIRE_API[^;{]*?\b(quire_\w+)\(", headers, flags=re.M) + re.findall(r"^} (quire_\w+);", headers, flags=re.M)
+        names += re.findall(r"^\s*(QUIRE_[A-Z0-9_]+) = \d+", headers, flags=re.M)
+        self.all_on(names, site.c_page())
+
+    def test_all_of_cpp_is_in_the_reference(self):
+        names = []
+        for path in (ROOT / "include" / "quire").glob("*.hpp"):
+            shown = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", path.read_text(), flags=re.M | re.S)
+            names += re.findall(r"^(?:class|struct|enum class) (?:\[\[\w+\]\] )?(\w+)", shown, flags=re.M)
+            names += re.findall(r"^(?:\[\[nodiscard\]\] )?(?:inline|constexpr|auto|void|bool|T|template)[^;{}=()]*?\b(\w+)\(", shown, flags=re.M)
+        self.all_on(sorted(set(names)), site.cpp_page())
+
+    def test_all_of_python_is_in_the_reference(self):
+        package = ROOT / "python" / "quire"
+        names, initial = ["node, nodes"], ast.parse((package / "__init__.py").read_text())
+        for node in initial.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                names.append(node.name)
+            if isinstance(node, ast.ImportFrom) and node.module not in (None, "_native"):
+                there = {n.name: n for n in ast.parse((package / f"{node.module}.py").read_text()).body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
+                for name in (alias.name for alias in node.names):
+                    names.append(name)
+                    names += [f"{name}.{m.name}" for m in getattr(there.get(name), "body", []) if isinstance(there[name], ast.ClassDef)
+                              and isinstance(m, ast.FunctionDef) and not m.name.startswith("_")]
+        page = site.python_page()
+        without = [line for line, words in zip(page[1:], page[7:] + [""] * 6) if line.startswith("#") and line != "## node, nodes" and not words]
+        self.assertEqual(without, [], "these have no docstring")
+        self.all_on(names + ["Lock.destroy", "Lock.acquire", "File.size"], [f"x {line}" for line in page if line.startswith("#")])
+
+    def test_all_of_fortran_is_in_the_reference(self):
+        text = (ROOT / "include" / "quire" / "quire.f90").read_text()
+        names = [name.strip() for line in re.findall(r"public :: (.*)", text) for name in re.sub(r" = .*", "", line).split(",")]
+        self.all_on(names, site.fortran_page())
 
     def test_every_page_of_the_guide_has_its_place(self):
         listed = (ROOT / "docs" / "index.md").read_text().splitlines()

@@ -61,8 +61,8 @@ std::string packed_folder() {
   return ::access((folder + '/' + packed_name).c_str(), R_OK) == 0 ? folder : std::string();
 }
 
-void* load_with_settings() noexcept {
-  const std::string packed = packed_folder();
+void* load_with_settings(bool system) noexcept {
+  const std::string packed = system ? std::string() : packed_folder();
   const setting errors{"UCX_HANDLE_ERRORS", "none"};  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
   const setting debugging{"UCX_DEBUG_SIGNO", "0"};    // no handler for SIGHUP, which would start a debugger where a program ends
   const setting patches{"UCX_MEM_EVENTS", "n"};       // no patches of mmap, munmap, madvise: right for TCP and shared memory
@@ -75,9 +75,9 @@ void* load_with_settings() noexcept {
   return handle;
 }
 
-const library* load_once() noexcept {
+const library* load_once(bool system) noexcept {
   static library functions;
-  void* const handle = load_with_settings();
+  void* const handle = load_with_settings(system);
   if (handle == nullptr) return nullptr;
 #define QUIRE_UCP_FIND(name) \
   if (!find(handle, "ucp_" #name, functions.name)) return nullptr;
@@ -90,8 +90,8 @@ const library* load_once() noexcept {
 
 }  // namespace
 
-base::result<const library*> load() noexcept {
-  static const library* const loaded = load_once();
+base::result<const library*> load(bool system) noexcept {
+  static const library* const loaded = load_once(system);
   if (loaded == nullptr) return QUIRE_UNSUPPORTED;
   return loaded;
 }

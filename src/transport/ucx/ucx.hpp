@@ -20,6 +20,7 @@ struct settings {
   bool reports_losses;           ///< whether UCX notices that a peer has died
   const char* sockets_at_once = nullptr;  ///< UCX_TCP_MAX_POLL, unless it is UCX's own
   bool bells = false;  ///< nodes wake each other without UCX (bells.hpp)
+  bool system_library = false;  ///< not the UCX that was packed with libquire (library.hpp)
 };
 
 // The figures: request and reply in fresh memory, medians, two processes on a quiet machine with 2 cores.

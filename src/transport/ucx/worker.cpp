@@ -57,7 +57,7 @@ ucs_status_t worker::read_address() {
 base::status worker::open(const settings& how, const std::string& devices, const base::secret& job) {
   const os::signals_blocked_scope signals_blocked;  // UCX starts a thread for TCP
   const os::close_on_exec_scope closed_on_exec;
-  const auto loaded = load();
+  const auto loaded = load(how.system_library);
   if (!loaded.ok()) return loaded.why();
   ucp = loaded.value();
   const bool has_ports = how.reports_losses || ::getenv("UCX_TLS") != nullptr;  // shared memory has none
