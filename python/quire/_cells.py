@@ -31,9 +31,6 @@ class _Words(argparse.ArgumentParser):
     def error(self, message):
         raise ValueError(f"%quire: {message}\n{self.format_usage()}")
 
-    def exit(self, status=0, message=None):
-        raise ValueError(message or self.format_help())
-
 
 def _asked(line):
     words = _Words(prog="%%quire", add_help=False, description="Runs the cell on all nodes of a job, which lives until %quire --stop or the kernel's end.")
