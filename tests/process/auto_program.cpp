@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `quire run --auto` can make faster, and what it cannot. auto_program small|sparse|still|fail: nodes write small allocations of their own that lie on one page;
-// or one of them reads a word of each 64 KiB that another writes, so that larger units only bring more; or they wait for nothing; or they fail where units are large.
+// What `quire run --auto` can make faster, and what it cannot. auto_program small|sparse|still|fail: nodes write small allocations of their own that lie on one
+// page; or one of them reads a word of each 64 KiB that another writes, so that larger units only bring more; or they wait for nothing; or they fail where
+// units are large.
 #include <quire/quire.h>
 
 #include <cstdint>
