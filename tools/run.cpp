@@ -211,7 +211,8 @@ void make_report(const run_arguments& asked, const std::string& directory) {
 }
 
 /// Runs the job as often as --auto has something to find out, at most as often as was asked for.
-bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked, const base::option_values& options, const std::string& records) {
+bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked, const base::option_values& options,
+                                             const std::string& records) {
   std::vector<std::string> closed;
   for (const char* const name : advisor::tuned_options)
     if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
@@ -280,7 +281,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
-  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report" : asked.automatic != 0 ? "--auto" : nullptr;
+  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report"
+                               : asked.automatic != 0 ? "--auto" : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (is_file(asked.statistics)) {
@@ -363,8 +365,8 @@ void add_run(CLI::App& quire, session& about) {
       ->type_name("FILE.html");
   command->add_option("--perfetto", asked->perfetto, "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")->type_name("FILE.json");
   command->add_flag("--auto{1}", asked->automatic,
-                    "Find settings with which the program is faster, and means the same: each run tries one, and takes back what was slower. With --auto=RUNS at most so many "
-                    "runs, one after the other")
+                    "Find settings with which the program is faster, and means the same: each run tries one, and takes back what was slower. With --auto=RUNS at most so "
+                    "many runs, one after the other")
       ->type_name("RUNS")
       ->check(CLI::Range(1, 100));
   command->add_option("--advice", asked->advice, "--auto: where it keeps what it has found out from run to run")->type_name("FILE")->capture_default_str();

@@ -101,8 +101,8 @@ registers registers_of(const ucontext_t& of) noexcept {
 #endif
 }
 
-/// Functions of libraries, such as memcpy(), have no frame pointers: who has called them is found among the words of the stack, up to the first that leads into the
-/// program. How many of `found` are known then.
+/// Functions of libraries, such as memcpy(), have no frame pointers: who has called them is found among the words of the stack, up to the first that leads into
+/// the program. How many of `found` are known then.
 std::size_t callers_of_library(std::span<std::uint64_t> found, std::uintptr_t stack) noexcept {
   constexpr std::size_t longest_words = 128;
   constexpr std::uintptr_t word = sizeof(std::uint64_t);

@@ -61,8 +61,8 @@ std::string_view text_of(const void* string) noexcept {
 
 /// Of the interpreter, of an installed package, or of Quire's.
 bool is_foreign(std::string_view file) noexcept {
-  return file.empty() || file.starts_with("<frozen") || file.starts_with("<shim") || file.find("-packages/") != file.npos || file.find("/lib/python3.") != file.npos ||
-         file.find("/quire/_") != file.npos;
+  return file.empty() || file.starts_with("<frozen") || file.starts_with("<shim") || file.find("-packages/") != file.npos ||
+         file.find("/lib/python3.") != file.npos || file.find("/quire/_") != file.npos;
 }
 
 void keep(char* to, std::size_t most, std::string_view text) noexcept {

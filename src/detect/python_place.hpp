@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which line of Python the calling thread is at. CPython 3.11 to 3.13, as built by default, keeps for each thread a chain of frames; a thread that faults looks at its
-// own, with or without the interpreter's lock: nothing else changes it meanwhile. Nothing of it is written, and no object of Python is made. Where there is another
-// version, or no Python, no line is known. Lines are numbers from `first_line` on, which no address has; what they stand for is kept until the end of the process.
+// Which line of Python the calling thread is at. CPython 3.11 to 3.13, as built by default, keeps for each thread a chain of frames; a thread that faults looks
+// at its own, with or without the interpreter's lock: nothing else changes it meanwhile. Nothing of it is written, and no object of Python is made. Where there
+// is another version, or no Python, no line is known. Lines are numbers from `first_line` on, which no address has; what they stand for is kept until the end
+// of the process.
 #pragma once
 
 #include <cstddef>

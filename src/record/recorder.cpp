@@ -31,8 +31,8 @@ std::unique_ptr<recorder> recorder::make(std::uint64_t now_ns, unsigned nodes) {
     at = os::map_table(sizeof(memory), error);
   }
   if (at == nullptr) {
-    base::log(base::log_level::error, "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the report out, or raise "
-              "the limit of the address space (ulimit -v)", static_cast<unsigned long>(sizeof(memory) >> 20), std::strerror(error));
+    base::log(base::log_level::error, "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the report out, or "
+              "raise the limit of the address space (ulimit -v)", static_cast<unsigned long>(sizeof(memory) >> 20), std::strerror(error));
     return nullptr;
   }
   (void)os::advise(at, sizeof(memory), MADV_DONTDUMP);

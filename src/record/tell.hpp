@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what is recorded to what stands in the file of a node: by the node itself at its end, or by the `quire` command, of a node that has died, from the memory
-// that was kept of it (bootstrap/launcher/kept_record.hpp). Nobody writes to the memory any more. Pure; application threads.
+// From what is recorded to what stands in the file of a node: by the node itself at its end, or by the `quire` command, of a node that has died, from the
+// memory that was kept of it (bootstrap/launcher/kept_record.hpp). Nobody writes to the memory any more. Pure; application threads.
 #pragma once
 
 #include <string>

@@ -24,6 +24,7 @@ WITHOUT = {
     ".md": "documents, which LICENSE covers",
     ".json": "has no comments",
     ".svg": "generated, and compared with what is generated again",
+    ".png": "pictures of what programs show",
     "tests/fuzz/corpus/": "bytes that a decoder reads",
 }
 

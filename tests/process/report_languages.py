@@ -29,7 +29,8 @@ def data_of(page):
 def expect_planted(quire, command, source, environment=None):
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "page.html")
-        done = subprocess.run([quire, "run", "-n", "2", "--timeout", "60", "--report", page, *command], env=environment, text=True, capture_output=True, timeout=100)
+        words = [quire, "run", "-n", "2", "--timeout", "60", "--report", page, *command]
+        done = subprocess.run(words, env=environment, text=True, capture_output=True, timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr
         data = data_of(page)
     found = [one for one in data["sharing"] if one["kind"] == "false"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes write words of their own on one unit, at lines that the report has to name. report_program [plain|exit|die|forever|memcpy|qsort]: how it ends, or how it
-// writes.
+// Nodes write words of their own on one unit, at lines that the report has to name. report_program [plain|exit|die|forever|memcpy|qsort]: how it ends, or how
+// it writes.
 #include <quire/report.h>
 #include <quire/system.h>
 

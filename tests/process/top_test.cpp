@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire top`: it finds a job, shows what nodes do, and ends with it; the job does not notice. In a terminal of its own it draws, obeys keys and sizes, and leaves the
-// terminal as it was.
+// `quire top`: it finds a job, shows what nodes do, and ends with it; the job does not notice. In a terminal of its own it draws, obeys keys and sizes, and
+// leaves the terminal as it was.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -136,7 +136,8 @@ TEST(advisor, its_file_says_all_that_it_knows) {
 
 TEST(advisor, files_that_are_none_are_refused) {
   const std::string begin = "quire.advice 1\njob x\n";
-  for (const std::string& text : {std::string("something else"), begin + "base -1", begin + "base 1 x", begin + "why nothing", begin + "kept unit 64K 1", begin + "base 1 1\nopen unit", begin + "base 1\nkept unit 64K 1",
+  for (const std::string& text : {std::string("something else"), begin + "base -1", begin + "base 1 x", begin + "why nothing",
+                                  begin + "kept unit 64K 1", begin + "base 1 1\nopen unit", begin + "base 1\nkept unit 64K 1",
                                   begin + "base 1 1\nopen unit 64K\nopen unit 16K", begin + "strange", std::string("quire.advice 1\nbase 1 1\n")})
     EXPECT_FALSE(read(text)) << text;
 }

@@ -21,7 +21,8 @@ class tuning {
   /// `closed`: options that the user has set. What the file has of another job is forgotten, with a line in `note`.
   tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed, std::string& note);
   [[nodiscard]] const history& known() const noexcept { return known_; }
-  /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it cannot be, or no record was left to learn from.
+  /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it cannot be, or no record was left to learn
+  /// from.
   [[nodiscard]] bool on_run(int exit_status, const std::string& records, std::vector<std::string>& said, std::string& why);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `quire run --auto` tries, keeps and takes back: only settings that leave the meaning of a program as it is, one at a time, judged by the time of whole runs.
-// Pure: what has been recorded and how long runs took are inputs.
+// What `quire run --auto` tries, keeps and takes back: only settings that leave the meaning of a program as it is, one at a time, judged by the time of whole
+// runs. Pure: what has been recorded and how long runs took are inputs.
 #pragma once
 
 #include <cstdint>

@@ -240,7 +240,8 @@ bool read_memory(const fs::path& path, node_record& r, std::string& why) {
 /// What keeps a record from being of the job of those that have been read; empty: nothing.
 std::string why_not_of(const job& all, const node_record& r) {
   if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end()) return fmt::format("there is another record of node {}", r.node);
-  if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes) return fmt::format("its job had {} nodes, that of the others {}", r.nodes, all.nodes.front().nodes);
+  if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes)
+    return fmt::format("its job had {} nodes, that of the others {}", r.nodes, all.nodes.front().nodes);
   return {};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
 // start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
-// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job when a node or a person ends something. One thread.
+// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job when a node or a person ends something. One
+// thread.
 #pragma once
 
 #include <sys/signalfd.h>

@@ -14,7 +14,8 @@ class kept_record {
  public:
   /// From the payload of a frame `record`. What cannot be opened (a process that may not be looked into) is not kept.
   void take(std::string_view payload);
-  /// The node has ended. Puts the memory beside its record, as "quire.3.memory", unless it has written the record itself. False with errno: it cannot be written.
+  /// The node has ended. Puts the memory beside its record, as "quire.3.memory", unless it has written the record itself. False with errno: it cannot be
+  /// written.
   [[nodiscard]] bool put_down();
 
  private:

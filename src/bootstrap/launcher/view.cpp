@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Somebody looks at the job (`quire top`): twice a second all nodes that run are asked for their counters, and what has come is shown. Nodes that do not answer in
-// time are shown as they were.
+// Somebody looks at the job (`quire top`): twice a second all nodes that run are asked for their counters, and what has come is shown. Nodes that do not answer
+// in time are shown as they were.
 #include <algorithm>
 
 #include "base/clock.hpp"

@@ -49,7 +49,9 @@ std::string name_of(uid_t user) {
   const passwd* const row = ::getpwuid(user);
   return row != nullptr ? std::string(row->pw_name) : "number " + std::to_string(user);
 }
-std::string refusal(pid_t pid, uid_t owner) { return "job " + std::to_string(pid) + " is of the user " + name_of(owner) + ": only they and root may look at it"; }
+std::string refusal(pid_t pid, uid_t owner) {
+  return "job " + std::to_string(pid) + " is of the user " + name_of(owner) + ": only they and root may look at it";
+}
 
 std::shared_ptr<const std::string> frame_of(local::frame_kind kind, const std::string& payload) {
   return std::make_shared<const std::string>(local::encode(kind, -1, payload));
@@ -159,7 +161,8 @@ std::optional<local::channel> look_at(const found_job& job, std::string& why) {
   os::descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const address there = address_of(job);
   if (!socket.open() || ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&there.at), there.bytes) != 0) {
-    why = errno == ECONNREFUSED ? "job " + std::to_string(job.pid) + " has ended" : "cannot look at job " + std::to_string(job.pid) + ": " + os::error_text(errno);
+    const std::string name = "job " + std::to_string(job.pid);
+    why = errno == ECONNREFUSED ? name + " has ended" : "cannot look at " + name + ": " + os::error_text(errno);
     return std::nullopt;
   }
   uid_t user = 0;
