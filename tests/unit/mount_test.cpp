@@ -173,7 +173,8 @@ class files_in_memory final : public files {
   int test_lock(handle h, file_lock& wanted) override {
     const std::lock_guard guard(mutex);
     const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
-    const auto* const other = locks.conflict(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    const container::lock_owner owner{wanted.owner, 0, wanted.of_flock};
+    const auto* const other = locks.conflict(number, {owner, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
     if (other == nullptr) return ENOENT;
     wanted.is = static_cast<file_lock::kind>(other->kind);
     wanted.first = other->first;
