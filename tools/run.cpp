@@ -42,7 +42,7 @@ constexpr const char* copies_hint = "To start copies that share nothing, write e
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false;
+  bool tag = false, mount_cache = false;
   std::optional<double> timeout_seconds;
   int automatic = 0;  ///< --auto: at most so many runs; 0: it was not asked for
   std::string advice = "quire.advice";  ///< its file
@@ -106,6 +106,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
   if (!asked.mount.empty()) all.emplace_back("mount", asked.mount);
+  if (asked.mount_cache) all.emplace_back("mount_cache", "1");
   // Two contents are of use to who goes on.
   if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
   if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
@@ -387,6 +388,7 @@ void add_run(CLI::App& quire, session& about) {
       ->type_name(legal(base::option::on_failure));
   command->add_option("--mount", asked->mount,
                       "Show containers as files for other programs in this empty directory of each host, by FUSE")->type_name("DIRECTORY");
+  command->add_flag("--mount-cache", asked->mount_cache, "With --mount: the kernel caches files that are opened for reading, for a second");
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

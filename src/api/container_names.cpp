@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of containers change: for mounted files, of which programs expect that a name can go, or go to another file, while somebody has it open. Node 0 says
-// what a name stands for; who asks it for a change then writes the heads, from which lists are made, and until it has told node 0 so ("settled") nobody opens or
-// changes what is concerned. Application threads.
+// Names of containers change: for mounted files, of which programs expect that a name can go, or go to another file, while somebody has it open. Node 0
+// says what a name stands for; who asks it for a change then writes the heads, from which lists are made, and until it has told node 0 so ("settled")
+// nobody opens or changes what is concerned. Application threads.
 #include <cstring>
 
 #include "api/container_service.hpp"

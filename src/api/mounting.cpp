@@ -143,10 +143,10 @@ class container_files final : public mount::files {
 
 }  // namespace
 
-base::status mounting::open(const std::string& directory, const std::vector<std::uint64_t>& places, unsigned self) {
+base::status mounting::open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places, unsigned self) {
   anywhere_ = std::any_of(places.begin(), places.end(), [](std::uint64_t place) { return place != 0; });
   if (places[self] == 0 || std::find(places.begin(), places.end(), places[self]) - places.begin() != self) return {};
-  auto opened = mount::open(directory);
+  auto opened = mount::open(directory, caches);
   if (!opened.ok()) return opened.why();
   mounted_ = std::move(opened.value());
   return {};

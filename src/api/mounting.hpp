@@ -18,7 +18,7 @@ class mounting {
  public:
   /// `places`: of each node what os::place_of() gave for its directory; 0 for one that mounts nothing. Mounts, if this node is the first of its place.
   /// Errors as of mount::open().
-  [[nodiscard]] base::status open(const std::string& directory, const std::vector<std::uint64_t>& places, unsigned self);
+  [[nodiscard]] base::status open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places, unsigned self);
   /// Whether any node of the job mounts: then all of them wait for all at the end, before files go.
   [[nodiscard]] bool anywhere() const noexcept { return anywhere_; }
   /// When calls of the API work. `range_bytes`: of shared addresses.

@@ -380,7 +380,7 @@ base::status begin(runtime& r, const quire_options& given) {
     if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
   }
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
-  if (const auto s = r.mounts.open(directory, others.mounts(), c.self.value()); !s.ok()) return s;
+  if (const auto s = r.mounts.open(directory, r.options.flag(base::option::mount_cache), others.mounts(), c.self.value()); !s.ok()) return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;

@@ -103,6 +103,9 @@ constexpr option_row table[] = {
      "where each node leaves its record at the end, of which `quire report` makes a page; `quire run --report` does both", 0, 0, 1, false},
     {option::mount, "QUIRE_MOUNT", option_type::path, "", "a directory",
      "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the host serves it", 0, 0, 1, false},
+    {option::mount_cache, "QUIRE_MOUNT_CACHE", option_type::flag, "0", "0|1",
+     "QUIRE_MOUNT: the kernel caches files that programs open for reading; what others write they see when they open the file, and otherwise a second later",
+     0, 1, 1, false},
     {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; slow. minipages: in heaps with views "
      "each small object lies at the end of a page of its own, so that an access past it ends the program",

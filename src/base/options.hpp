@@ -20,7 +20,7 @@ enum class option : int {
   on_failure,
   read_ahead, learn_writes, pin_limit, replicas, memory_limit, cache_limit, page_out_dir, write_back, io_timeout, checkpoint_keep, consistency, commit, restart_every,
   orders, move_homes, updates, twin_limit,
-  unit, heap_views, heap_grouping, free_batch, sharing, report, mount, check, log,
+  unit, heap_views, heap_grouping, free_batch, sharing, report, mount, mount_cache, check, log,
   nodes, tag
 };
 inline constexpr std::size_t option_count = 43;

@@ -5,6 +5,8 @@
 // A file is read and written past the kernel's cache (direct I/O), so that programs see what nodes write, and the reverse, at once; one that is for
 // reading only is cached, and can be mapped. Locks of fcntl and flock hold for all hosts (locks.hpp).
 //
+// With `caches`, so is each file that a program opens for reading: it sees what others write when it opens the file, and a second later otherwise.
+//
 // When the process ends without close(), the kernel ends the connection, and a shell that waits for just that takes the directory away.
 #pragma once
 
@@ -27,6 +29,6 @@ class mounted {
 
 /// Mounts at `directory`, which has to be an empty one (os::why_no_mount_at). QUIRE_UNSUPPORTED: without libfuse3 on this machine or in this build, or without
 /// /dev/fuse; QUIRE_BAD_OPTION: the directory; QUIRE_SYSTEM: the kernel refuses. What is wrong is logged, with what to do.
-[[nodiscard]] base::result<std::unique_ptr<mounted>> open(const std::string& directory);
+[[nodiscard]] base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool caches);
 
 }  // namespace quire::mount

@@ -24,6 +24,7 @@ struct opened {
   opened& operator=(const opened&) = delete;
   files& shown;
   const files::handle handle;
+  bool refreshed = false;  ///< the kernel caches what others write: see refresher
   std::atomic<bool> wrote{false};
 };
 

@@ -7,7 +7,7 @@
 
 #ifndef QUIRE_HAVE_FUSE
 namespace quire::mount {
-base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
+base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool) {
   base::log(base::log_level::error, "nothing is mounted at %s: this Quire was built without libfuse3 (Debian: libfuse3-dev)", directory.c_str());
   return QUIRE_UNSUPPORTED;
 }
@@ -33,6 +33,7 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
 #include "mount/library.hpp"
 #include "mount/locks.hpp"
 #include "mount/name_table.hpp"
+#include "mount/refresher.hpp"
 #include "mount/watcher.hpp"
 #include "os/foreign_library.hpp"
 #include "os/mounts.hpp"
@@ -59,7 +60,7 @@ void close_in_child() {
 
 class session final : public mounted {
  public:
-  explicit session(const library& fuse) : fuse_(fuse) {}
+  session(const library& fuse, bool caches) : fuse_(fuse), caches_(caches) {}
   ~session() override { close(); }
   base::status mount(const std::string& directory);
   void serve(files& shown) override;
@@ -96,6 +97,7 @@ class session final : public mounted {
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
   const library& fuse_;
+  const bool caches_;
   fuse_session* session_ = nullptr;
   files* files_ = nullptr;
   bool mounted_ = false;
@@ -105,6 +107,7 @@ class session final : public mounted {
   std::vector<std::thread> threads_;
   name_table names_{root + 1};
   locks locks_{};
+  refresher refresher_{[this](fuse_ino_t number) { (void)fuse_.lowlevel_notify_inval_inode(session_, number, 0, 0); }};
   timespec begun_{};
 };
 
@@ -240,12 +243,16 @@ void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* i
     fuse_.reply_err(request, error);
     return;
   }
-  info->direct_io = facts.read_only ? 0 : 1;
+  const bool refreshed = caches_ && !writes && !facts.read_only;
+  info->direct_io = facts.read_only || refreshed ? 0 : 1;
+  file->refreshed = refreshed;
   info->noflush = needs_no_flush(request) ? 1 : 0;
   info->keep_cache = 0;  // the name may belong to another file by now
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(number, file);
+  if (refreshed) refresher_.on_open(number);
   if (fuse_.reply_open(request, info) == 0) return;
+  if (refreshed) refresher_.on_release(number);
   file.reset();
   names_.remove(number, reinterpret_cast<const opened*>(info->fh));
 }
@@ -318,6 +325,7 @@ void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_
 
 void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
   locks_.on_release(number, file_of(info));
+  if (file_of(info).refreshed) refresher_.on_release(number);
   names_.remove(number, &file_of(info));
   fuse_.reply_err(request, 0);  // nobody waits for it; close_descriptor() was before
 }
@@ -555,6 +563,7 @@ void session::work() {
 void session::close() noexcept {
   if (session_ == nullptr) return;
   const std::uint64_t one = 1;
+  refresher_.stop();
   stops_.store(true);
   [[maybe_unused]] const auto told = ::write(stop_.number(), &one, sizeof one);
   for (auto& thread : threads_) thread.join();
@@ -576,14 +585,14 @@ void session::close() noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
+base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool caches) {
   std::string why;
   const library* const fuse = load(why);
   if (fuse == nullptr) {
     base::log(base::log_level::error, "nothing can be mounted at %s: %s", directory.c_str(), why.c_str());
     return QUIRE_UNSUPPORTED;
   }
-  auto made = std::make_unique<session>(*fuse);
+  auto made = std::make_unique<session>(*fuse, caches);
   if (const auto s = made->mount(directory); !s.ok()) return s;
   return std::unique_ptr<mounted>(std::move(made));
 }

@@ -2,10 +2,10 @@
 // Containers as files of a mounted directory (QUIRE_MOUNT), with programs of the system on the other side.
 //   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes then load
 //   mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT, read-only), until standard input ends
-//   mount_program held FILE [self]         containers "slow" (FILE), whose linker does not answer, and "memory", to which the last node appends a byte at each SIGUSR1;
-//                                          until killed. self: node 0 reads the file of "slow"
+//   mount_program held FILE [self]         containers "slow" (FILE), whose linker does not answer, and "memory", to which the last node appends a byte at each
+//                                          SIGUSR1; until killed. self: node 0 reads the file of "slow"
 //   mount_program names                    programs rename and remove containers that nodes have open
-//   mount_program saved STATE FILE         makes a checkpoint while containers that programs have renamed and removed are open; the next job compares, and goes on
+//   mount_program saved STATE FILE         makes a checkpoint while containers that programs have renamed and removed are open; the next job compares
 //   mount_program leave                    node 0 ends without quire_end() and with one of these files open
 //   mount_program late                     node 1 starts a program when node 0 is in quire_end()
 #include <fcntl.h>
@@ -176,7 +176,8 @@ void rename_and_remove() {
         barrier();
         if (quire_node() == node) run("mv " + at("other") + " " + at("one"));
       });
-  if (quire_node() == 0) run("mv " + at("one") + " " + at("two") + " && test \"$(ls " + at("") + ")\" = two && test $(stat -c %s " + at("two") + ") = " + std::to_string(bytes));
+  if (quire_node() == 0)
+    run("mv " + at("one") + " " + at("two") + " && test \"$(ls " + at("") + ")\" = two && test $(stat -c %s " + at("two") + ") = " + std::to_string(bytes));
   barrier();
   REQUIRE_EQUAL(length_of(two), 100);  // it has no name, and is still there
   in_turn([&](int node) { memory_of(two)[node] = 'x'; }, [&](int node) { REQUIRE_EQUAL(memory_of(two)[node], 'x'); });

@@ -61,7 +61,7 @@ class files_in_memory final : public files {
   std::uint64_t most_bytes = 1 << 24;
   int fails = 0;
   bool holds_reads = false;
-  int held_reads = 0, syncs = 0;
+  int held_reads = 0, syncs = 0, reads = 0;
   handle closes = 0;
   handle next = 1;
 
@@ -112,6 +112,7 @@ class files_in_memory final : public files {
   int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
     std::unique_lock lock(mutex);
     ++held_reads;
+    ++reads;
     changed.notify_all();
     changed.wait(lock, [this] { return !holds_reads; });
     --held_reads;
@@ -172,7 +173,8 @@ class files_in_memory final : public files {
   int test_lock(handle h, file_lock& wanted) override {
     const std::lock_guard guard(mutex);
     const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
-    const auto* const other = locks.conflict(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    const container::lock_owner owner{wanted.owner, 0, wanted.of_flock};
+    const auto* const other = locks.conflict(number, {owner, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
     if (other == nullptr) return ENOENT;
     wanted.is = static_cast<file_lock::kind>(other->kind);
     wanted.first = other->first;
@@ -204,12 +206,13 @@ bool within_10_s(const std::function<bool()>& holds) {
 
 class Mount : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { begin(false); }
+  void begin(bool caches) {
     std::string name = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     at = os::canonical_directory(name);
     if (::access("/dev/fuse", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/fuse cannot be opened";
-    auto got = open(at);
+    auto got = open(at, caches);
     if (!got.ok() && got.why().code() != QUIRE_BAD_OPTION) GTEST_SKIP() << "this process may not mount";
     ASSERT_TRUE(got.ok());
     here = std::move(got.value());
@@ -620,6 +623,70 @@ TEST_F(Mount, GoesThoughProgramsHaveFilesOpen) {
   EXPECT_TRUE(shown.opened.empty());
 }
 
+class CachingMount : public Mount {
+ protected:
+  void SetUp() override { begin(true); }
+  void set(const char* name, const std::string& bytes) {  // as another node
+    const std::lock_guard lock(shown.mutex);
+    shown.named[name]->bytes = bytes;
+  }
+};
+
+TEST_F(CachingMount, ReadsFromTheKernelsCache) {
+  shown.add("f", std::string(100'000, 'a'));
+  const auto d = opened(path("f"), O_RDONLY);
+  char text[4096] = {};
+  ASSERT_EQ(::pread(d.number(), text, sizeof text, 0), 4096);
+  const auto* const mapped = static_cast<const volatile char*>(::mmap(nullptr, 100'000, PROT_READ, MAP_SHARED, d.number(), 0));
+  ASSERT_NE(mapped, MAP_FAILED);
+  EXPECT_EQ(mapped[50'000], 'a');
+  set("f", std::string(100'000, 'b'));
+  EXPECT_TRUE(within_10_s([&] { return mapped[50'000] == 'b'; }));
+  EXPECT_TRUE(within_10_s([&] { return ::pread(d.number(), text, sizeof text, 0) == 4096 && text[0] == 'b'; }));
+  const auto first = shown.reads;
+  EXPECT_LT(first, 40) << "the kernel asks again when it has to only";
+  // Who opens the file sees it as it is, at once; so does who may write it.
+  set("f", std::string(100'000, 'c'));
+  EXPECT_TRUE(content_of(path("f")) == std::string(100'000, 'c'));
+  const auto writes = opened(path("f"), O_RDWR);
+  set("f", std::string(100'000, 'd'));
+  ASSERT_EQ(::pread(writes.number(), text, sizeof text, 4096), 4096);
+  EXPECT_EQ(text[4095], 'd');
+  // What a program writes here others of this host see at once.
+  ASSERT_EQ(::pread(d.number(), text, sizeof text, 0), 4096);
+  ASSERT_EQ(::pwrite(writes.number(), "here", 4, 0), 4);
+  ASSERT_EQ(::pread(d.number(), text, 4, 0), 4);
+  EXPECT_EQ(std::string(text, 4), "here");
+  set("f", "short");
+  EXPECT_TRUE(within_10_s([&] { return ::pread(d.number(), text, 8, 0) == 5; }));
+  ::munmap(const_cast<char*>(mapped), 100'000);
+}
+
+TEST_F(CachingMount, EndsWhileAReadIsHeld) {
+  shown.add("f", std::string(100'000, 'a'));
+  const auto d = opened(path("f"), O_RDONLY);
+  shown.holds_reads = true;
+  std::thread reader([&] {
+    char byte = 0;
+    (void)!::pread(d.number(), &byte, 1, 0);
+  });
+  {
+    std::unique_lock lock(shown.mutex);
+    shown.changed.wait(lock, [this] { return shown.held_reads != 0; });
+  }
+  std::this_thread::sleep_for(1500ms);  // the cache is being emptied, which waits for the read
+  std::thread ends([&] { here->close(); });
+  std::this_thread::sleep_for(100ms);
+  {
+    const std::lock_guard lock(shown.mutex);
+    shown.holds_reads = false;
+  }
+  shown.changed.notify_all();
+  ends.join();
+  reader.join();
+  EXPECT_FALSE(is_mounted(at));
+}
+
 TEST_F(Mount, RefusesADirectoryThatIsInUse) {
   EXPECT_THAT(os::why_no_mount_at(at), HasSubstr("another job is mounted"));
   EXPECT_THAT(os::why_no_mount_at(at + "/../" + std::filesystem::path(at).filename().string() + "/"), HasSubstr("another job is mounted"));
@@ -649,7 +716,7 @@ pid_t start_mounter(const std::string& at) {
   if (pid == 0) {
     static files_in_memory shown;
     shown.add("f", "content");
-    auto got = open(at);
+    auto got = open(at, false);
     const char word = got.ok() ? 'm' : 'x';
     if (got.ok()) got.value()->serve(shown);
     [[maybe_unused]] const auto told = ::write(ends[1], &word, 1);
@@ -691,7 +758,7 @@ TEST(DeadMount, GoesWhenItsProcessEndsWithAFileOpen) {
   if (pid == 0) {
     static files_in_memory shown;
     shown.add("f", "content");
-    auto got = open(at);
+    auto got = open(at, false);
     if (!got.ok()) ::_exit(77);
     got.value()->serve(shown);
     const int d = ::open((at + "/f").c_str(), O_RDWR);
