@@ -449,6 +449,27 @@ TEST(whole_stored_end, that_cannot_be_moved_is_told) {
   EXPECT_EQ(j.w.run(), "");
 }
 
+/// Growth of which one node's store was capable, and another's not: what the first one has since stays when the content grows by less.
+TEST(whole_stored_end, that_has_grown_on_one_node_is_not_cut_by_growth) {
+  file of_0{.end = 8 * page}, of_1{.end = 8 * page, .resize_error = EFBIG};
+  world w(options_of(2));
+  w.at(0).core().stored.offer(number, std::make_unique<disk>(of_0));
+  w.at(1).core().stored.offer(number, std::make_unique<disk>(of_1));
+  w.add_region(describe(64, model::placement::block));
+  w.start(0, [&](node& here) {
+    EXPECT_EQ(here.core().stored.grow(base, 32 * page).code(), QUIRE_IO);
+    EXPECT_EQ(of_0.end, 32 * page);
+    EXPECT_EQ(of_1.end, 8 * page);
+    here.store(at(24), 5);
+    EXPECT_TRUE(here.core().stored.write_back(base, 64 * page).ok());
+    of_1.resize_error = 0;
+    EXPECT_TRUE(here.core().stored.grow(base, 12 * page).ok());
+    EXPECT_EQ(of_0.word(24 * page), 5u) << "growth has cut";
+    EXPECT_EQ(of_1.end, 12 * page);
+  });
+  EXPECT_EQ(w.run(), "");
+}
+
 // ---- In the background
 
 TEST(whole_stored_background, writes_back_now_and_then) {
