@@ -23,7 +23,7 @@ enum class option : int {
   unit, heap_views, heap_grouping, free_batch, sharing, report, mount, mount_cache, check, log,
   nodes, tag
 };
-inline constexpr std::size_t option_count = 43;
+inline constexpr std::size_t option_count = 44;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
