@@ -57,7 +57,8 @@ typedef struct quire_container_options {
  *  Waits while another thread makes or removes a container of this name.
  *  QUIRE_NOT_FOUND: no such container, no such linker (quire_last_error() has the node), or the linker does not find `what`; QUIRE_EXISTS; QUIRE_INVALID: a
  *  name or options that no container can have, or writing of a container that is read-only; QUIRE_IO: the linker could not open; QUIRE_LIMIT: 4,095 containers,
- *  or as quire_region_create(); QUIRE_NO_ADDRESSES; QUIRE_NO_MEMORY; QUIRE_UNSUPPORTED. After an error nothing is left behind, but perhaps a file that was
+ *  or as quire_region_create(); QUIRE_NO_ADDRESSES; QUIRE_NO_MEMORY; QUIRE_UNSUPPORTED: with pool fork, and, where the job goes on when a node is lost, of
+ *  one that is written or in memory only; QUIRE_LOST: it would have to be made, and node 0 is lost. After an error nothing is left behind, but perhaps a file that was
  *  made. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_container_open(const char* name, const quire_container_options* options, quire_container* container);
 /** Ends an opening, and has the linker keep what was written (quire_container_sync()), unless it was for reading. No other thread may be in a call with it. The

@@ -131,10 +131,16 @@ void inbox::landed(region_slot& r, const message& m) noexcept {
   core_.frames.landed(r, m.unit, m.count);
 }
 
+/// A frame into which such content was to come, and had none before, has none.
 void inbox::forget_landings(std::uint64_t dead) noexcept {
   std::erase_if(landings_, [&](const message& l) {
     if ((dead >> l.from.value() & 1) == 0) return false;
-    if (region_slot* const r = core_.regions.slot(l.region); r != nullptr) core_.frames.landed(*r, l.unit, l.count);
+    region_slot* const r = core_.regions.slot(l.region);
+    if (r == nullptr) return true;
+    core_.frames.landed(*r, l.unit, l.count);
+    for (std::uint64_t unit = l.unit; unit < l.unit + l.count; ++unit) {
+      if (!r->machine->has_content(unit)) core_.frames.leave_wherever(*r, r->layout.frame_of(unit));
+    }
     return true;
   });
 }

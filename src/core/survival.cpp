@@ -139,6 +139,7 @@ void survivor::recover(watch::recovery::step s) noexcept {
 
 void survivor::begin_recovery() noexcept {
   const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
+  core_.in.forget_landings(dead);  // as long as nothing is inherited
   survival_.members.learn(dead);
   for (unsigned node = 0; node < core_.config.nodes; ++node) {
     if ((now_dead >> node & 1) == 0) continue;
@@ -159,7 +160,6 @@ void survivor::begin_recovery() noexcept {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
   all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
-  core_.in.forget_landings(dead);
   core_.stored.cut();
   core_.absent.cut([&](region_slot& r, const message& m) { absorb(r, m); });
   core_.performer.flush();

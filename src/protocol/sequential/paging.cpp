@@ -15,7 +15,7 @@ frame_use page_out::use_of_frame(std::uint64_t unit) const noexcept {
   if (s.pending() != access::none || s.held != 0 || s.pinned != 0) return frame_use::busy;
   if (table_.shape.views != nullptr && s.mapped() != access::none && table_.shape.views->is_in_use()) return frame_use::busy;
   const access right = table_.right_of(unit);
-  if (right == access::none) return frame_use::none;
+  if (right == access::none) return table_.is_inherited_in_store(unit) ? frame_use::needed : frame_use::none;
   // What a store keeps may go there: not while an order to this node itself may need it, which cannot be refused any more if the store fails.
   const bool is_served = table_.shape.stored && table_.manager_of(unit) == table_.shape.self && !table_.entries[unit].requests.empty();
   if (is_served) return frame_use::busy;
