@@ -58,8 +58,8 @@ void terminal::enter() {
 }
 
 void terminal::leave() {
-  write_all(leave_text);
   ::tcsetattr(0, TCSAFLUSH, &before_);
+  write_all(leave_text);
 }
 
 terminal::size terminal::dimensions() const {
