@@ -17,7 +17,7 @@ def programs(start, environment=None):
     """Those of the package's tests run; an exception on one node ends the job."""
     for name in ("values", "sync"):
         run_well([*start, *PYTHON, os.path.join(HERE, f"{name}_program.py")], 100, environment=environment)
-    told = run_well([*start, *PYTHON, "-m", "timeit", "-n1", "-r1", "-s", "import quire as q", "print(q.node, q.nodes)"], 60, environment=environment).out
+    told = run_well([*start, *PYTHON, "-m", "timeit", "-n1", "-r1", "-s", "import os, quire as q", "os.write(1, b'%d %d\\n' % (q.node, q.nodes))"], 60, environment=environment).out
     require(sum(line in ("0 2", "1 2") for line in told.splitlines()) == 2, told)
     failing = os.path.join(os.environ["PYQUIRE_SCRATCH"], "fails.py")
     with open(failing, "w") as file:
