@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <quire/container.h>
 #include <quire/report.h>
+#include <quire/system.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
@@ -137,7 +138,7 @@ static pid_t started_in;
 /* After Python has ended, with the status that it ends with: a job is over for all when a node exits without quire_end(). */
 static void on_end(int status, void* nothing) {
   (void)nothing;
-  if (status == 0 && started_in == getpid()) (void)quire_end();
+  if (status == 0 && started_in == getpid()) (void)quire_end_at_exit();  // daemon threads go on
 }
 
 static PyObject* start(PyObject* self, PyObject* nothing) {

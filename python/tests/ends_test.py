@@ -252,7 +252,7 @@ a, lock, log = q.zeros(100000), q.Lock(), q.open("log", "a")
 atexit.register(lambda: (log.append(b"x"), print("end", float(a[0]) >= 0)))
 def goes_on():
     while True: a[:] += 1
-threading.Thread(target=goes_on, daemon=True).start()
+for body in goes_on, goes_on, q.Event(name="never").wait: threading.Thread(target=body, daemon=True).start()
 if q.node == 0: lock.acquire()
 time.sleep(0.2)
 """)

@@ -3,6 +3,7 @@
 #include "api/runtime.hpp"
 
 #include <pthread.h>
+#include <quire/system.h>
 #include <quire/transaction.h>
 #include <sched.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ std::atomic<phase> g_phase{phase::before};
 std::atomic<runtime*> g_runtime{nullptr};
 std::atomic<split::application_side*> g_elsewhere{nullptr};
 std::atomic<bool> g_forked{false};
+std::atomic<bool> g_leaves{false};  ///< quire_end_at_exit() has begun, with pool `fork`: a fault that nobody serves is held
 
 int cores() noexcept {
   cpu_set_t mine;
@@ -487,7 +489,10 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   g_elsewhere.store(sides.value().application.release(), std::memory_order_release);
   const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
     auto* const there = elsewhere();
-    return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
+    if (there == nullptr || !there->contains(address)) return false;
+    const bool served = serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
+    while (!served && g_leaves.load()) ::pause();
+    return served;
   }, nullptr, [](std::uint64_t address) noexcept {
     auto* const there = elsewhere();
     return there != nullptr && there->contains(address);
@@ -536,19 +541,53 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   return why;
 }
 
-quire_status end_split(split::application_side& there) {
-  const quire_status why = forwarder<&quire_end>::call(there);
-  if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) return why;  // the node has not left
+/// Threads of the program at the end: it has none in shared memory, or the process is about to exit, and those that go on are held.
+enum class threads_left { none, to_hold };
+
+quire_status end_split(split::application_side& there, threads_left which) {
+  const bool holds = which == threads_left::to_hold;
+  g_leaves.store(holds);
+  const quire_status why = holds ? forwarder<&quire_end_at_exit>::call(there) : forwarder<&quire_end>::call(there);
+  if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) {  // the node has not left
+    g_leaves.store(false);
+    return why;
+  }
   remove_quit();
   remove_terminate();
   own_visit::wait_for_all();  // they wait for answers
+  if (holds) detect::hold_threads(there.range().base, there.range().bytes);
   there.end();
   calls::hide_range();
-  detect::remove_signals();
   g_elsewhere.store(nullptr);
   g_phase.store(phase::ended);
+  if (holds) return why;
+  detect::remove_signals();
   delete &there;
   return why;
+}
+
+quire_status end(threads_left which) {
+  if (auto* const there = elsewhere()) return end_split(*there, which);
+  QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0) return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
+  kept_memory kept;
+  if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
+  if (r->pointers != nullptr) r->pointers->tell_total();
+  remove_quit();
+  remove_terminate();
+  const std::string numbers = counters_json(*r);
+  write_record(*r);
+  g_phase.store(phase::ended);
+  calls::hide_range();
+  g_runtime.store(nullptr);
+  own_visit::wait_for_all();
+  which == threads_left::to_hold ? r->node->stop_for_good() : r->node->stop();
+  r->core->trace.write();
+  const auto flushed = r->core->wire.flush(10'000);
+  kept.put_back(*r);  // until now messages of nodes that are not so far may have come
+  r->job->leave(numbers);
+  which == threads_left::to_hold ? r->node->hold_threads() : delete r;
+  return flushed.code();
 }
 
 }  // namespace
@@ -616,30 +655,8 @@ quire_status quire_start(const quire_options* options) {
   return why.code();
 }
 
-quire_status quire_end(void) {
-  namespace api = quire::api;
-  if (auto* const there = api::elsewhere()) return api::end_split(*there);
-  QUIRE_ENTER(r);
-  if (quire_in_transaction() != 0) return quire::base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
-  api::kept_memory kept;
-  if (const auto why = api::end_together(*r, kept); why != QUIRE_OK) return why;
-  if (r->pointers != nullptr) r->pointers->tell_total();
-  api::remove_quit();
-  api::remove_terminate();
-  const std::string numbers = api::counters_json(*r);
-  api::write_record(*r);
-  api::g_phase.store(phase::ended);
-  api::calls::hide_range();
-  api::g_runtime.store(nullptr);
-  api::own_visit::wait_for_all();
-  r->node->stop();
-  r->core->trace.write();
-  const auto flushed = r->core->wire.flush(10'000);
-  kept.put_back(*r);  // until now messages of nodes that are not so far may have come
-  r->job->leave(numbers);
-  delete r;
-  return flushed.code();
-}
+quire_status quire_end(void) { return quire::api::end(quire::api::threads_left::none); }
+quire_status quire_end_at_exit(void) { return quire::api::end(quire::api::threads_left::to_hold); }
 
 int quire_node(void) {
   if (const auto* there = quire::api::elsewhere()) return there->both().node;

@@ -141,5 +141,8 @@ class signals_let_in {
 };
 /// Puts the earlier handlers back, if nobody has replaced ours.
 void remove_signals() noexcept;
+/// In place of remove_signals(), for a process that is about to exit: a thread that accesses [base, base + bytes), which lose their memory here, stays in
+/// its fault until the process has ended. Not the calling thread, for which they are wrong addresses.
+void hold_threads(std::uint64_t base, std::uint64_t bytes) noexcept;
 
 }  // namespace quire::detect

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -16,6 +17,7 @@
 #include "detect/detector.hpp"
 #include "detect/fault_place.hpp"
 #include "detect/redirection.hpp"
+#include "os/memory.hpp"
 
 namespace quire::detect {
 namespace {
@@ -234,6 +236,18 @@ void remove_signals() noexcept {
     }
   }
   g_handler.store(nullptr, std::memory_order_release);
+}
+
+void hold_threads(std::uint64_t base, std::uint64_t bytes) noexcept {
+  static std::uint64_t from, length;
+  static pid_t leaver;
+  from = base, length = bytes, leaver = ::gettid();
+  g_handler.store([](std::uint64_t address, bool) noexcept {
+    if (address - from >= length || ::gettid() == leaver) return false;
+    const signals_let_in handled;
+    for (;;) ::pause();
+  }, std::memory_order_release);
+  (void)os::reserve_again(reinterpret_cast<void*>(base), bytes);  // else the memory is still there, and does no harm
 }
 
 }  // namespace quire::detect

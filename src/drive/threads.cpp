@@ -20,6 +20,7 @@
 #include "core/thread_state.hpp"
 #include "drive/threads.hpp"
 #include "os/injection.hpp"
+#include "os/memory.hpp"
 #include "os/slices.hpp"
 
 namespace quire::drive {
@@ -72,6 +73,11 @@ threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
     : core_(driven), job_(job), waits_(driven, *this, shown_, job), counters_(driven, *this, shown_, job) {
   driver_.how = how;
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+threads::~threads() {
+  stop();
+  for (const int descriptor : {epoll_, call_, timer_}) os::close_descriptor(descriptor);
 }
 
 transport::transport& threads::wire() const noexcept { return core_.wire; }
@@ -303,9 +309,11 @@ void threads::stop() noexcept {
   service_.join();
   crew_.stop();
   parked_.store(false, std::memory_order_relaxed);
-  ::close(epoll_);
-  ::close(call_);
-  if (timer_ >= 0) ::close(std::exchange(timer_, -1));
+}
+
+void threads::stop_for_good() noexcept {
+  stop();
+  while (!driver_.try_lock()) ::sched_yield();
 }
 
 /// Handles what there is, then looks on for a while.

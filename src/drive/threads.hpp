@@ -21,7 +21,7 @@ class threads final : public core::host {
  public:
   /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start() those that are done at once.
   threads(const pace& how, core::core& driven, bootstrap::bootstrap& job);
-  ~threads() { stop(); }
+  ~threads();
   threads(const threads&) = delete;
   threads& operator=(const threads&) = delete;
 
@@ -29,6 +29,8 @@ class threads final : public core::host {
   void start();
   /// Stops it. No thread may be using shared memory any more.
   void stop() noexcept;
+  /// Stops it, and nobody drives any more: threads that wait, or begin to, stay where they are until the process has ended.
+  void stop_for_good() noexcept;
 
   /// The calling thread drives: a fault now would be one of the runtime itself. Fault context.
   [[nodiscard]] static bool is_driving() noexcept;

@@ -86,6 +86,10 @@ base::status engine::reserve() {
   return {};
 }
 
+void engine::hold_threads() noexcept {
+  if (g_engine == this) detect::hold_threads(core_.config.base, core_.config.bytes);
+}
+
 bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   t_found_lost = {};
   if (drive::threads::is_driving()) {

@@ -23,6 +23,10 @@ class engine {
   void start() { threads_.start(); }
   /// No thread may be using shared memory any more. Application thread.
   void stop() noexcept { threads_.stop(); }
+  /// The process is about to exit, and threads may go on: stop(), and threads that wait do so for ever. The engine is to live as long as they do.
+  void stop_for_good() noexcept { threads_.stop_for_good(); }
+  /// After that, and after the last message: the shared range loses its memory, and whoever touches it is held. Application thread.
+  void hold_threads() noexcept;
 
   /// True if the address is shared, then the access may be tried again. `entered_ns`: when the fault came to a handler. Fault context.
   [[nodiscard]] bool on_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;

@@ -44,6 +44,7 @@ class application_side {
   /// After quire_end() over there: the engine's process ends, and its end is no accident.
   void end() noexcept;
 
+  [[nodiscard]] const shared_range& range() const noexcept { return range_; }
   [[nodiscard]] bool contains(std::uint64_t address) const noexcept { return address - range_.base < range_.bytes; }
   [[nodiscard]] const board& both() const noexcept { return *range_.both; }
 

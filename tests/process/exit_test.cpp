@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_exit(): any node ends the job with its status, whatever the threads of others do, and what all of them have printed is there.
+// quire_exit(): any node ends the job with its status, whatever the threads of others do, and what all of them have printed is there. quire_end_at_exit().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +76,37 @@ TEST(exit, outside_of_the_job_it_ends_the_process) {
   EXPECT_EQ(run_case({"after", "1", "0"}).status, 0);
   EXPECT_EQ(run_case({"after", "1", "6"}).status, 6);
   EXPECT_EQ(run({program, "before", "0", "5"}).status, 5);
+}
+
+const std::vector<std::vector<std::string>> ways = {{"--pool", "memfd"},    {"--pool", "fork"},    {"--detect", "segv"},
+                                                    {"--detect", "thread"}, {"--transport", "tcp"}, {"--on-failure", "notify"}};
+
+command_result end_at_exit(const std::string& how, const std::vector<std::string>& options) {
+  std::vector<std::string> words = {QUIRE_TOOL, "run", "-n", "3", "--timeout", "40"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {QUIRE_PROGRAMS "/end_at_exit_program", how});
+  return run(words);
+}
+
+TEST(end_at_exit, threads_that_go_on_are_held) {
+  for (const auto& options : ways) {
+    for (const std::string how : {"sweep", "fault", "event", "lock", "allocate", "none"}) {
+      for (int i = 0; i < 3; ++i) {
+        const auto result = end_at_exit(how, options);
+        EXPECT_EQ(result.status, 0) << options[1] << ' ' << how << result.err;
+        EXPECT_EQ(result.err, "") << options[1] << ' ' << how;
+        EXPECT_EQ(result.out, "later\nlater\nlater\n") << options[1] << ' ' << how;
+      }
+    }
+  }
+}
+
+TEST(end_at_exit, the_memory_is_gone_for_the_thread_that_exits) {
+  for (const auto& options : ways) {
+    const auto result = end_at_exit("main", options);
+    EXPECT_EQ(result.status, 128 + 11) << options[1] << result.err;
+    EXPECT_THAT(result.out, Not(HasSubstr("later"))) << options[1];
+  }
 }
 
 }  // namespace
