@@ -8,8 +8,8 @@
  * (quire_container_sync(), quire_container_close(), quire_end()), after QUIRE_WRITE_BACK seconds, or when memory is short: of content that a linker keeps a
  * node has no more in memory than QUIRE_CACHE_LIMIT says. After quire_restore() containers are open by their names again, and nobody has them open.
  *
- * Thread context, statuses and words as in quire.h; no call may be made on a stack in shared memory, or in a transaction. Not with pool 'fork', nor where
- * survivors of a death go on (QUIRE_ON_FAILURE=notify): QUIRE_UNSUPPORTED. Numbers of bytes are offsets in the content.
+ * Thread context, statuses and words as in quire.h; no call may be made on a stack in shared memory, or in a transaction. Not with pool 'fork', and where
+ * survivors of a death go on (QUIRE_ON_FAILURE=notify) only with QUIRE_CONTAINER_READ_ONLY: QUIRE_UNSUPPORTED. Numbers of bytes are offsets in the content.
  */
 #ifndef QUIRE_CONTAINER_H
 #define QUIRE_CONTAINER_H

@@ -20,7 +20,8 @@ void replicator::replicate() noexcept {
       traffic.rounds,
       [&](auto&& f) {
         core_.regions.for_each([&](region_slot& r) {
-          if (sequential::machine* const m = sequential_made(r); m != nullptr) f(m->rounds());
+          sequential::machine* const m = sequential_made(r);
+          if (m != nullptr && m->losses().replicated()) f(m->rounds());
         });
       },
       [&](sequential::saving_rounds& m, std::uint64_t, auto&& step) {

@@ -226,7 +226,8 @@ void stored_units::flush(region_slot& r, std::uint64_t first, std::uint64_t coun
   count_.most_staged_bytes = std::max(count_.most_staged_bytes, core_.frames.staged());
 }
 
-bool stored_units::may_leave(const region_slot& r, const book& b, std::uint64_t unit) const noexcept {
+bool stored_units::may_leave(const region_slot& r, const book& b, std::uint64_t unit, leave_end end) const noexcept {
+  if (end != leave_end::gone) return end == leave_end::lost;
   if (!b.taken.has(unit) && !b.synced.has(unit)) return true;
   return std::any_of(waits_.begin(), waits_.end(), [&](const wait& w) { return w.by->region == &r && w.unit == unit && w.by->what() == asked::cut; });
 }
@@ -246,7 +247,7 @@ void stored_units::leave(region_slot& r, std::uint64_t first, std::uint64_t coun
   book& b = book_of(r);
   for (std::uint64_t unit = first; unit < first + count;) {
     const std::uint64_t from = unit;
-    while (unit < first + count && end == leave_end::gone && may_leave(r, b, unit)) ++unit;
+    while (unit < first + count && may_leave(r, b, unit, end)) ++unit;
     if (unit != from) give_up(r, b, from, unit - from);
     if (unit == first + count) break;
     if (end == leave_end::alone) core_.frames.trim(r, r.layout.frame_of(unit));

@@ -133,7 +133,7 @@ class stored_units {
   void begin(region_slot& r, const model::message& m, bool in_background) noexcept;
   [[nodiscard]] bool may_go_on(const call& c) const noexcept;
   void advance(call& c) noexcept;
-  [[nodiscard]] bool may_leave(const region_slot& r, const book& b, std::uint64_t unit) const noexcept;
+  [[nodiscard]] bool may_leave(const region_slot& r, const book& b, std::uint64_t unit, model::leave_end end) const noexcept;
   void give_up(region_slot& r, book& b, std::uint64_t first, std::uint64_t count) noexcept;
   void look_at(call& c, std::uint64_t unit) noexcept;
   [[nodiscard]] bool end_if_done(call& c) noexcept;

@@ -32,6 +32,7 @@ enum class leave_end : std::uint8_t {
   gone,    ///< nobody has it, and nobody may look at it: its frame may go
   stays,   ///< it is not clean, or in use
   alone,   ///< this node alone has it, and takes it for dirty. So it ends where it was to be trimmed, or discarded and is pinned here
+  lost,    ///< nobody alive has it: what was flushed and may yet be lost (store::sync()) is not here either
   failed,  ///< its content cannot be had from the store, and it would have been needed
 };
 

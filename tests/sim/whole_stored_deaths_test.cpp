@@ -18,7 +18,7 @@
 namespace quire::whole {
 namespace {
 
-constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule;
+constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule, plain = base + granule;
 constexpr std::uint16_t number = 7;
 constexpr sim::time_ns latest_death = 3'000'000, longest_news = 300'000;
 
@@ -92,6 +92,12 @@ class job {
       if (p.all_reach || n == about.home) w_.at(n).core().stored.offer(number, std::make_unique<disk>(fills_));
     }
     w_.add_region(about);
+    about.id = 2;
+    about.base = plain;
+    about.bytes = page;
+    about.placement = QUIRE_PLACE_NODE;
+    about.backing = 0;
+    w_.add_region(about);
   }
 
   std::string run() {
@@ -99,7 +105,11 @@ class job {
       for (unsigned t = 0; t < plan_.threads; ++t) {
         w_.start(n, [this, which = n * plan_.threads + t](node& here) {
           sim::random draw(sim::mix(plan_.seed * 64 + which));
-          for (unsigned i = 0; i < plan_.steps && !w_.failed(); ++i) step(here, draw);
+          std::uint64_t last = 0;
+          for (unsigned i = 0; i < plan_.steps && !w_.failed(); ++i) {
+            if (plan_.replicas && draw.chance(10)) count_up(here, which, last);
+            step(here, draw);
+          }
           w_.sleep(latest_death + 2'000'000);  // by then all deaths are over
           look_at_all(here);
         });
@@ -131,6 +141,14 @@ class job {
       w_.fail("a read is refused, and the store can be reached, and has not failed");
     }
     return false;
+  }
+  /// A word of the thread's own, in memory that no store keeps, and that may be kept on two nodes.
+  void count_up(node& here, unsigned which, std::uint64_t& last) {
+    std::uint64_t found = 0;
+    const std::uint64_t at = plain + which * 8;
+    if (!here.try_load(at, found)) return;
+    if (found != last) return w_.fail("a thread finds " + std::to_string(found) + " where it has written " + std::to_string(last));
+    if (here.try_store(at, last + 1)) ++last;
   }
   void step(node& here, sim::random& draw) {
     if (draw.chance(40)) w_.sleep(draw.below(60'000));
@@ -196,6 +214,11 @@ TEST_P(whole_stored_deaths, leave_content_that_can_be_filled_again) {
   EXPECT_GT(lost, 100u);
   EXPECT_GT(refused, 20u);
   EXPECT_GT(dropped, 500u);
+}
+
+/// A frame that had been flushed, not synced, and given up; a fill while a flush was under way.
+TEST(whole_stored_deaths_at, seeds_that_once_failed) {
+  for (const auto& [seed, nodes] : {std::pair{5628u, 3u}, std::pair{3303u, 4u}}) EXPECT_EQ(job(plan_of(seed, nodes)).run(), "") << seed;
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_deaths, testing::Values(2u, 3u, 4u), [](const auto& info) { return "of_" + std::to_string(info.param); });

@@ -47,12 +47,37 @@ void flushes::on_flushed(std::uint64_t unit, bool well, actions& out) {
   CHECK(e.flushing != 0);
   e.flushing = 0;
   if (!well) e.dirty = 1;
+  if (!e.requests.empty() && table_.requests.front(e.requests).kind == message_kind::survives) {
+    message m = table_.requests.front(e.requests);
+    m.kind = message_kind::done;
+    begin_again(unit, e, out);
+    return table_.send(table_.shape.self, m, false, out);
+  }
   if (e.wanted != 0 && e.requests.empty()) begin(unit, e, out);
   if (e.leaving != 0 && e.requests.empty()) leave(unit, e, out);
 }
 
 void flushes::on_unsynced(std::uint64_t unit) {
   if (table_.entries[unit].touched != 0) table_.entries[unit].dirty = 1;
+}
+
+/// What is on its way to the store is the newest content that there is: requests wait for its end behind one of this node's own. What is in a frame here may
+/// be older, or have never come.
+void flushes::begin_again(std::uint64_t unit, directory_entry& e, actions& out) {
+  e.touched = 1;
+  e.dirty = 0;
+  e.owner = table_.shape.self;
+  e.copies = model::copyset::of(table_.shape.nodes, table_.shape.self);
+  table_.used.add(unit);
+  if (e.flushing != 0) {
+    message m;
+    m.kind = message_kind::survives;
+    m.unit = unit;
+    m.requester = table_.shape.self;
+    return table_.requests.push(e.requests, m);
+  }
+  table_.regain(unit);
+  end_leave(unit, e, model::leave_end::lost, out);
 }
 
 bool flushes::is_clean(std::uint64_t unit) const noexcept {

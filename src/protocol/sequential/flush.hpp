@@ -25,6 +25,8 @@ class flushes final : public model::storing {
   void begin(std::uint64_t unit, directory_entry& e, actions& out);
   /// The same of what is to leave memory.
   void leave(std::uint64_t unit, directory_entry& e, actions& out);
+  /// Survivors: nobody alive has a right to the unit, and the store of this node has it. It begins there again, when no flush is under way any more.
+  void begin_again(std::uint64_t unit, directory_entry& e, actions& out);
   [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
 
  private:

@@ -128,7 +128,9 @@ void losses::settle(std::uint64_t unit, actions& out) {
   }
   if (e.touched == 0) {
     const bool at_home = table_.units[unit].touched == 0 && table_.shape.managers.of(unit) == table_.shape.self;
-    if (!at_home && !refill(unit, e, out) && !restore(unit, e, best, out)) e.touched = directory_entry::lost;
+    if (at_home) return;
+    if (table_.shape.refills) return flushes_.begin_again(unit, e, out);
+    if (!restore(unit, e, best, out)) e.touched = directory_entry::lost;
     return;
   }
   if (e.touched == directory_entry::lost) return;
@@ -176,19 +178,6 @@ void losses::mend(std::uint64_t unit) {
   if (r.backup != 0 && !table_.is_dead(node_id{static_cast<std::uint16_t>(r.backup - 1)})) return;
   marks_.mark_unsaved(unit);
   table_.shape.replicas.rounds->wanted = true;
-}
-
-/// Nobody alive has a right to the unit, and the store of this node has it: it begins there again. What is in a frame here may be older, or have never come.
-bool losses::refill(std::uint64_t unit, directory_entry& e, actions& out) {
-  if (!table_.shape.refills) return false;
-  e.touched = 1;
-  e.dirty = 0;
-  e.owner = table_.shape.self;
-  e.copies = model::copyset::of(table_.shape.nodes, table_.shape.self);
-  table_.used.add(unit);
-  table_.regain(unit);
-  out.add(action_kind::leave, unit).m.a = static_cast<std::uint64_t>(model::leave_end::gone);
-  return true;
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,

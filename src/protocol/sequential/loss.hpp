@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "protocol/sequential/flush.hpp"
 #include "protocol/sequential/replica_marks.hpp"
 #include "protocol/sequential/unit_table.hpp"
 
@@ -13,7 +14,7 @@ namespace quire::sequential {
 
 class losses final : public model::survival {
  public:
-  losses(unit_table& table, replica_marks& marks) noexcept : table_(table), marks_(marks) {}
+  losses(unit_table& table, replica_marks& marks, flushes& stored) noexcept : table_(table), marks_(marks), flushes_(stored) {}
 
   void cut(std::uint64_t unit, actions& out) override;
   void absorb(const message& m, actions& out) override;
@@ -30,11 +31,11 @@ class losses final : public model::survival {
 
  private:
   [[nodiscard]] bool may_write(const unit_state& s, node_id manager) const noexcept;
-  [[nodiscard]] bool refill(std::uint64_t unit, directory_entry& e, actions& out);
   [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
 
   unit_table& table_;
   replica_marks& marks_;
+  flushes& flushes_;
   std::array<model::unit_table, 2> tables_{{{table_.units, sizeof(unit_state)}, {table_.entries, sizeof(directory_entry)}}};
 };
 

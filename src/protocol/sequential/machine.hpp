@@ -113,7 +113,7 @@ class machine : public model::machine {
   broadcasts pushes_{table_, node_, marks_};
   page_out frames_{table_, node_};
   handovers handovers_{table_, marks_};
-  sequential::losses losses_{table_, marks_};
+  sequential::losses losses_{table_, marks_, flushes_};
 };
 
 }  // namespace quire::sequential
