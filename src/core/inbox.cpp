@@ -145,10 +145,14 @@ void inbox::forget_landings(std::uint64_t dead) noexcept {
   });
 }
 
-namespace {
-/// Survivors tell each other what they have, and nobody looks at content for it: it waits for none, and overtakes what does.
-bool tells_survivors(message_kind k) noexcept { return k == message_kind::survives || k == message_kind::owner_is; }
-}  // namespace
+bool inbox::must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead, protocol::awaits what) noexcept {
+  switch (what) {
+    case protocol::awaits::content: return core_.absent.must_wait(r, unit, ahead);
+    case protocol::awaits::turn: return core_.absent.holds(r, unit);
+    case protocol::awaits::nothing: break;
+  }
+  return false;
+}
 
 void inbox::handle_units(const message& m, const protocol::message_traits& t) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
@@ -165,9 +169,7 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
-    const bool free = t.content_free || tells_survivors(m.kind);
-    const bool waits = free ? !tells_survivors(m.kind) && core_.absent.holds(*r, one.unit) : core_.absent.must_wait(*r, one.unit, m.count - i);
-    waits ? core_.absent.park(*r, one) : step(*r, one, t);
+    must_wait(*r, one.unit, m.count - i, t.of_units) ? core_.absent.park(*r, one) : step(*r, one, t);
   }
   core_.stamp(fault_trace::point::decided, m.region.value(), m.unit);
   core_.performer.flush();

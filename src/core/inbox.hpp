@@ -51,6 +51,7 @@ class inbox final : public transport::sink {
   [[nodiscard]] bool is_too_late(const model::message& m) const noexcept;
   void count_received(region_slot& r, const model::message& m) const noexcept;
   void handle_units(const model::message& m, const protocol::message_traits& t) noexcept;
+  [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead, protocol::awaits what) noexcept;
   void step(region_slot& r, const model::message& one, const protocol::message_traits& t) noexcept;
   void handle_part(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;

@@ -40,6 +40,13 @@ enum class passage : std::uint8_t {
   as_said,          ///< releases if m.b is not 0, else it carries
 };
 
+/// For what a message of units waits where their content is in a store only: core/absent_units.hpp.
+enum class awaits : std::uint8_t {
+  content,  ///< that
+  turn,     ///< none, but what has come before it is taken first
+  nothing,  ///< survivors tell each other what they have
+};
+
 struct message_traits {
   model::message_kind kind{};
   payload brings = payload::none;
@@ -52,7 +59,7 @@ struct message_traits {
   bool acquires = false;    ///< a reply: the thread that waits for it acquires, when the actions before are done
   bool tells = false;       ///< the receiver learns what threads here have done: it waits until that is safe (replicas)
   bool orders = false;      ///< in a region that orders (core::orders()), who gets it may go on by what threads of the sender wrote into the unit
-  bool content_free = false;  ///< is handled without the unit's content, wherever that is
+  awaits of_units = awaits::content;
   bool copied = false;        ///< its content may change before it has left: it is read at once
   bool domain_sees = false;  ///< domain::on_leaving() and on_arriving() are called
   model::protocol_id of{};  ///< filled in by the table

@@ -8,6 +8,7 @@ namespace quire::release {
 namespace {
 
 using model::message_kind;
+using protocol::awaits;
 using protocol::message_traits;
 using protocol::passage;
 using protocol::payload;
@@ -18,7 +19,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::copy_reply, .brings = payload::content},
     {.kind = message_kind::update, .brings = payload::offer, .later = true},
     {.kind = message_kind::patch, .brings = payload::entries, .later = true},
-    {.kind = message_kind::update_unused, .content_free = true},
+    {.kind = message_kind::update_unused, .of_units = awaits::turn},
     {.kind = message_kind::diffs, .brings = payload::entries, .to = route::part, .later_if_said = true},
     {.kind = message_kind::diffs_ack, .to = route::part, .later_if_said = true},
     {.kind = message_kind::home_move, .brings = payload::content, .to = route::own, .domain_sees = true},

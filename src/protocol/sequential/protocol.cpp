@@ -8,6 +8,7 @@ namespace quire::sequential {
 namespace {
 
 using model::message_kind;
+using protocol::awaits;
 using protocol::message_traits;
 using protocol::payload;
 using protocol::route;
@@ -18,7 +19,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::atomic_request, .tells = true, .orders = true},
     {.kind = message_kind::push_request},
     {.kind = message_kind::done},
-    {.kind = message_kind::copy_dropped, .content_free = true},
+    {.kind = message_kind::copy_dropped, .of_units = awaits::turn},
     {.kind = message_kind::fetch_read},
     {.kind = message_kind::fetch_write},
     {.kind = message_kind::fetch_push},
@@ -33,10 +34,10 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::push_ack},
     {.kind = message_kind::push_reply},
     {.kind = message_kind::owner_here, .to = route::own},
-    {.kind = message_kind::survives},
-    {.kind = message_kind::owner_is},
+    {.kind = message_kind::survives, .of_units = awaits::nothing},
+    {.kind = message_kind::owner_is, .of_units = awaits::nothing},
     {.kind = message_kind::unit_lost},
-    {.kind = message_kind::unit_refused, .content_free = true},
+    {.kind = message_kind::unit_refused, .of_units = awaits::turn},
     {.kind = message_kind::replica, .brings = payload::replica},
     {.kind = message_kind::replica_ack},
 };
