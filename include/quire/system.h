@@ -56,8 +56,8 @@ QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uin
 QUIRE_API void quire_exit(int status) __attribute__((noreturn));
 
 /** quire_end() for a process that is about to exit while threads of it may go on, as in a handler of on_exit(3): daemon threads of an interpreter, say. For
- *  other nodes it is quire_end(). On this node a thread that uses shared memory or Quire afterwards, or is in a call, stays where it is until the process
- *  has ended, whatever it holds; but for the calling thread, which gets SIGSEGV for shared memory. Statuses as of quire_end(). */
+ *  other nodes it is quire_end(). On this node a thread that is in a call, or uses shared memory afterwards, stays where it is until the process has ended,
+ *  whatever it holds; but for the calling thread, which gets SIGSEGV for shared memory. Later calls give QUIRE_NOT_STARTED. Statuses as of quire_end(). */
 QUIRE_API quire_status quire_end_at_exit(void);
 
 #ifdef __cplusplus
