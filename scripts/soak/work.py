@@ -247,9 +247,7 @@ class Kills(Work):
             return ["there was no node to kill"]
         if victim == "launcher":
             return [] if result.status == -signal.SIGKILL else [f"exit status {result.status}"]
-        # With pool fork a node is two processes; without its engine's it ends by itself, with QUIRE_PEER_LOST.
-        allowed = (128 + signal.SIGKILL, 30) if settings.pool == "fork" else (128 + signal.SIGKILL,)
-        wrong = [] if result.status in allowed else [f"exit status {result.status}, not {128 + signal.SIGKILL}"]
+        wrong = [] if result.status == 128 + signal.SIGKILL else [f"exit status {result.status}, not {128 + signal.SIGKILL}"]
         # Of two deaths, the first that is seen is named.
         if settings.pool != "fork" and not any(f"(pid {pid}) was killed by signal 9" in result.output for pid in chosen):
             wrong.append("the node that died is not named")

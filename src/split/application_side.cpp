@@ -137,7 +137,9 @@ void application_side::watch() noexcept {
   board& b = *range_.both;
   if (b.ending.load()) return;
   if (const int status = b.exit_status.load(); status != 0) ::_exit(status);  // it has said why
-  base::die(QUIRE_PEER_LOST, "the engine's process of this node was killed; this node ends");
+  // The node was killed, whichever half it was: the end of another node, which has lost it, explains nothing.
+  base::log(base::log_level::error, "the engine's process of this node was killed; this node ends");
+  ::kill(::getpid(), SIGKILL);
 }
 
 void application_side::signal_engine(int number) noexcept {

@@ -47,7 +47,7 @@ TEST_P(split, the_death_of_an_engine_ends_the_job) {
   ASSERT_NE(engine, std::string::npos) << job.out();
   ASSERT_EQ(::kill(std::atoi(job.out().c_str() + engine + 11), SIGKILL), 0);
   const auto result = job.finish(20);
-  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
   EXPECT_FALSE(result.timed_out);
   EXPECT_THAT(result.err, HasSubstr("quire[1]: error: the engine's process of this node was killed"));
   EXPECT_THAT(result.err, HasSubstr("quire: node 1 (pid "));
