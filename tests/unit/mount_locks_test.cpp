@@ -93,6 +93,37 @@ TEST_F(MountLocks, GoWithTheFileThatHasThem) {
   EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; })) << "this process closes without a flush";
 }
 
+/// As flock has it: a lock goes before the owner waits for another kind.
+TEST_F(MountLocks, TwoWhoShareAFlockBothGetItForThemselves) {
+  shown.add("f", "content");
+  int begin[2];
+  ASSERT_EQ(::pipe2(begin, O_CLOEXEC), 0);
+  std::vector<pid_t> both;
+  for (int i = 0; i < 2; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const int file = ::open(path("f").c_str(), O_RDWR);
+      char byte = 0;
+      ::alarm(20);
+      if (::flock(file, LOCK_SH) != 0 || ::read(begin[0], &byte, 1) != 1) ::_exit(1);
+      ::_exit(::flock(file, LOCK_EX) == 0 ? 0 : 2);
+    }
+    both.push_back(pid);
+  }
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 2; }));
+  ASSERT_EQ(::write(begin[1], "12", 2), 2);
+  for (const pid_t pid : both) {
+    int status = -1;
+    const bool ended = within_10_s([&] { return ::waitpid(pid, &status, WNOHANG) == pid; });
+    EXPECT_TRUE(ended) << "they wait for each other";
+    EXPECT_EQ(status, 0);
+    if (!ended) ::kill(pid, SIGKILL);
+    if (!ended) ::waitpid(pid, nullptr, 0);
+  }
+  ::close(begin[0]);
+  ::close(begin[1]);
+}
+
 /// A child that waits for a lock, and then prints what it got: 'l', or 'i' when it was interrupted.
 struct waiting {
   pid_t pid = -1;

@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "mount_support.hpp"
 
@@ -89,6 +91,24 @@ TEST_F(MountRenames, KnowsAFileByWhatItIsNotByItsName) {
   ASSERT_EQ(shown.rename("f", "elsewhere", false), 0);
   ASSERT_EQ(::stat(path("elsewhere").c_str(), &before), 0);
   EXPECT_EQ(after.st_ino, before.st_ino);
+}
+
+/// At no time is there no such file.
+TEST_F(MountRenames, FindsAFileThatIsReplacedAgainAndAgain) {
+  shown.add("f", "content");
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    while (!ends.load()) {
+      shown.add("new", "content");
+      EXPECT_EQ(shown.rename("new", "f", false), 0);
+    }
+  });
+  int missed = 0;
+  struct stat s {};
+  for (int i = 0; i < 3000; ++i) missed += ::stat(path("f").c_str(), &s) == 0 && s.st_size == 7 ? 0 : 1;
+  ends.store(true);
+  other.join();
+  EXPECT_EQ(missed, 0);
 }
 
 TEST_F(MountRenames, MakesAndRemovesAJournalAgainAndAgain) {

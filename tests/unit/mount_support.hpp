@@ -52,6 +52,7 @@ class files_in_memory final : public files {
   int held_reads = 0, syncs = 0, reads = 0;
   handle closes = 0;
   handle next = 1;
+  std::function<void()> before_opening{};  ///< what another host does just before open() and create()
 
   void add(const std::string& name, const std::string& bytes, bool read_only = false) {
     const std::lock_guard lock(mutex);
@@ -74,6 +75,7 @@ class files_in_memory final : public files {
     return 0;
   }
   int open(const std::string& name, bool writes, handle& into) override {
+    if (before_opening) before_opening();
     const std::lock_guard lock(mutex);
     const auto at = named.find(name);
     if (at == named.end()) return ENOENT;
@@ -82,6 +84,7 @@ class files_in_memory final : public files {
     return 0;
   }
   int create(const std::string& name, handle& into) override {
+    if (before_opening) before_opening();
     const std::lock_guard lock(mutex);
     if (named.contains(name)) return EEXIST;
     opened[into = next++] = named[name] = std::make_shared<content>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A mounted directory over files in memory: what programs see through the kernel, by system calls and by programs of the system; errors; and that nothing
 // stays mounted, whoever dies. Skipped where this process may not mount.
+#include <dirent.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -63,6 +65,22 @@ TEST_F(Mount, ListsMoreThanFitsIntoOneAnswer) {
   EXPECT_EQ(found, 3000u);
 }
 
+TEST_F(Mount, ListsAnewWhatIsRewound) {
+  shown.add("a", "");
+  DIR* const directory = ::opendir(at.c_str());
+  ASSERT_NE(directory, nullptr);
+  const auto count = [&] {
+    int found = 0;
+    while (::readdir(directory) != nullptr) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(), 3);
+  shown.add("b", "");
+  ::rewinddir(directory);
+  EXPECT_EQ(count(), 4);
+  ::closedir(directory);
+}
+
 TEST_F(Mount, ShowsAtOnceWhatChangesElsewhere) {
   shown.add("f", "first");
   const auto d = opened(path("f"), O_RDONLY);
@@ -77,6 +95,29 @@ TEST_F(Mount, ShowsAtOnceWhatChangesElsewhere) {
   EXPECT_EQ(s.st_size, 14);
   shown.named.erase("f");
   EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
+}
+
+TEST_F(Mount, ShowsWhenAFileGrewElsewhere) {
+  shown.add("f", "first");
+  ASSERT_EQ(shell("touch -d 2001-01-01 " + path("f")), 0);
+  const auto time_of = [&] {
+    struct stat s {};
+    EXPECT_EQ(::stat(path("f").c_str(), &s), 0);
+    return s.st_mtim;
+  };
+  EXPECT_LT(time_of().tv_sec, 1'000'000'000);
+  {
+    const std::lock_guard lock(shown.mutex);
+    shown.named["f"]->bytes += "more";
+  }
+  EXPECT_GT(time_of().tv_sec, 1'500'000'000);
+  // What was written here is not news: the order of changes stays what it was.
+  ASSERT_EQ(shell("echo x >> " + path("f")), 0);
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::this_thread::sleep_for(10ms);
+  const auto at_append = time_of();
+  EXPECT_TRUE(at_append.tv_sec < now.tv_sec || (at_append.tv_sec == now.tv_sec && at_append.tv_nsec <= now.tv_nsec));
 }
 
 TEST_F(Mount, TakesWhatProgramsWrite) {
@@ -96,6 +137,35 @@ TEST_F(Mount, TakesWhatProgramsWrite) {
   ASSERT_EQ(shell("mv " + path("g") + " " + path("moved") + " && rm " + path("h")), 0);
   EXPECT_EQ(shown.named.size(), 2u);
   EXPECT_EQ(shown.of("moved").size(), 7u);
+}
+
+TEST_F(Mount, CutsAFileThatIsOpenedForReading) {
+  shown.add("f", "content");
+  shown.add("constant", "content", true);
+  const auto d = opened(path("f"), O_RDONLY | O_TRUNC);
+  EXPECT_EQ(shown.of("f"), "");
+  EXPECT_LT(::open(path("constant").c_str(), O_RDONLY | O_TRUNC | O_CLOEXEC), 0);
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(shown.of("constant"), "content");
+}
+
+TEST_F(Mount, MakesAFileThatOthersMakeAndRemoveMeanwhile) {
+  int times = 0;
+  shown.before_opening = [&] {
+    if (++times > 4) return;
+    const std::lock_guard lock(shown.mutex);
+    if (shown.named.erase("f") == 0) shown.named["f"] = std::make_shared<files_in_memory::content>();
+  };
+  const auto d = opened(path("f"), O_WRONLY | O_CREAT);
+  EXPECT_EQ(::write(d.number(), "x", 1), 1);
+  EXPECT_EQ(shown.of("f"), "x");
+  EXPECT_GT(times, 4);
+  shown.before_opening = [&] {
+    const std::lock_guard lock(shown.mutex);
+    shown.named["constant"] = std::make_shared<files_in_memory::content>(files_in_memory::content{"content", true});
+  };
+  EXPECT_TRUE(opened(path("constant"), O_RDONLY | O_CREAT).open()) << "made by another host in between";
+  shown.before_opening = nullptr;
 }
 
 TEST_F(Mount, AppendsAtTheEndThatOthersHaveMoved) {
@@ -160,6 +230,8 @@ TEST_F(Mount, SyncsAtCloseWhatWasWrittenOnly) {
   EXPECT_EQ(shown.syncs, 1);
   ASSERT_EQ(shell("printf C | dd of=" + path("f") + " conv=notrunc,fsync status=none"), 0);
   EXPECT_EQ(shown.syncs, 2) << "nothing was written since the fsync";
+  ASSERT_EQ(shell(": > " + path("f")), 0);
+  EXPECT_EQ(shown.syncs, 3) << "it has lost its content";
   EXPECT_TRUE(within_10_s([&] {
     const std::lock_guard lock(shown.mutex);
     return shown.opened.empty() && shown.closes == shown.next - 1;
