@@ -11,6 +11,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,58 @@ class Mount(unittest.TestCase):
         with self.assertRaises(OSError):  # what others write cannot be mapped
             numpy.memmap(self.where / "data", dtype=numpy.uint8, mode="r+")
         del mapped
+        self.end(job)
+
+    @unittest.skipUnless(all(map(shutil.which, ("h5import", "h5dump", "h5repack", "h5diff"))), "no hdf5-tools")
+    def test_hdf5_tools(self):
+        job, _ = self.served()
+        (self.folder / "text").write_text("1 2 3 4\n5 6 7 8\n9 10 11 12\n")
+        numbers = struct.pack("<150000d", *(i * 0.5 for i in range(150_000)))
+        (self.folder / "binary").write_bytes(numbers)
+        self.shell("h5import ../text -d 3,4 -p grid/text -t TEXTIN -s 32 ../binary -d 300,500 -p binary -t FP -s 64 -o all.h5 && test -s all.h5")
+        dumped = self.shell("h5dump -y -w 0 -d /grid/text all.h5")
+        self.assertIn("1, 2, 3, 4,\n      5, 6, 7, 8,\n      9, 10, 11, 12\n", dumped)
+        self.shell("h5dump -d /binary -b LE -o written all.h5 > dumped")  # from a file of the mount to others of the mount
+        self.assertEqual((self.where / "written").read_bytes(), numbers)
+        self.shell("h5repack -f GZIP=6 all.h5 packed.h5 && h5diff all.h5 packed.h5 && h5repack packed.h5 ../outside.h5 && h5diff ../outside.h5 all.h5")
+        self.assertLess((self.where / "packed.h5").stat().st_size, (self.where / "all.h5").stat().st_size)
+        changed = bytearray((self.where / "all.h5").read_bytes())
+        at = changed.index(numbers)
+        changed[at + 8 * 77777:at + 8 * 77777 + 8] = struct.pack("<d", -1.0)
+        (self.where / "other.h5").write_bytes(changed)
+        told = subprocess.run(["h5diff", "all.h5", "other.h5"], text=True, capture_output=True, timeout=60, cwd=self.where)
+        self.assertEqual(told.returncode, 1, told.stderr)
+        self.assertIn("1 differences found", told.stdout)
+        self.end(job)
+
+    def test_h5py(self):
+        try:
+            import h5py
+            import numpy
+        except ImportError:
+            self.skipTest("no h5py")
+        job, (a, b) = self.two()
+        right = numpy.arange(120_000, dtype=numpy.float64).reshape(300, 400)
+        with h5py.File(a / "all.h5", "w") as file:
+            file.create_dataset("plain", data=right)
+            file.create_dataset("packed", data=right, chunks=(64, 64), compression="gzip")
+            grows = file.create_dataset("grows", shape=(0,), maxshape=(None,), dtype="i4")
+            for i in range(20):
+                grows.resize((grows.shape[0] + 1000,))
+                grows[-1000:] = i
+            file["plain"].attrs["unit"] = "m"
+            with self.assertRaises(BlockingIOError):  # HDF5 locks its files, here for all hosts
+                h5py.File(b / "all.h5", "r")
+        with h5py.File(b / "all.h5", "r+") as file:
+            self.assertTrue((file["plain"][:] == right).all())
+            self.assertTrue((file["packed"][:] == right).all())
+            self.assertTrue((file["grows"][:] == numpy.repeat(numpy.arange(20), 1000)).all())
+            self.assertEqual(file["plain"].attrs["unit"], "m")
+            file["plain"][17, :] = -1
+        with h5py.File(a / "all.h5", "r") as file, h5py.File(b / "all.h5", "r") as same:
+            right[17, :] = -1
+            for one in (file, same):
+                self.assertTrue((one["plain"][:] == right).all())
         self.end(job)
 
     def test_names_of_open_containers(self):
