@@ -25,7 +25,15 @@ void name_table::take(entry& e, const file_facts& facts) {
   e.about.facts = facts;
 }
 
-name_table::number name_table::look_up(const std::string& name, const file_facts& facts) {
+void name_table::know(number file, unsigned mode) {
+  const std::lock_guard lock(mutex_);
+  entry& e = entries_[file];
+  e.look_ups = UINT64_MAX;
+  e.about.mode = mode;
+  e.about.changed = now();
+}
+
+name_table::number name_table::look_up(const std::string& name, const file_facts& facts, unsigned mode) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = numbers_.try_emplace(facts.identity, next_);
   entry& e = entries_[at->second];
@@ -33,6 +41,7 @@ name_table::number name_table::look_up(const std::string& name, const file_facts
     ++next_;
     e.about.facts = facts;
     e.about.changed = now();
+    e.about.mode = mode;
   } else {
     take(e, facts);
     if (e.look_ups == 0) forgotten_.erase(e.place);
@@ -67,6 +76,11 @@ bool name_table::find(number file, known& into) const {
 void name_table::saw(number file, const file_facts& facts) {
   const std::lock_guard lock(mutex_);
   if (entry* const e = known_to_kernel(file)) take(*e, facts);
+}
+
+void name_table::set_mode(number file, unsigned mode) {
+  const std::lock_guard lock(mutex_);
+  if (entry* const e = known_to_kernel(file)) e->about.mode = mode;
 }
 
 void name_table::changed(number file, const timespec& when) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers by which the kernel knows files of a mount, and what is open of each. A file keeps its number, whatever name it gets, here or on another node; a
-// name that another file has by now leads to another number. Number and time of a file stay when the kernel forgets it, which it does as it likes: those of
-// the last `most_forgotten` files. Used by session.cpp, in threads of the mount. name_table.cpp.
+// name that another file has by now leads to another number. Number, time and mode of a file stay when the kernel forgets it, which it does as it likes: those
+// of the last `most_forgotten` files. Used by session.cpp, in threads of the mount. name_table.cpp.
 #pragma once
 
 #include <atomic>
@@ -34,10 +34,12 @@ struct opened {
 class name_table {
  public:
   using number = std::uint64_t;  ///< fuse_ino_t
+  static constexpr unsigned usual_mode = 0644;
   struct known {
-    std::string name{};   ///< when the kernel last asked for it
-    file_facts facts{};   ///< when somebody last looked
-    timespec changed{};   ///< through this mount, or when somebody saw another length
+    std::string name{};          ///< when the kernel last asked for it
+    file_facts facts{};          ///< when somebody last looked
+    timespec changed{};          ///< through this mount, or when somebody saw another length
+    unsigned mode = usual_mode;  ///< permissions, as a program has set them through this mount
   };
 
   static constexpr std::size_t most_forgotten = 8192;  ///< more than there can be containers
@@ -45,14 +47,17 @@ class name_table {
   /// `first`: the smallest number.
   explicit name_table(number first) noexcept : next_(first) {}
 
-  /// The kernel learns it once more.
-  [[nodiscard]] number look_up(const std::string& name, const file_facts& facts);
+  /// One that the kernel knows from the beginning, and for ever.
+  void know(number file, unsigned mode);
+  /// The kernel learns it once more. `mode`: of a file that is new.
+  [[nodiscard]] number look_up(const std::string& name, const file_facts& facts, unsigned mode = usual_mode);
   /// So many times less; a number that the kernel does not know is found no more.
   void forget(number file, std::uint64_t look_ups);
   /// False if the number is unknown.
   [[nodiscard]] bool find(number file, known& into) const;
   /// Somebody has looked.
   void saw(number file, const file_facts& facts);
+  void set_mode(number file, unsigned mode);
   void changed(number file, const timespec& when);
   /// Written, or cut, through this mount.
   void changed_now(number file);

@@ -254,6 +254,56 @@ class Mount(unittest.TestCase):
         self.assertEqual(refused.exception.errno, errno.EXDEV)
         self.end(job)
 
+    def test_stock_programs_with_modes_and_times(self):
+        job, _ = self.served()
+        source = self.folder / "source"
+        source.mkdir(0o700)
+        for name, mode in (("tool", 0o755), ("own", 0o600), ("plain", 0o640)):
+            (source / name).write_text(name + "\n")
+            (source / name).chmod(mode)
+            os.utime(source / name, (1e9, 1e9))
+
+        def same(name):
+            there, here = (self.where / name).stat(), (source / name).stat()
+            self.assertEqual((oct(there.st_mode), there.st_mtime, there.st_size), (oct(here.st_mode), here.st_mtime, here.st_size), name)
+
+        def quietly(words):
+            done = subprocess.run(["sh", "-c", words], text=True, capture_output=True, timeout=60, cwd=self.where)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+            return done.stdout
+
+        for words in ("cp -p ../source/* .", "cp -a ../source/* .", "tar -C ../source -cf - . | tar xpf -", "tar -C ../source -cf - tool own plain | tar xf -"):
+            quietly(words + " && cmp tool ../source/tool")
+            for name in ("tool", "own", "plain"):
+                same(name)
+            quietly("rm tool own plain")
+        if shutil.which("rsync"):
+            quietly("rsync -a ../source/ .")
+            for name in ("tool", "own", "plain"):
+                same(name)
+            self.assertEqual(quietly("rsync -ai ../source/ ."), "", "there is nothing to do")
+            quietly("rm tool own plain")
+        quietly("install ../source/plain tool && test -x tool && touch -r ../source/own tool && test ! tool -nt ../source/own")
+        quietly("touch tool && test tool -nt ../source/own")
+        quietly("sed -i s/plain/word/ tool && test -x tool && ./tool 2> /dev/null; test $(cat tool) = word")
+        quietly("cp -p ../source/own ../source/moved && mv ../source/moved . && test $(stat -c %a moved) = 600")
+        quietly("printf '#!/bin/sh\necho ran\n' > script && chmod +x script && test $(./script) = ran")
+        if shutil.which("make"):
+            (self.where / "Makefile").write_text("result: input\n\tcat input > result\n")
+            quietly("echo 1 > input && make -s && make -q")
+            self.shell("sleep 0.02 && echo 2 > input && ! make -q && make -s && make -q && test $(cat result) = 2")
+        if os.geteuid() == 0:  # there are no owners: programs say so, and go on
+            os.chown(source / "plain", 1000, 1000)
+            for words, status in (("cp -p ../source/plain plain", 1), ("tar -C ../source -cf - plain | tar xf -", 2),
+                                  ("cp -p ../source/plain ../moved && mv ../moved plain", 0)):
+                done = subprocess.run(["sh", "-c", words], text=True, capture_output=True, timeout=60, cwd=self.where)
+                self.assertEqual(done.returncode, status, words)
+                self.assertIn("Operation not permitted", done.stderr, words)
+                self.assertEqual((self.where / "plain").stat().st_mtime, 1e9, words)
+                quietly("cmp plain ../source/plain && rm plain")
+            quietly("tar -C ../source -cf - plain | tar xf - --no-same-owner && cp --preserve=mode,timestamps ../source/plain plain")
+        self.end(job)
+
     # ---- Two mounts, as of two hosts
 
     def two(self, **variables):

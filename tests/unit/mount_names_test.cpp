@@ -81,6 +81,30 @@ TEST(MountNames, AFileThatIsForgottenKeepsNumberAndTime) {
   EXPECT_EQ(all.look_up("b", file_of(10)), first + 1 + name_table::most_forgotten);
 }
 
+TEST(MountNames, ModesAreTheFiles) {
+  name_table all(first);
+  name_table::known file;
+  const auto mode_of = [&](name_table::number n) {
+    EXPECT_TRUE(all.find(n, file));
+    return file.mode;
+  };
+  const auto a = all.look_up("a", file_of(10)), b = all.look_up("b", file_of(11), 0600);
+  EXPECT_EQ(mode_of(a), name_table::usual_mode);
+  EXPECT_EQ(mode_of(b), 0600u);
+  EXPECT_EQ(all.look_up("c", file_of(11)), b);
+  EXPECT_EQ(mode_of(b), 0600u);
+  all.set_mode(b, 0755);
+  all.forget(b, 2);
+  EXPECT_EQ(all.look_up("b", file_of(11), 0644), b);
+  EXPECT_EQ(mode_of(b), 0755u);
+  // The directory, which nobody looks up.
+  all.know(1, 0700);
+  EXPECT_EQ(mode_of(1), 0700u);
+  all.forget(1, 1);
+  all.set_mode(1, 0711);
+  EXPECT_EQ(mode_of(1), 0711u);
+}
+
 TEST(MountNames, AnotherLengthIsAChange) {
   name_table all(first);
   name_table::known file;

@@ -217,9 +217,55 @@ TEST_F(Mount, TellsErrorsByTheirNumbers) {
   EXPECT_EQ(errno, EPERM);
   EXPECT_NE(::open(path(std::string(64, 'n').c_str()).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644), 0);
   EXPECT_EQ(errno, ENAMETOOLONG);
-  EXPECT_NE(::chmod(path("f").c_str(), 0600), 0);
+}
+
+TEST_F(Mount, KeepsModesAndHasNoOwners) {
+  shown.add("f", "content");
+  shown.add("constant", "content", true);
+  const auto mode_of = [&](const char* name) {
+    struct stat s {};
+    EXPECT_EQ(::stat(path(name).c_str(), &s), 0) << name;
+    return s.st_mode & 07777;
+  };
+  const auto change = [&](const char* name, mode_t mode) { return ::chmod(path(name).c_str(), mode) == 0 ? 0 : errno; };
+  EXPECT_EQ(change("f", 0750), 0);
+  EXPECT_EQ(mode_of("f"), 0750u);
+  ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(mode_of("g"), 0750u);
+  EXPECT_EQ(change("g", 04755), EPERM);
+  EXPECT_EQ(mode_of("g"), 0750u);
+  EXPECT_EQ(change("constant", 0644), EPERM) << "nobody may write it";
+  EXPECT_EQ(change("constant", 0500), 0);
+  EXPECT_EQ(mode_of("constant"), 0500u);
+  EXPECT_EQ(mode_of(""), 0755u);
+  EXPECT_EQ(change("", 0700), 0);
+  EXPECT_EQ(mode_of(""), 0700u);
+  ::umask(022);
+  const os::descriptor made(::open(path("made").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0660));
+  EXPECT_EQ(mode_of("made"), 0640u);
+  EXPECT_EQ(::fchmod(made.number(), 0600), 0);
+  EXPECT_EQ(mode_of("made"), 0600u);
+  EXPECT_EQ(::chown(path("g").c_str(), ::geteuid(), ::getegid()), 0) << "as it is";
+  EXPECT_NE(::chown(path("g").c_str(), ::geteuid() + 1, static_cast<gid_t>(-1)), 0);
   EXPECT_EQ(errno, EPERM);
-  EXPECT_EQ(::chmod(path("f").c_str(), 0644), 0) << "as it is";
+  EXPECT_NE(::chown(path("g").c_str(), static_cast<uid_t>(-1), ::getegid() + 1), 0);
+  EXPECT_EQ(errno, EPERM);
+}
+
+TEST_F(Mount, TheDirectoryChangesWithItsNames) {
+  shown.add("f", "content");
+  const auto changes = [&](const std::string& words) {
+    EXPECT_EQ(shell("touch -d 2001-01-01 " + at), 0);
+    EXPECT_EQ(shell(words), 0) << words;
+    struct stat s {};
+    EXPECT_EQ(::stat(at.c_str(), &s), 0);
+    return s.st_mtim.tv_sec > 1'500'000'000;
+  };
+  EXPECT_FALSE(changes("echo more >> " + path("f")));
+  EXPECT_TRUE(changes("true > " + path("made")));
+  EXPECT_TRUE(changes("mv " + path("made") + " " + path("moved")));
+  EXPECT_TRUE(changes("rm " + path("moved")));
+  EXPECT_FALSE(changes("! rmdir " + path("f") + " 2> /dev/null"));
 }
 
 TEST_F(Mount, SyncsAtCloseWhatWasWrittenOnly) {
