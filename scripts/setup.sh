@@ -14,7 +14,7 @@ packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 # The Python package.
 packages+=(python3-dev python3-cloudpickle)
 # For `quire run --mount`, and what its tests read mounted files with; for the linker of compressed files in examples/linkers. Without them these are left out.
-packages+=(libfuse3-dev fuse3 sqlite3 libzstd-dev)
+packages+=(libfuse3-dev fuse3 sqlite3 rsync hdf5-tools python3-h5py libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
     openssh-client clang-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian groff-base)

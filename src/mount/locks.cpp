@@ -26,6 +26,7 @@ int locks::set(number file, const std::shared_ptr<opened>& by, const file_lock& 
 }
 
 void locks::wait(std::shared_ptr<waiter> who) {
+  if (who->wanted.of_flock) drop(*who->by, {who->file, who->wanted.owner, true});
   const std::lock_guard lock(mutex_);
   waiters_.push_back(std::move(who));
   changed_.notify_all();
@@ -69,8 +70,7 @@ void locks::unlock(opened& by, const key& of) {
   (void)by.shown.lock(by.handle, {of.owner, of.of_flock, file_lock::kind::none, 0, INT64_MAX});  // it cannot fail while the job lives
 }
 
-void locks::on_flush(number file, opened& by, std::uint64_t owner) {
-  const key of{file, owner, false};
+void locks::drop(opened& by, const key& of) {
   {
     const std::lock_guard lock(mutex_);
     if (holders_.erase(of) == 0) return;
@@ -78,6 +78,8 @@ void locks::on_flush(number file, opened& by, std::uint64_t owner) {
   unlock(by, of);
   changed_.notify_all();
 }
+
+void locks::on_flush(number file, opened& by, std::uint64_t owner) { drop(by, {file, owner, false}); }
 
 void locks::on_release(number file, opened& by) {
   std::vector<key> gone;

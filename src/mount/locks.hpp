@@ -36,7 +36,7 @@ class locks {
 
   /// As files::lock(); does not wait.
   [[nodiscard]] int set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted);
-  /// Somebody else's is in the way.
+  /// Somebody else's is in the way. One of flock that the owner has goes before, so that two who share it do not wait for each other.
   void wait(std::shared_ptr<waiter> who);
   /// An owner closes the file: its locks of fcntl go, by whatever descriptor they were made.
   void on_flush(number file, opened& by, std::uint64_t owner);
@@ -53,7 +53,9 @@ class locks {
     friend auto operator<=>(const key&, const key&) = default;
   };
   void work();
-  void unlock(opened& by, const key& of);
+  static void unlock(opened& by, const key& of);
+  /// What the owner has, if it may have something.
+  void drop(opened& by, const key& of);
   /// False: it waits on.
   [[nodiscard]] bool serve(waiter& w);
 

@@ -46,6 +46,8 @@ constexpr unsigned threads = 16;  ///< requests that may wait for their files at
 constexpr fuse_ino_t root = FUSE_ROOT_ID;
 constexpr fuse_ino_t unknown_number = 0xffffffff;  ///< of a name in a list, as libfuse has it
 constexpr std::uint32_t block_bytes = 4096;
+constexpr unsigned all_permissions = 0777, all_may_write = 0222;
+constexpr int most_tries = 100;  ///< to make a file that others make and remove meanwhile
 constexpr std::uint64_t last_byte = INT64_MAX;  ///< of a lock that goes to the end, wherever that is
 
 /// What libfuse says goes into our own sentence. It has no place for a pointer of ours.
@@ -71,7 +73,7 @@ class session final : public mounted {
   void get_attributes(fuse_req_t request, fuse_ino_t number);
   void set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info);
   void open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info);
-  void create_file(fuse_req_t request, const char* name, fuse_file_info* info);
+  void create_file(fuse_req_t request, const char* name, mode_t mode, fuse_file_info* info);
   void read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
   void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info);
   void sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written);
@@ -79,20 +81,22 @@ class session final : public mounted {
   void lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits);
   void test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted);
   void release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
+  void remove_file(fuse_req_t request, const char* name);
   void rename_file(fuse_req_t request, const char* from, const char* to, unsigned how);
   void open_directory(fuse_req_t request, fuse_file_info* info);
   void read_directory(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
   void tell_space(fuse_req_t request);
   [[nodiscard]] const library& fuse() const noexcept { return fuse_; }
   [[nodiscard]] name_table& names() noexcept { return names_; }
-  [[nodiscard]] files& shown() noexcept { return *files_; }
 
  private:
   void work();
-  [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const;
-  [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts);
+  [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const name_table::known& file) const;
+  [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts, unsigned mode = name_table::usual_mode);
   [[nodiscard]] int open_by_number(fuse_ino_t number, bool writes, files::handle& handle, file_facts& facts);
-  [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
+  [[nodiscard]] int look_at(fuse_ino_t number, name_table::known& file);
+  void begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file, const file_facts& facts, fuse_file_info* info);
+  void end_use(fuse_ino_t number, const opened* file);
   [[nodiscard]] bool needs_no_flush(fuse_req_t request) const;
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
@@ -108,36 +112,46 @@ class session final : public mounted {
   name_table names_{root + 1};
   locks locks_{};
   refresher refresher_{[this](fuse_ino_t number) { (void)fuse_.lowlevel_notify_inval_inode(session_, number, 0, 0); }};
-  timespec begun_{};
 };
 
 opened& file_of(const fuse_file_info* info) { return *reinterpret_cast<opened*>(info->fh); }
+bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
+bool cuts(int flags) { return (flags & O_TRUNC) != 0; }
 
 session& of(fuse_req_t request);
 
 // ---- Requests -------------------------------------------------------------------------------------------------------
 
-struct stat session::attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const {
+struct stat session::attributes_of(fuse_ino_t number, const name_table::known& file) const {
   struct stat s {};
   s.st_ino = number;
   s.st_uid = ::geteuid();
   s.st_gid = ::getegid();
-  s.st_mode = number == root ? S_IFDIR | 0755 : S_IFREG | (facts.read_only ? 0444 : 0644);
+  s.st_mode = number == root ? S_IFDIR | file.mode : S_IFREG | (file.mode & (file.facts.read_only ? ~all_may_write : ~0u));
   s.st_nlink = number == root ? 2 : 1;
-  s.st_size = static_cast<off_t>(facts.bytes);
-  s.st_blocks = static_cast<blkcnt_t>((facts.bytes + 511) / 512);
+  s.st_size = static_cast<off_t>(file.facts.bytes);
+  s.st_blocks = static_cast<blkcnt_t>((file.facts.bytes + 511) / 512);
   s.st_blksize = 1 << 20;
-  s.st_atim = s.st_mtim = s.st_ctim = changed;
+  s.st_atim = s.st_mtim = s.st_ctim = file.changed;
   return s;
 }
 
-int session::facts_of(fuse_ino_t number, file_facts& facts, timespec& changed) {
-  name_table::known file;
+/// The kernel has asked for the name a moment ago. Where another node has removed the file since, or given its name to another one, `file` is what it was
+/// then: a program that asks for a name which always is there must not hear that there is none.
+int session::look_at(fuse_ino_t number, name_table::known& file) {
   if (!names_.find(number, file)) return ENOENT;
-  changed = file.changed;
-  if (const int error = files_->look_up(file.name, facts); error != ENOENT && (error != 0 || facts.identity == file.identity)) return error;
-  const auto open = names_.any_open(number);  // the name has gone; the kernel does not say by which descriptor somebody asks
-  return open == nullptr ? ENOENT : files_->facts(open->handle, facts);
+  if (number == root) return 0;
+  file_facts facts;
+  int error = files_->look_up(file.name, facts);
+  if (error == 0 && facts.identity != file.facts.identity) error = ENOENT;
+  if (error == ENOENT) {  // the kernel does not say by which descriptor somebody asks, if by any
+    const auto open = names_.any_open(number);
+    if (open == nullptr) return 0;
+    error = files_->facts(open->handle, facts);
+  }
+  if (error != 0) return error;
+  names_.saw(number, facts);
+  return names_.find(number, file) ? 0 : ENOENT;
 }
 
 void session::look_up(fuse_req_t request, const char* name) {
@@ -153,25 +167,22 @@ void session::look_up(fuse_req_t request, const char* name) {
 }
 
 /// The kernel is about to learn it.
-fuse_entry_param session::entry_of(const char* name, const file_facts& facts) {
+fuse_entry_param session::entry_of(const char* name, const file_facts& facts, unsigned mode) {
   fuse_entry_param entry{};
   name_table::known file;
-  entry.ino = names_.look_up(name, facts.identity);
+  entry.ino = names_.look_up(name, facts, mode);
   (void)names_.find(entry.ino, file);
-  entry.attr = attributes_of(entry.ino, facts, file.changed);
+  entry.attr = attributes_of(entry.ino, file);
   return entry;
 }
 
 void session::get_attributes(fuse_req_t request, fuse_ino_t number) {
-  file_facts facts;
-  timespec changed = begun_;
-  if (number != root) {
-    if (const int error = facts_of(number, facts, changed); error != 0) {
-      fuse_.reply_err(request, error);
-      return;
-    }
+  name_table::known file;
+  if (const int error = look_at(number, file); error != 0) {
+    fuse_.reply_err(request, error);
+    return;
   }
-  const struct stat s = attributes_of(number, facts, changed);
+  const struct stat s = attributes_of(number, file);
   fuse_.reply_attr(request, &s, 0);
 }
 
@@ -188,19 +199,21 @@ int session::resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info
   return error != 0 ? error : files_->sync(handle);
 }
 
-/// Owner and mode are what they are; times are those of this mount.
+/// The owner is who runs the job. Modes and times are those of this mount, so that programs which set them find them; on other hosts nobody knows of them.
 void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info) {
-  file_facts facts;
-  timespec changed = begun_;
-  int error = number == root ? 0 : facts_of(number, facts, changed);
-  const struct stat now = attributes_of(number, facts, changed);
-  if (error == 0 && (which & FUSE_SET_ATTR_MODE) != 0 && (wanted.st_mode & 07777) != (now.st_mode & 07777)) error = EPERM;
+  name_table::known file;
+  int error = look_at(number, file);
+  const struct stat now = attributes_of(number, file);
+  const unsigned mode = wanted.st_mode & 07777;
+  const unsigned never = (07777 & ~all_permissions) | (file.facts.read_only ? all_may_write : 0);
+  if (error == 0 && (which & FUSE_SET_ATTR_MODE) != 0 && (mode & never) != 0) error = EPERM;
   if (error == 0 && (which & FUSE_SET_ATTR_UID) != 0 && wanted.st_uid != now.st_uid) error = EPERM;
   if (error == 0 && (which & FUSE_SET_ATTR_GID) != 0 && wanted.st_gid != now.st_gid) error = EPERM;
   if (error == 0 && (which & FUSE_SET_ATTR_SIZE) != 0) {
     error = number == root ? EISDIR : resize(number, static_cast<std::uint64_t>(wanted.st_size), info);
     if (error == 0) names_.changed_now(number);
   }
+  if (error == 0 && (which & FUSE_SET_ATTR_MODE) != 0) names_.set_mode(number, mode);
   if (error == 0 && (which & FUSE_SET_ATTR_MTIME_NOW) != 0) names_.changed_now(number);
   else if (error == 0 && (which & FUSE_SET_ATTR_MTIME) != 0) names_.changed(number, wanted.st_mtim);
   if (error != 0) {
@@ -223,62 +236,71 @@ int session::open_by_number(fuse_ino_t number, bool writes, files::handle& handl
   if (!names_.find(number, file)) return ESTALE;
   if (const int error = files_->open(file.name, writes, handle); error != 0) return error == ENOENT ? ESTALE : error;
   int error = files_->facts(handle, facts);
-  if (error == 0 && facts.identity != file.identity) error = ESTALE;
+  if (error == 0 && facts.identity != file.facts.identity) error = ESTALE;
   if (error != 0) files_->close(handle);
   return error;
+}
+
+void session::begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file, const file_facts& facts, fuse_file_info* info) {
+  file->refreshed = caches_ && !writes(info->flags) && !facts.read_only;
+  info->direct_io = facts.read_only || file->refreshed ? 0 : 1;
+  info->noflush = needs_no_flush(request) ? 1 : 0;
+  info->keep_cache = 0;  // the name may belong to another file by now
+  info->fh = reinterpret_cast<std::uint64_t>(file.get());
+  names_.add(number, file);
+  if (file->refreshed) refresher_.on_open(number);
+}
+
+void session::end_use(fuse_ino_t number, const opened* file) {
+  if (file->refreshed) refresher_.on_release(number);
+  names_.remove(number, file);
 }
 
 void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   file_facts facts;
   std::shared_ptr<opened> file;
   files::handle handle = 0;
-  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
-  int error = open_by_number(number, writes, handle, facts);
+  int error = open_by_number(number, writes(info->flags) || cuts(info->flags), handle, facts);
   if (error == 0) file = std::make_shared<opened>(*files_, handle);
-  if (error == 0 && (info->flags & O_TRUNC) != 0) {
-    error = writes ? files_->truncate(handle, 0) : EINVAL;
-    names_.changed_now(number);
+  if (error == 0 && cuts(info->flags)) {
+    file->wrote.store(true);
+    error = files_->truncate(handle, 0);
+    if (error == 0) names_.changed_now(number);
   }
   if (error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
-  const bool refreshed = caches_ && !writes && !facts.read_only;
-  info->direct_io = facts.read_only || refreshed ? 0 : 1;
-  file->refreshed = refreshed;
-  info->noflush = needs_no_flush(request) ? 1 : 0;
-  info->keep_cache = 0;  // the name may belong to another file by now
-  info->fh = reinterpret_cast<std::uint64_t>(file.get());
-  names_.add(number, file);
-  if (refreshed) refresher_.on_open(number);
-  if (fuse_.reply_open(request, info) == 0) return;
-  if (refreshed) refresher_.on_release(number);
-  file.reset();
-  names_.remove(number, reinterpret_cast<const opened*>(info->fh));
+  begin_use(request, number, file, facts, info);
+  if (fuse_.reply_open(request, info) != 0) end_use(number, file.get());
 }
 
-void session::create_file(fuse_req_t request, const char* name, fuse_file_info* info) {
+void session::create_file(fuse_req_t request, const char* name, mode_t mode, fuse_file_info* info) {
   std::shared_ptr<opened> file;
   files::handle handle = 0;
   file_facts facts;
-  int error = std::strlen(name) > most_name_bytes ? ENAMETOOLONG : files_->create(name, handle);
-  const bool found = error == EEXIST && (info->flags & O_EXCL) == 0;  // another node was faster
-  if (found) error = files_->open(name, true, handle);
+  bool found = false;
+  int error = std::strlen(name) > most_name_bytes ? ENAMETOOLONG : ENOENT;
+  for (int tries = 0; error == ENOENT && tries < most_tries; ++tries) {
+    error = files_->create(name, handle);
+    found = error == EEXIST && (info->flags & O_EXCL) == 0;  // another node was faster, and may remove it again
+    if (found) error = files_->open(name, writes(info->flags) || cuts(info->flags), handle);
+  }
   if (error == 0) file = std::make_shared<opened>(*files_, handle);
-  if (error == 0 && found && (info->flags & O_TRUNC) != 0) error = files_->truncate(handle, 0);
+  if (error == 0 && found && cuts(info->flags)) {
+    file->wrote.store(true);
+    error = files_->truncate(handle, 0);
+  }
   if (error == 0) error = files_->facts(handle, facts);
   if (error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
-  const fuse_entry_param entry = entry_of(name, facts);
-  info->direct_io = 1;
-  info->noflush = needs_no_flush(request) ? 1 : 0;
-  info->fh = reinterpret_cast<std::uint64_t>(file.get());
-  names_.add(entry.ino, file);
+  if (!found) names_.changed_now(root);
+  const fuse_entry_param entry = entry_of(name, facts, found ? name_table::usual_mode : mode & all_permissions);
+  begin_use(request, entry.ino, file, facts, info);
   if (fuse_.reply_create(request, &entry, info) == 0) return;
-  file.reset();
-  names_.remove(entry.ino, reinterpret_cast<const opened*>(info->fh));
+  end_use(entry.ino, file.get());
   names_.forget(entry.ino, 1);
 }
 
@@ -325,8 +347,7 @@ void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_
 
 void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
   locks_.on_release(number, file_of(info));
-  if (file_of(info).refreshed) refresher_.on_release(number);
-  names_.remove(number, &file_of(info));
+  end_use(number, &file_of(info));
   fuse_.reply_err(request, 0);  // nobody waits for it; close_descriptor() was before
 }
 
@@ -363,25 +384,36 @@ void session::test_lock(fuse_req_t request, const fuse_file_info* info, file_loc
   fuse_.reply_lock(request, &found);
 }
 
-void session::rename_file(fuse_req_t request, const char* from, const char* to, unsigned how) {
-  int error = (how & ~unsigned{RENAME_NOREPLACE}) != 0 ? EINVAL : std::strlen(to) > most_name_bytes ? ENAMETOOLONG : 0;
-  if (error == 0) error = files_->rename(from, to, (how & RENAME_NOREPLACE) != 0);
+void session::remove_file(fuse_req_t request, const char* name) {
+  const int error = files_->remove(name);
+  if (error == 0) names_.changed_now(root);
   fuse_.reply_err(request, error);
 }
 
-/// The names as they are now; read_directory() gives them out in pieces.
+void session::rename_file(fuse_req_t request, const char* from, const char* to, unsigned how) {
+  int error = (how & ~unsigned{RENAME_NOREPLACE}) != 0 ? EINVAL : std::strlen(to) > most_name_bytes ? ENAMETOOLONG : 0;
+  if (error == 0) error = files_->rename(from, to, (how & RENAME_NOREPLACE) != 0);
+  if (error == 0) names_.changed_now(root);
+  fuse_.reply_err(request, error);
+}
+
+/// read_directory() takes the names as they are when a program is at the beginning, for the first time or again, and gives them out in pieces.
 void session::open_directory(fuse_req_t request, fuse_file_info* info) {
   auto found = std::make_unique<std::vector<named_file>>();
-  if (const int error = files_->list(*found); error != 0) {
-    fuse_.reply_err(request, error);
-    return;
-  }
   info->fh = reinterpret_cast<std::uint64_t>(found.get());
   if (fuse_.reply_open(request, info) == 0) (void)found.release();
 }
 
 void session::read_directory(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info) {
-  const auto& found = *reinterpret_cast<const std::vector<named_file>*>(info->fh);
+  auto& found = *reinterpret_cast<std::vector<named_file>*>(info->fh);
+  if (at == 0) {
+    std::vector<named_file> now;
+    if (const int error = files_->list(now); error != 0) {
+      fuse_.reply_err(request, error);
+      return;
+    }
+    found = std::move(now);
+  }
   std::vector<char> buffer(size);
   std::size_t used = 0;
   for (std::size_t i = static_cast<std::size_t>(at); i < found.size() + 2; ++i) {
@@ -436,7 +468,7 @@ fuse_lowlevel_ops operations() {
     of(r).set_attributes(r, number, *wanted, which, info);
   };
   o.open = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).open_file(r, number, info); };
-  o.create = [](fuse_req_t r, fuse_ino_t, const char* name, mode_t, fuse_file_info* info) { of(r).create_file(r, name, info); };
+  o.create = [](fuse_req_t r, fuse_ino_t, const char* name, mode_t mode, fuse_file_info* info) { of(r).create_file(r, name, mode, info); };
   o.read = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_file(r, size, at, info); };
   o.write = [](fuse_req_t r, fuse_ino_t number, const char* from, std::size_t size, off_t at, fuse_file_info* info) {
     of(r).write_file(r, number, from, size, at, info);
@@ -452,7 +484,7 @@ fuse_lowlevel_ops operations() {
     const auto kind = (how & LOCK_UN) != 0 ? file_lock::kind::none : (how & LOCK_EX) != 0 ? file_lock::kind::exclusive : file_lock::kind::shared;
     of(r).lock_file(r, number, info, {info->lock_owner, true, kind, 0, last_byte}, (how & LOCK_NB) == 0);
   };
-  o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { refuse(r, of(r).shown().remove(name)); };
+  o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { of(r).remove_file(r, name); };
   o.opendir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).open_directory(r, info); };
   o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_directory(r, size, at, info); };
   o.releasedir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) {
@@ -481,7 +513,7 @@ base::status session::mount(const std::string& directory) {
   where_ = os::canonical_directory(directory);
   stop_ = os::descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_.open()) return refused("cannot make a descriptor: " + os::error_text(errno), QUIRE_SYSTEM);
-  ::clock_gettime(CLOCK_REALTIME, &begun_);
+  names_.know(root, 0755);
   const os::close_on_exec_scope descriptors;
   const os::signals_blocked_scope signals;
   g_said.clear();

@@ -41,7 +41,9 @@ constexpr const char* script =
 base::result<os::descriptor> watch_own_death(const std::string& directory) {
   auto pipe = os::make_pipe();
   if (!pipe.ok()) return QUIRE_SYSTEM;
-  const int reads = pipe.value().first.number();
+  // Descriptor 3 by way of a number above, so that it is not closed on exec when it is 3 already.
+  const os::descriptor above(::fcntl(pipe.value().first.number(), F_DUPFD_CLOEXEC, 10));
+  if (!above.open()) return QUIRE_SYSTEM;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   if (::posix_spawn_file_actions_init(&actions) != 0) return QUIRE_SYSTEM;
@@ -49,11 +51,9 @@ base::result<os::descriptor> watch_own_death(const std::string& directory) {
     ::posix_spawn_file_actions_destroy(&actions);
     return QUIRE_SYSTEM;
   }
-  // Descriptor 3 by way of a number above, so that it is not closed on exec when it is 3 already.
-  const int above = ::fcntl(reads, F_DUPFD_CLOEXEC, 10);
   sigset_t none;
   ::sigemptyset(&none);
-  ::posix_spawn_file_actions_adddup2(&actions, above, 3);
+  ::posix_spawn_file_actions_adddup2(&actions, above.number(), 3);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, 4);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
@@ -64,7 +64,6 @@ base::result<os::descriptor> watch_own_death(const std::string& directory) {
   const int error = ::posix_spawn(&pid, "/bin/sh", &actions, &attributes, pointers.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
-  if (above >= 0) ::close(above);
   if (error != 0) {
     errno = error;
     return QUIRE_SYSTEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers: all nodes see one content, by mappings and by calls, and the file has every byte of it after a sync, as plain pread() tells. Arguments: none; or
-// parts by name; `many N`; those with a directory stand in CMakeLists.txt.
+// Containers: all nodes see one content, by mappings and by calls, and the file has every byte of it after a sync, as plain pread() tells. What calls refuse,
+// linkers of programs and extremes have programs of their own. Arguments: none; or parts by name; `many N`; those with a directory stand in CMakeLists.txt.
 #include <fcntl.h>
 #include <quire/container.h>
 #include <setjmp.h>
@@ -8,12 +8,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include "containers.hpp"
 
@@ -22,92 +19,6 @@ namespace {
 using namespace quire::test;
 
 // ---- Parts
-
-void refusals() {
-  quire_container c{};
-  const auto refused = [&](const char* name, const quire_container_options& o, quire_status why, const char* part) {
-    REQUIRE_STATUS(quire_container_open(name, &o, &c), why);
-    REQUIRE(said(part));
-  };
-  constexpr unsigned create = QUIRE_CONTAINER_CREATE;
-  if (quire_node() == 0) {
-    REQUIRE_STATUS(quire_container_open("r", nullptr, nullptr), QUIRE_INVALID);
-    REQUIRE(said("place for the handle"));
-    refused(nullptr, options(create), QUIRE_INVALID, "is NULL");
-    refused("", options(create), QUIRE_INVALID, "is empty");
-    refused(std::string(64, 'x').c_str(), options(create), QUIRE_INVALID, "more than 63");
-    refused("a/b", options(create), QUIRE_INVALID, "one component");
-    refused("r", options(0), QUIRE_NOT_FOUND, "no container 'r'");
-    refused("r", options(64), QUIRE_INVALID, "flags");
-    refused("r", options(QUIRE_CONTAINER_EXCLUSIVE), QUIRE_INVALID, "EXCLUSIVE");
-    refused("r", options(create | QUIRE_CONTAINER_READ_ONLY), QUIRE_INVALID, "size is 0");
-    refused("r", options(create, nullptr, nullptr, std::uint64_t{1} << 60), QUIRE_NO_ADDRESSES, "QUIRE_RANGE");
-    refused("r", options(create, "nobody"), QUIRE_NOT_FOUND, "no linker 'nobody'");
-    refused("r", options(create, "file"), QUIRE_INVALID, "no path");
-    refused("r", options(create, "file", std::string(1024, 'x').c_str()), QUIRE_INVALID, "1023");
-    refused("r", options(create, "file", path("none/none").c_str()), QUIRE_NOT_FOUND, "cannot open");
-    refused("r", options(create, "file", g_directory.c_str()), QUIRE_INVALID, "cannot open");
-    refused("r", options(create, "throttle", "mbps=x;file;y"), QUIRE_INVALID, "cannot open");
-    auto o = options(create, nullptr, nullptr, 8192);
-    o.size = 3;
-    refused("r", o, QUIRE_INVALID, "sizeof");
-    o = options(create, nullptr, nullptr, 8192);
-    o.unit_bytes = 5000;
-    refused("r", o, QUIRE_INVALID, "power of two");
-    o.unit_bytes = 0;
-    o.capacity = 4096;
-    refused("r", o, QUIRE_INVALID, "less than the content");
-    o.capacity = 0;
-    o.placement = QUIRE_PLACE_NODE;
-    o.home = quire_nodes();
-    refused("r", o, QUIRE_INVALID, "no node");
-    o.home = 0;
-    o.placement = QUIRE_PLACE_FIRST_TOUCH;
-    refused("r", o, QUIRE_INVALID, "placement");
-    o = options(create, "file", path("released").c_str(), 4096);
-    o.consistency = QUIRE_RELEASE;
-    refused("r", o, QUIRE_UNSUPPORTED, "sequential");
-    REQUIRE_STATUS(quire_container_remove("r", 0), QUIRE_NOT_FOUND);
-    REQUIRE_STATUS(quire_container_remove("r", 8), QUIRE_INVALID);
-    REQUIRE_STATUS(quire_container_close(c), QUIRE_INVALID);
-    c.id = 1;
-    REQUIRE_STATUS(quire_container_close(c), QUIRE_NOT_FOUND);
-    c.id = 1 | std::uint64_t{1} << 48;
-    std::uint64_t bytes = 0;
-    REQUIRE_STATUS(quire_container_bytes(c, &bytes), QUIRE_NOT_FOUND);
-  }
-  // A second one, for reading; and writing where it must not be.
-  c = open("refusals", options(create, nullptr, nullptr, 100));
-  barrier();
-  if (quire_node() == 0) {
-    quire_container other{};
-    refused("refusals", options(create | QUIRE_CONTAINER_EXCLUSIVE), QUIRE_EXISTS, "there is a container");
-    other = open("refusals", options(QUIRE_CONTAINER_READ_ONLY));
-    std::size_t done = 7;
-    REQUIRE_STATUS(quire_container_write(other, 0, "x", 1, &done), QUIRE_INVALID);
-    REQUIRE_EQUAL(done, 0);
-    REQUIRE_STATUS(quire_container_append(other, "x", 1, nullptr), QUIRE_INVALID);
-    REQUIRE_STATUS(quire_container_truncate(other, 1), QUIRE_INVALID);
-    REQUIRE_STATUS(quire_container_remove("refusals", 0), QUIRE_BUSY);
-    REQUIRE(said("open"));
-    REQUIRE_OK(quire_container_close(other));
-    std::uint64_t capacity = 0;
-    REQUIRE_OK(quire_container_map(c, nullptr, &capacity));
-    REQUIRE_STATUS(quire_container_write(c, capacity, "x", 1, &done), QUIRE_BEYOND);
-    REQUIRE_STATUS(quire_container_write(c, UINT64_MAX, "x", 1, &done), QUIRE_BEYOND);
-    REQUIRE_STATUS(quire_container_truncate(c, capacity + 1), QUIRE_BEYOND);
-    REQUIRE_EQUAL(bytes_of(c), 100);
-    quire_region region{};
-    REQUIRE_OK(quire_container_region(c, &region));
-    REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
-    REQUIRE(said("container"));
-    REQUIRE_STATUS(quire_container_drop(c, 0, 0), QUIRE_UNSUPPORTED);
-  }
-  barrier();
-  REQUIRE_OK(quire_container_close(c));
-  REQUIRE_STATUS(quire_container_close(c), QUIRE_NOT_FOUND);
-  on_node(quire_nodes() - 1, [] { REQUIRE_OK(quire_container_remove("refusals", 0)); });
-}
 
 /// What all interfaces show of a container with `bytes` of this pattern.
 void require_content(quire_container c, std::uint64_t bytes, std::uint64_t seed) {
@@ -667,190 +578,6 @@ void fails() {
   REQUIRE_OK(quire_container_close(c));
 }
 
-// ---- Linkers of the program
-
-struct numbers {
-  static int fill(void* context, std::uint64_t at, void* into, std::size_t bytes) {
-    static_cast<std::atomic<int>*>(context)->fetch_add(1);
-    for (std::size_t i = 0; i < bytes; i += 8) {
-      const std::uint64_t word = mix(at + i);
-      std::memcpy(static_cast<char*>(into) + i, &word, 8);
-    }
-    return 0;
-  }
-};
-std::atomic<int> g_filled{0};
-
-/// Content in the memory of one node, with a grain; and faults on demand.
-struct chest {
-  std::vector<std::byte> all = std::vector<std::byte>(1 << 20);
-  std::uint64_t bytes = 0;
-  int opened = 0, closed = 0, synced = 0;
-  std::atomic<int> wrong{0};  ///< 1: gives nonsense, 2: throws
-};
-chest g_chest;
-quire_linker chest_linker(const char* name) {
-  quire_linker l{};
-  l.size = sizeof l;
-  l.name = name;
-  l.can = QUIRE_LINK_WRITE | QUIRE_LINK_TRUNCATE;
-  l.grain = 16384;
-  l.threads = 1;
-  l.context = &g_chest;
-  l.open = [](void* context, const char* what, unsigned, std::uint64_t* bytes, void** self) {
-    auto* const c = static_cast<chest*>(context);
-    if (std::string_view(what) != "oak") return ENOENT;
-    ++c->opened;
-    *bytes = c->bytes;
-    *self = c;
-    return 0;
-  };
-  l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) {
-    auto* const c = static_cast<chest*>(self);
-    REQUIRE(at % 16384 == 0 && bytes % 16384 == 0);
-    if (c->wrong == 1) return -17;
-    if (c->wrong == 2) throw std::runtime_error("no");
-    std::memcpy(into, c->all.data() + at, bytes);
-    return 0;
-  };
-  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
-    auto* const c = static_cast<chest*>(self);
-    REQUIRE(at % 16384 == 0 && bytes % 16384 == 0);
-    if (c->wrong == 1) return 1 << 20;
-    if (c->wrong == 2) throw 7;
-    std::memcpy(c->all.data() + at, from, bytes);
-    return 0;
-  };
-  l.sync = [](void* self) {
-    ++static_cast<chest*>(self)->synced;
-    return 0;
-  };
-  l.truncate = [](void* self, std::uint64_t bytes) {
-    static_cast<chest*>(self)->bytes = bytes;
-    return 0;
-  };
-  l.close = [](void* self) { ++static_cast<chest*>(self)->closed; };
-  return l;
-}
-
-void linkers() {
-  // A function of its own: each byte is computed by the node that needs it first, and no other.
-  REQUIRE_OK(quire_linker_register_function("numbers", 0, numbers::fill, &g_filled));
-  REQUIRE_STATUS(quire_linker_register_function("numbers", 0, numbers::fill, &g_filled), QUIRE_EXISTS);
-  REQUIRE_STATUS(quire_linker_register_function("memory", 0, numbers::fill, &g_filled), QUIRE_EXISTS);
-  REQUIRE_STATUS(quire_linker_register_function("none", 0, nullptr, nullptr), QUIRE_INVALID);
-  REQUIRE_STATUS(quire_linker_register_function("odd", 5000, numbers::fill, nullptr), QUIRE_INVALID);
-  REQUIRE_STATUS(quire_linker_register(nullptr), QUIRE_INVALID);
-  barrier();
-  constexpr std::uint64_t units = 64;
-  quire_container c{};
-  auto o = options(QUIRE_CONTAINER_CREATE, "numbers");
-  on_node(0, [&] {
-    REQUIRE_STATUS(quire_container_open("numbers", &o, &c), QUIRE_INVALID);
-    REQUIRE(said("READ_ONLY"));
-    o.flags |= QUIRE_CONTAINER_READ_ONLY;
-    REQUIRE_STATUS(quire_container_open("numbers", &o, &c), QUIRE_INVALID);
-    REQUIRE(said("how long"));
-  });
-  o.flags |= QUIRE_CONTAINER_READ_ONLY;
-  o.bytes = units * page;
-  c = open("numbers", o);
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(map(c));
-  for (std::uint64_t i = 0; i < units * page / 8; i += 3) REQUIRE(words[i] == mix(i * 8));
-  barrier();
-  std::int64_t filled = g_filled;
-  REQUIRE(quire_nodes() > 8 || filled > 0);  // all nodes take part
-  REQUIRE_OK(quire_reduce_i64(&filled, 1, QUIRE_SUM));
-  REQUIRE(filled > 0 && filled <= static_cast<std::int64_t>(units));
-  REQUIRE_OK(quire_container_close(c));
-  on_node(0, [] { REQUIRE_OK(quire_container_remove("numbers", 0)); });
-
-  // Errors that mean something else within Quire are a linker's like all others.
-  if (quire_node() == 0) {
-    for (const int error : {ESTALE, ENXIO, EAGAIN, EINTR}) {
-      const std::string name = "wrong " + std::to_string(error);
-      static int given;
-      given = error;
-      REQUIRE_OK(quire_linker_register_function(name.c_str(), 0, [](void*, std::uint64_t, void*, std::size_t) { return given; }, nullptr));
-      auto wrong = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, name.c_str(), nullptr, 2 * page);
-      wrong.placement = QUIRE_PLACE_NODE;
-      quire_container odd{};
-      REQUIRE_OK(quire_container_open(name.c_str(), &wrong, &odd));
-      std::byte one{};
-      std::size_t done = 0;
-      REQUIRE_STATUS(quire_container_read(odd, 0, &one, 1, &done), QUIRE_IO);
-      REQUIRE_OK(quire_container_close(odd));
-      REQUIRE_OK(quire_container_remove(name.c_str(), 0));
-    }
-  }
-  barrier();
-
-  // One that only some nodes have is refused by name, where they would have to do I/O.
-  if (quire_node() == 0) {
-    quire_linker some = chest_linker("some");
-    some.can |= QUIRE_LINK_ANYWHERE;
-    REQUIRE_OK(quire_linker_register(&some));
-    const auto how = options(QUIRE_CONTAINER_CREATE, "some", "oak", page);
-    if (quire_nodes() > 1) {
-      REQUIRE_STATUS(quire_container_open("some", &how, &c), QUIRE_NOT_FOUND);
-      REQUIRE(said("node 1 has no linker 'some'"));
-      REQUIRE_EQUAL(g_chest.opened, g_chest.closed);
-    }
-    g_chest.opened = g_chest.closed = 0;
-  }
-
-  // With a grain, at one node.
-  const quire_linker mine = chest_linker("chest");
-  REQUIRE_OK(quire_linker_register(&mine));
-  barrier();
-  o = options(QUIRE_CONTAINER_CREATE, "chest", "oak");
-  o.placement = QUIRE_PLACE_NODE;
-  auto other = o;
-  other.what = "pine";
-  other.unit_bytes = 16384;
-  if (quire_node() == 0) {
-    REQUIRE_STATUS(quire_container_open("pine", &other, &c), QUIRE_NOT_FOUND);
-    other.unit_bytes = 4096;
-    REQUIRE_STATUS(quire_container_open("pine", &other, &c), QUIRE_INVALID);
-    REQUIRE(said("grain of 16384"));
-  }
-  c = open("chest", o);
-  on_node(quire_nodes() - 1, [&] {
-    write(c, 0, content(50'000, 8));
-    REQUIRE_OK(quire_container_sync(c, 0, 0));
-  });
-  if (quire_node() == 0) {
-    REQUIRE_EQUAL(g_chest.bytes, 50'000);
-    REQUIRE(g_chest.synced > 0);
-    const auto wanted = content(50'000, 8);
-    REQUIRE(std::equal(wanted.begin(), wanted.end(), g_chest.all.begin()));
-    g_chest.wrong = 1;
-  }
-  barrier();
-  for (int wrong = 1; wrong <= 2; ++wrong) {
-    on_node(quire_nodes() - 1, [&] {
-      write(c, 100, content(10, 9));
-      REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
-    });
-    if (quire_node() == 0) g_chest.wrong = 2;
-    barrier();
-  }
-  if (quire_node() == 0) g_chest.wrong = 0;
-  barrier();
-  (void)quire_container_sync(c, 0, 0);
-  barrier();
-  REQUIRE_OK(quire_container_sync(c, 0, 0));
-  barrier();
-  if (quire_node() == 0) REQUIRE(g_chest.all[100] == pattern(0, 9));
-  REQUIRE_OK(quire_container_close(c));
-  on_node(0, [] {
-    REQUIRE_STATUS(quire_container_remove("chest", QUIRE_CONTAINER_REMOVE_CONTENT), QUIRE_UNSUPPORTED);
-    REQUIRE_OK(quire_container_remove("chest", 0));
-    REQUIRE_EQUAL(g_chest.opened, 1);
-    REQUIRE_EQUAL(g_chest.closed, 1);
-  });
-}
-
 std::size_t descriptors() {
   std::size_t count = 0;
   for (int d = 0; d < 4096; ++d) count += ::fcntl(d, F_GETFD) >= 0 ? 1 : 0;
@@ -883,78 +610,6 @@ void many(int count) {
   if (count > 200) REQUIRE(descriptors() <= before + 4);
   if (count > 200) REQUIRE(threads() <= threads_before + 30);  // some may be about to end
   barrier();
-}
-
-/// The largest grain, the most threads, and as many containers at a time as there may be.
-void extremes() {
-  constexpr std::uint64_t grain = 2u << 20;
-  static std::atomic<unsigned> inside{0}, most{0};
-  quire_linker wide{};
-  wide.size = sizeof wide;
-  wide.name = "wide";
-  wide.can = QUIRE_LINK_ANYWHERE;
-  wide.grain = grain;
-  wide.threads = 64;
-  wide.open = [](void*, const char*, unsigned, std::uint64_t* bytes, void** self) {
-    *bytes = 5 * grain;
-    *self = &inside;
-    return 0;
-  };
-  wide.fill = [](void*, std::uint64_t at, void* into, std::size_t bytes) {
-    if (at % grain != 0 || bytes % grain != 0) return EINVAL;
-    const unsigned now = ++inside;
-    for (unsigned before = most; before < now && !most.compare_exchange_weak(before, now);) continue;
-    for (std::size_t i = 0; i < bytes; i += 8) {
-      const std::uint64_t word = mix(at + i);
-      std::memcpy(static_cast<std::byte*>(into) + i, &word, 8);
-    }
-    --inside;
-    return 0;
-  };
-  quire_linker wider = wide;
-  wider.grain = 2 * grain;
-  REQUIRE_STATUS(quire_linker_register(&wider), QUIRE_INVALID);
-  REQUIRE(said("2 MiB"));
-  wider = wide;
-  wider.threads = 65;
-  REQUIRE_STATUS(quire_linker_register(&wider), QUIRE_INVALID);
-  REQUIRE(said("0 to 64"));
-  REQUIRE_OK(quire_linker_register(&wide));
-  barrier();
-  const quire_container c = open("wide", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "wide"));
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(map(c));
-  on_threads(5, [&](int thread) {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-      const std::uint64_t at = ((i + static_cast<std::uint64_t>(thread)) % 5 * grain + 4096 * i) / 8;
-      REQUIRE(words[at] == mix(at * 8));
-    }
-  });
-  barrier();
-  REQUIRE(most <= 64);
-  REQUIRE_OK(quire_container_close(c));
-  on_node(0, [] { REQUIRE_OK(quire_container_remove("wide", 0)); });
-  on_node(quire_nodes() - 1, [] {
-    constexpr int all = 4095;
-    std::vector<quire_container> open_ones;
-    const std::string what = path("every");
-    make_file("every", content(page, 1));
-    const auto how = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "file", what.c_str());
-    quire_status why = QUIRE_OK;
-    for (int i = 0; i < all + 1 && why == QUIRE_OK; ++i) {
-      quire_container one{};
-      why = quire_container_open(("every-" + std::to_string(i)).c_str(), &how, &one);
-      if (why == QUIRE_OK) open_ones.push_back(one);
-    }
-    std::printf("%zu containers at a time, then: %s\n", open_ones.size(), quire_last_error());
-    REQUIRE_STATUS(why, QUIRE_LIMIT);
-    REQUIRE(std::strlen(quire_last_error()) > 20);
-    REQUIRE(open_ones.size() >= 4000);
-    for (std::size_t i = 0; i < open_ones.size(); i += 61) REQUIRE_SAME(read(open_ones[i], 0, page), content(page, 1));
-    for (std::size_t i = 0; i < open_ones.size(); ++i) {
-      REQUIRE_OK(quire_container_close(open_ones[i]));
-      REQUIRE_OK(quire_container_remove(("every-" + std::to_string(i)).c_str(), 0));
-    }
-  });
 }
 
 /// All open the same one at a time: it is made once.
@@ -1018,14 +673,7 @@ void die() {
 int main(int argc, char** argv) {
   REQUIRE_OK(quire_start(nullptr));
   const std::string part = argc > 1 ? argv[1] : "";
-  const bool given = part == "save" || part == "go-on" || part == "die" || part == "refused";
-  if (part == "refused") {
-    quire_container c{};
-    REQUIRE_STATUS(quire_container_open("c", nullptr, &c), QUIRE_UNSUPPORTED);
-    REQUIRE(said("fork") || said("lost"));
-    REQUIRE_OK(quire_end());
-    return 0;
-  }
+  const bool given = part == "save" || part == "go-on" || part == "die";
   if (given) {
     g_directory = argv[2];
     ::mkdir(g_directory.c_str(), 0700);
@@ -1042,13 +690,12 @@ int main(int argc, char** argv) {
     interfaces("large", options(QUIRE_CONTAINER_CREATE, nullptr, path("large").c_str()), bytes, true);
     on_node(0, [&] { REQUIRE_SAME(file_now("large"), content(bytes, 2)); });
   }
-  if (part == "extremes") extremes();
   if (part == "without_linkers") without_linkers();
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
-  const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals},
-                                                      {"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead}, {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
+  const std::pair<const char*, void (*)()> parts[] = {{"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead},
+                                                      {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
                                                       {"beyond", beyond_the_end}, {"atomic_calls", atomic_calls}, {"regions", regions},
-                                                      {"errors", errors}, {"shrinks", shrinks}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
+                                                      {"errors", errors}, {"shrinks", shrinks}, {"signals", signals}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
       barrier();

@@ -11,6 +11,8 @@ namespace {
 
 constexpr name_table::number first = 2;
 
+file_facts file_of(std::uint64_t identity, std::uint64_t bytes = 0) { return {bytes, identity, false}; }
+
 /// Knows which handles were closed, and nothing else.
 class closings final : public files {
  public:
@@ -35,37 +37,100 @@ class closings final : public files {
 
 TEST(MountNames, AFileKeepsItsNumberUnderAnotherName) {
   name_table all(first);
-  EXPECT_EQ(all.look_up("a", 10), first);
-  EXPECT_EQ(all.look_up("b", 11), first + 1);
-  EXPECT_EQ(all.look_up("b", 10), first) << "renamed over it";
-  EXPECT_EQ(all.look_up("b", 12), first + 2) << "another file by that name";
+  EXPECT_EQ(all.look_up("a", file_of(10)), first);
+  EXPECT_EQ(all.look_up("b", file_of(11)), first + 1);
+  EXPECT_EQ(all.look_up("b", file_of(10)), first) << "renamed over it";
+  EXPECT_EQ(all.look_up("b", file_of(12)), first + 2) << "another file by that name";
   name_table::known file;
   ASSERT_TRUE(all.find(first, file));
   EXPECT_EQ(file.name, "b");
-  EXPECT_EQ(file.identity, 10u);
+  EXPECT_EQ(file.facts.identity, 10u);
   EXPECT_FALSE(all.find(first + 3, file));
 }
 
 TEST(MountNames, ANumberGoesWithTheLastOfTheKernelsLooks) {
   name_table all(first);
-  EXPECT_EQ(all.look_up("a", 10), first);
-  EXPECT_EQ(all.look_up("a", 10), first);
+  EXPECT_EQ(all.look_up("a", file_of(10)), first);
+  EXPECT_EQ(all.look_up("a", file_of(10)), first);
   all.forget(first, 1);
-  EXPECT_EQ(all.look_up("a", 10), first);
+  EXPECT_EQ(all.look_up("a", file_of(10)), first);
   all.forget(first, 2);
   name_table::known file;
   EXPECT_FALSE(all.find(first, file));
-  EXPECT_EQ(all.look_up("a", 10), first + 1) << "no number comes twice";
+  EXPECT_EQ(all.look_up("b", file_of(11)), first + 1) << "no number is given to another file";
   all.forget(first + 1, 100);
   all.forget(first + 1, 1);
   EXPECT_FALSE(all.find(first + 1, file));
 }
 
+TEST(MountNames, AFileThatIsForgottenKeepsNumberAndTime) {
+  name_table all(first);
+  const auto a = all.look_up("a", file_of(10));
+  all.changed(a, {5, 6});
+  name_table::known file;
+  for (int i = 0; i < 3; ++i) {
+    all.forget(a, 1);
+    EXPECT_EQ(all.look_up("b", file_of(10)), a);
+    ASSERT_TRUE(all.find(a, file));
+    EXPECT_EQ(file.changed.tv_sec, 5);
+  }
+  // Of files that have gone nothing is kept for ever.
+  all.forget(a, 1);
+  for (std::uint64_t i = 0; i < name_table::most_forgotten; ++i) all.forget(all.look_up("c", file_of(100 + i)), 1);
+  EXPECT_EQ(all.look_up("c", file_of(101)), first + 2);
+  EXPECT_EQ(all.look_up("b", file_of(10)), first + 1 + name_table::most_forgotten);
+}
+
+TEST(MountNames, ModesAreTheFiles) {
+  name_table all(first);
+  name_table::known file;
+  const auto mode_of = [&](name_table::number n) {
+    EXPECT_TRUE(all.find(n, file));
+    return file.mode;
+  };
+  const auto a = all.look_up("a", file_of(10)), b = all.look_up("b", file_of(11), 0600);
+  EXPECT_EQ(mode_of(a), name_table::usual_mode);
+  EXPECT_EQ(mode_of(b), 0600u);
+  EXPECT_EQ(all.look_up("c", file_of(11)), b);
+  EXPECT_EQ(mode_of(b), 0600u);
+  all.set_mode(b, 0755);
+  all.forget(b, 2);
+  EXPECT_EQ(all.look_up("b", file_of(11), 0644), b);
+  EXPECT_EQ(mode_of(b), 0755u);
+  // The directory, which nobody looks up.
+  all.know(1, 0700);
+  EXPECT_EQ(mode_of(1), 0700u);
+  all.forget(1, 1);
+  all.set_mode(1, 0711);
+  EXPECT_EQ(mode_of(1), 0711u);
+}
+
+TEST(MountNames, AnotherLengthIsAChange) {
+  name_table all(first);
+  name_table::known file;
+  const auto a = all.look_up("a", file_of(10));
+  const auto second_of = [&] {
+    EXPECT_TRUE(all.find(a, file));
+    return file.changed.tv_sec;
+  };
+  all.changed(a, {5, 6});
+  all.saw(a, file_of(10));
+  EXPECT_EQ(second_of(), 5);
+  all.saw(a, file_of(10, 100));
+  EXPECT_GT(second_of(), 5) << "written elsewhere";
+  all.changed_now(a);  // written here, to another length, and then the time is set
+  all.changed(a, {7, 8});
+  all.saw(a, file_of(10, 200));
+  EXPECT_EQ(second_of(), 7);
+  EXPECT_EQ(all.look_up("a", file_of(10, 201)), a);
+  EXPECT_GT(second_of(), 7);
+}
+
 TEST(MountNames, TimesAreTheFilesNotTheNames) {
   name_table all(first);
-  const auto a = all.look_up("a", 10);
+  const auto a = all.look_up("a", file_of(10));
   all.changed(a, {5, 6});
-  EXPECT_EQ(all.look_up("b", 10), a);
+  EXPECT_EQ(all.look_up("b", file_of(10)), a);
   name_table::known file;
   ASSERT_TRUE(all.find(a, file));
   EXPECT_EQ(file.changed.tv_sec, 5);
@@ -78,7 +143,7 @@ TEST(MountNames, TimesAreTheFilesNotTheNames) {
 TEST(MountNames, WhatIsOpenIsClosedByItsLastUser) {
   closings shown;
   name_table all(first);
-  const auto a = all.look_up("a", 10);
+  const auto a = all.look_up("a", file_of(10));
   EXPECT_EQ(all.any_open(a), nullptr);
   const auto* const one = new opened(shown, 1);
   all.add(a, std::shared_ptr<opened>(const_cast<opened*>(one)));

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A mounted directory over files in memory: what programs see through the kernel, by system calls and by programs of the system; errors; and that nothing
 // stays mounted, whoever dies. Skipped where this process may not mount.
-#include "mount/mount.hpp"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -17,24 +14,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include "container/lock_table.hpp"
-#include "os/mounts.hpp"
-#include "os/process.hpp"
+#include "mount_support.hpp"
 
 namespace quire::mount {
 namespace {
@@ -42,206 +35,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
-/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0.
-class files_in_memory final : public files {
- public:
-  struct content {
-    std::string bytes;
-    bool read_only = false;
-    std::uint64_t identity = ++last_identity;
-    static inline std::uint64_t last_identity = 0;
-    [[nodiscard]] file_facts facts() const { return {bytes.size(), identity, read_only}; }
-  };
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::map<std::string, std::shared_ptr<content>> named;
-  std::map<handle, std::shared_ptr<content>> opened;
-  std::uint64_t most_bytes = 1 << 24;
-  int fails = 0;
-  bool holds_reads = false;
-  int held_reads = 0, syncs = 0, reads = 0;
-  handle closes = 0;
-  handle next = 1;
-
-  void add(const std::string& name, const std::string& bytes, bool read_only = false) {
-    const std::lock_guard lock(mutex);
-    named[name] = std::make_shared<content>(content{bytes, read_only});
-  }
-  std::string of(const std::string& name) {
-    const std::lock_guard lock(mutex);
-    return named.contains(name) ? named[name]->bytes : "(none)";
-  }
-  int list(std::vector<named_file>& into) override {
-    const std::lock_guard lock(mutex);
-    for (const auto& [name, c] : named) into.push_back({name, c->facts()});
-    return 0;
-  }
-  int look_up(const std::string& name, file_facts& into) override {
-    const std::lock_guard lock(mutex);
-    const auto at = named.find(name);
-    if (at == named.end()) return ENOENT;
-    into = at->second->facts();
-    return 0;
-  }
-  int open(const std::string& name, bool writes, handle& into) override {
-    const std::lock_guard lock(mutex);
-    const auto at = named.find(name);
-    if (at == named.end()) return ENOENT;
-    if (writes && at->second->read_only) return EACCES;
-    opened[into = next++] = at->second;
-    return 0;
-  }
-  int create(const std::string& name, handle& into) override {
-    const std::lock_guard lock(mutex);
-    if (named.contains(name)) return EEXIST;
-    opened[into = next++] = named[name] = std::make_shared<content>();
-    return 0;
-  }
-  void close(handle h) override {
-    const std::lock_guard lock(mutex);
-    ++closes;
-    opened.erase(h);
-  }
-  int facts(handle h, file_facts& into) override {
-    const std::lock_guard lock(mutex);
-    into = opened.at(h)->facts();
-    return 0;
-  }
-  int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
-    std::unique_lock lock(mutex);
-    ++held_reads;
-    ++reads;
-    changed.notify_all();
-    changed.wait(lock, [this] { return !holds_reads; });
-    --held_reads;
-    if (fails != 0) return fails;
-    const std::string& from = opened.at(h)->bytes;
-    done = at >= from.size() ? 0 : std::min(size, from.size() - static_cast<std::size_t>(at));
-    if (done != 0) std::memcpy(into, from.data() + at, done);
-    return 0;
-  }
-  int write(handle h, std::uint64_t at, const void* from, std::size_t size, std::size_t& done) override {
-    const std::lock_guard lock(mutex);
-    std::string& to = opened.at(h)->bytes;
-    if (at >= most_bytes) return EFBIG;
-    done = std::min<std::size_t>(size, most_bytes - at);
-    if (to.size() < at + done) to.resize(at + done);
-    std::memcpy(to.data() + at, from, done);
-    return 0;
-  }
-  int append(handle h, const void* from, std::size_t size) override {
-    const std::lock_guard lock(mutex);
-    opened.at(h)->bytes.append(static_cast<const char*>(from), size);
-    return 0;
-  }
-  int truncate(handle h, std::uint64_t bytes) override {
-    const std::lock_guard lock(mutex);
-    if (bytes > most_bytes) return EFBIG;
-    opened.at(h)->bytes.resize(bytes);
-    return 0;
-  }
-  int sync(handle) override {
-    const std::lock_guard lock(mutex);
-    ++syncs;
-    return fails;
-  }
-  int remove(const std::string& name) override {
-    const std::lock_guard lock(mutex);
-    return named.erase(name) == 1 ? 0 : ENOENT;
-  }
-  int rename(const std::string& from, const std::string& to, bool exclusive) override {
-    const std::lock_guard lock(mutex);
-    const auto at = named.find(from);
-    if (at == named.end()) return ENOENT;
-    if (exclusive && named.contains(to)) return EEXIST;
-    named[to] = std::exchange(at->second, nullptr);
-    if (at->second == nullptr) named.erase(at);
-    return 0;
-  }
-  /// One that another host has: of all bytes of all files.
-  std::atomic<file_lock::kind> elsewhere{file_lock::kind::none};
-  container::lock_table locks;
-  int lock(handle h, const file_lock& wanted) override {
-    const std::lock_guard guard(mutex);
-    if (wanted.is != file_lock::kind::none && elsewhere.load() != file_lock::kind::none) return EAGAIN;
-    const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
-    const auto got = locks.set(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
-    return got == container::lock_table::outcome::done ? 0 : EAGAIN;
-  }
-  int test_lock(handle h, file_lock& wanted) override {
-    const std::lock_guard guard(mutex);
-    const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
-    const container::lock_owner owner{wanted.owner, 0, wanted.of_flock};
-    const auto* const other = locks.conflict(number, {owner, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
-    if (other == nullptr) return ENOENT;
-    wanted.is = static_cast<file_lock::kind>(other->kind);
-    wanted.first = other->first;
-    wanted.last = other->last;
-    return 0;
-  }
-  std::size_t locked() {
-    const std::lock_guard guard(mutex);
-    return locks.count();
-  }
-  void space(std::uint64_t& bytes, std::uint64_t& free) override { bytes = 1 << 30, free = 1 << 29; }
-};
-
-bool is_mounted(const std::string& canonical) {
-  std::ifstream table("/proc/self/mounts");
-  for (std::string line; std::getline(table, line);)
-    if (line.find(" " + canonical + " fuse.quire ") != line.npos) return true;
-  return false;
-}
-
-/// Waits for a condition that another process brings about.
-bool within_10_s(const std::function<bool()>& holds) {
-  for (int i = 0; i < 1000; ++i) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
-
-class Mount : public ::testing::Test {
- protected:
-  void SetUp() override { begin(false); }
-  void begin(bool caches) {
-    std::string name = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    at = os::canonical_directory(name);
-    if (::access("/dev/fuse", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/fuse cannot be opened";
-    auto got = open(at, caches);
-    if (!got.ok() && got.why().code() != QUIRE_BAD_OPTION) GTEST_SKIP() << "this process may not mount";
-    ASSERT_TRUE(got.ok());
-    here = std::move(got.value());
-    here->serve(shown);
-  }
-  void TearDown() override {
-    here.reset();
-    EXPECT_FALSE(is_mounted(at));
-    EXPECT_EQ(::rmdir(at.c_str()), 0) << std::strerror(errno);
-  }
-  [[nodiscard]] std::string path(const char* name) const { return at + "/" + name; }
-  static std::string content_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  static int shell(const std::string& words) { return WEXITSTATUS(std::system(words.c_str())); }
-  /// Opens, or fails the test.
-  static os::descriptor opened(const std::string& path, int flags) {
-    os::descriptor d(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-    EXPECT_TRUE(d.open()) << path << ": " << std::strerror(errno);
-    return d;
-  }
-
-  std::string at;
-  files_in_memory shown;
-  std::unique_ptr<mounted> here;
-};
 
 TEST_F(Mount, ListsFilesWithTheirSizesAndModes) {
   shown.add("b", "12345");
@@ -272,6 +65,22 @@ TEST_F(Mount, ListsMoreThanFitsIntoOneAnswer) {
   EXPECT_EQ(found, 3000u);
 }
 
+TEST_F(Mount, ListsAnewWhatIsRewound) {
+  shown.add("a", "");
+  DIR* const directory = ::opendir(at.c_str());
+  ASSERT_NE(directory, nullptr);
+  const auto count = [&] {
+    int found = 0;
+    while (::readdir(directory) != nullptr) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(), 3);
+  shown.add("b", "");
+  ::rewinddir(directory);
+  EXPECT_EQ(count(), 4);
+  ::closedir(directory);
+}
+
 TEST_F(Mount, ShowsAtOnceWhatChangesElsewhere) {
   shown.add("f", "first");
   const auto d = opened(path("f"), O_RDONLY);
@@ -286,6 +95,29 @@ TEST_F(Mount, ShowsAtOnceWhatChangesElsewhere) {
   EXPECT_EQ(s.st_size, 14);
   shown.named.erase("f");
   EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
+}
+
+TEST_F(Mount, ShowsWhenAFileGrewElsewhere) {
+  shown.add("f", "first");
+  ASSERT_EQ(shell("touch -d 2001-01-01 " + path("f")), 0);
+  const auto time_of = [&] {
+    struct stat s {};
+    EXPECT_EQ(::stat(path("f").c_str(), &s), 0);
+    return s.st_mtim;
+  };
+  EXPECT_LT(time_of().tv_sec, 1'000'000'000);
+  {
+    const std::lock_guard lock(shown.mutex);
+    shown.named["f"]->bytes += "more";
+  }
+  EXPECT_GT(time_of().tv_sec, 1'500'000'000);
+  // What was written here is not news: the order of changes stays what it was.
+  ASSERT_EQ(shell("echo x >> " + path("f")), 0);
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::this_thread::sleep_for(10ms);
+  const auto at_append = time_of();
+  EXPECT_TRUE(at_append.tv_sec < now.tv_sec || (at_append.tv_sec == now.tv_sec && at_append.tv_nsec <= now.tv_nsec));
 }
 
 TEST_F(Mount, TakesWhatProgramsWrite) {
@@ -305,6 +137,35 @@ TEST_F(Mount, TakesWhatProgramsWrite) {
   ASSERT_EQ(shell("mv " + path("g") + " " + path("moved") + " && rm " + path("h")), 0);
   EXPECT_EQ(shown.named.size(), 2u);
   EXPECT_EQ(shown.of("moved").size(), 7u);
+}
+
+TEST_F(Mount, CutsAFileThatIsOpenedForReading) {
+  shown.add("f", "content");
+  shown.add("constant", "content", true);
+  const auto d = opened(path("f"), O_RDONLY | O_TRUNC);
+  EXPECT_EQ(shown.of("f"), "");
+  EXPECT_LT(::open(path("constant").c_str(), O_RDONLY | O_TRUNC | O_CLOEXEC), 0);
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(shown.of("constant"), "content");
+}
+
+TEST_F(Mount, MakesAFileThatOthersMakeAndRemoveMeanwhile) {
+  int times = 0;
+  shown.before_opening = [&] {
+    if (++times > 4) return;
+    const std::lock_guard lock(shown.mutex);
+    if (shown.named.erase("f") == 0) shown.named["f"] = std::make_shared<files_in_memory::content>();
+  };
+  const auto d = opened(path("f"), O_WRONLY | O_CREAT);
+  EXPECT_EQ(::write(d.number(), "x", 1), 1);
+  EXPECT_EQ(shown.of("f"), "x");
+  EXPECT_GT(times, 4);
+  shown.before_opening = [&] {
+    const std::lock_guard lock(shown.mutex);
+    shown.named["constant"] = std::make_shared<files_in_memory::content>(files_in_memory::content{"content", true});
+  };
+  EXPECT_TRUE(opened(path("constant"), O_RDONLY | O_CREAT).open()) << "made by another host in between";
+  shown.before_opening = nullptr;
 }
 
 TEST_F(Mount, AppendsAtTheEndThatOthersHaveMoved) {
@@ -334,92 +195,6 @@ TEST_F(Mount, MapsWhatIsForReadingOnlyAndRefusesToWriteIt) {
   EXPECT_TRUE(content_of(path("constant")) == other);
 }
 
-TEST_F(Mount, KeepsAnOpenFileWhoseNameGoes) {
-  shown.add("f", "old");
-  const auto d = opened(path("f"), O_RDWR);
-  ASSERT_EQ(::unlink(path("f").c_str()), 0);
-  EXPECT_EQ(shown.of("f"), "(none)");
-  ASSERT_EQ(shell("echo new > " + path("f")), 0);
-  char text[8] = {};
-  ASSERT_EQ(::pread(d.number(), text, 3, 0), 3);
-  EXPECT_STREQ(text, "old");
-  struct stat s {};
-  ASSERT_EQ(::fstat(d.number(), &s), 0);
-  EXPECT_EQ(s.st_size, 3);
-  EXPECT_EQ(shown.of("f"), "new\n");
-  EXPECT_NE(::unlink(path("g").c_str()), 0);
-  EXPECT_EQ(errno, ENOENT);
-}
-
-TEST_F(Mount, RenamesWhileFilesAreOpen) {
-  shown.add("f", "one");
-  shown.add("g", "two, longer");
-  const auto f = opened(path("f"), O_RDWR), g = opened(path("g"), O_RDONLY);
-  struct stat before {}, after {};
-  ASSERT_EQ(::fstat(f.number(), &before), 0);
-  ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
-  EXPECT_EQ(shown.of("f"), "(none)");
-  EXPECT_EQ(shown.of("g"), "one");
-  EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
-  ASSERT_EQ(::stat(path("g").c_str(), &after), 0);
-  EXPECT_EQ(after.st_ino, before.st_ino);
-  ASSERT_EQ(::fstat(g.number(), &after), 0);
-  EXPECT_EQ(after.st_size, 11) << "who has the old one open keeps it";
-  char text[16] = {};
-  ASSERT_EQ(::pread(g.number(), text, 11, 0), 11);
-  EXPECT_STREQ(text, "two, longer");
-  ASSERT_EQ(::pwrite(f.number(), "ONE", 3, 0), 3);
-  EXPECT_EQ(shown.of("g"), "ONE");
-  ASSERT_EQ(::rename(path("g").c_str(), path("g").c_str()), 0);
-  EXPECT_EQ(shown.of("g"), "ONE");
-}
-
-TEST_F(Mount, RefusesOtherRenames) {
-  shown.add("f", "one");
-  shown.add("g", "two");
-  const auto how = [&](const char* from, const char* to, unsigned flags) {
-    return ::renameat2(AT_FDCWD, path(from).c_str(), AT_FDCWD, path(to).c_str(), flags) == 0 ? 0 : errno;
-  };
-  EXPECT_EQ(how("f", "g", RENAME_NOREPLACE), EEXIST);
-  EXPECT_EQ(how("f", "g", RENAME_EXCHANGE), EINVAL);
-  EXPECT_EQ(how("none", "g", 0), ENOENT);
-  EXPECT_EQ(how("f", std::string(64, 'n').c_str(), 0), ENAMETOOLONG);
-  EXPECT_EQ(shown.of("f"), "one");
-  EXPECT_EQ(shown.of("g"), "two");
-  EXPECT_EQ(how("f", "h", RENAME_NOREPLACE), 0);
-  EXPECT_EQ(shown.of("h"), "one");
-}
-
-/// What another node does between two looks of the kernel.
-TEST_F(Mount, KnowsAFileByWhatItIsNotByItsName) {
-  shown.add("f", "one");
-  const auto f = opened(path("f"), O_RDONLY);
-  struct stat before {}, after {};
-  ASSERT_EQ(::fstat(f.number(), &before), 0);
-  shown.add("f", "another one");
-  ASSERT_EQ(::fstat(f.number(), &after), 0);
-  EXPECT_EQ(after.st_size, 3);
-  ASSERT_EQ(::stat(path("f").c_str(), &after), 0);
-  EXPECT_EQ(after.st_size, 11);
-  EXPECT_NE(after.st_ino, before.st_ino);
-  EXPECT_EQ(content_of(path("f")), "another one");
-  ASSERT_EQ(shown.rename("f", "elsewhere", false), 0);
-  ASSERT_EQ(::stat(path("elsewhere").c_str(), &before), 0);
-  EXPECT_EQ(after.st_ino, before.st_ino);
-}
-
-TEST_F(Mount, MakesAndRemovesAJournalAgainAndAgain) {
-  for (int i = 0; i < 50; ++i) {
-    auto d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
-    ASSERT_EQ(::write(d.number(), "new", 3), 3);
-    d.reset();
-    ASSERT_EQ(::unlink(path("f").c_str()), 0);
-    EXPECT_NE(::unlink(path("f").c_str()), 0);
-    EXPECT_EQ(errno, ENOENT);
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(at));
-}
-
 TEST_F(Mount, TellsErrorsByTheirNumbers) {
   shown.add("f", "content");
   shown.most_bytes = 1000;
@@ -442,9 +217,55 @@ TEST_F(Mount, TellsErrorsByTheirNumbers) {
   EXPECT_EQ(errno, EPERM);
   EXPECT_NE(::open(path(std::string(64, 'n').c_str()).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644), 0);
   EXPECT_EQ(errno, ENAMETOOLONG);
-  EXPECT_NE(::chmod(path("f").c_str(), 0600), 0);
+}
+
+TEST_F(Mount, KeepsModesAndHasNoOwners) {
+  shown.add("f", "content");
+  shown.add("constant", "content", true);
+  const auto mode_of = [&](const char* name) {
+    struct stat s {};
+    EXPECT_EQ(::stat(path(name).c_str(), &s), 0) << name;
+    return s.st_mode & 07777;
+  };
+  const auto change = [&](const char* name, mode_t mode) { return ::chmod(path(name).c_str(), mode) == 0 ? 0 : errno; };
+  EXPECT_EQ(change("f", 0750), 0);
+  EXPECT_EQ(mode_of("f"), 0750u);
+  ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(mode_of("g"), 0750u);
+  EXPECT_EQ(change("g", 04755), EPERM);
+  EXPECT_EQ(mode_of("g"), 0750u);
+  EXPECT_EQ(change("constant", 0644), EPERM) << "nobody may write it";
+  EXPECT_EQ(change("constant", 0500), 0);
+  EXPECT_EQ(mode_of("constant"), 0500u);
+  EXPECT_EQ(mode_of(""), 0755u);
+  EXPECT_EQ(change("", 0700), 0);
+  EXPECT_EQ(mode_of(""), 0700u);
+  ::umask(022);
+  const os::descriptor made(::open(path("made").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0660));
+  EXPECT_EQ(mode_of("made"), 0640u);
+  EXPECT_EQ(::fchmod(made.number(), 0600), 0);
+  EXPECT_EQ(mode_of("made"), 0600u);
+  EXPECT_EQ(::chown(path("g").c_str(), ::geteuid(), ::getegid()), 0) << "as it is";
+  EXPECT_NE(::chown(path("g").c_str(), ::geteuid() + 1, static_cast<gid_t>(-1)), 0);
   EXPECT_EQ(errno, EPERM);
-  EXPECT_EQ(::chmod(path("f").c_str(), 0644), 0) << "as it is";
+  EXPECT_NE(::chown(path("g").c_str(), static_cast<uid_t>(-1), ::getegid() + 1), 0);
+  EXPECT_EQ(errno, EPERM);
+}
+
+TEST_F(Mount, TheDirectoryChangesWithItsNames) {
+  shown.add("f", "content");
+  const auto changes = [&](const std::string& words) {
+    EXPECT_EQ(shell("touch -d 2001-01-01 " + at), 0);
+    EXPECT_EQ(shell(words), 0) << words;
+    struct stat s {};
+    EXPECT_EQ(::stat(at.c_str(), &s), 0);
+    return s.st_mtim.tv_sec > 1'500'000'000;
+  };
+  EXPECT_FALSE(changes("echo more >> " + path("f")));
+  EXPECT_TRUE(changes("true > " + path("made")));
+  EXPECT_TRUE(changes("mv " + path("made") + " " + path("moved")));
+  EXPECT_TRUE(changes("rm " + path("moved")));
+  EXPECT_FALSE(changes("! rmdir " + path("f") + " 2> /dev/null"));
 }
 
 TEST_F(Mount, SyncsAtCloseWhatWasWrittenOnly) {
@@ -455,6 +276,8 @@ TEST_F(Mount, SyncsAtCloseWhatWasWrittenOnly) {
   EXPECT_EQ(shown.syncs, 1);
   ASSERT_EQ(shell("printf C | dd of=" + path("f") + " conv=notrunc,fsync status=none"), 0);
   EXPECT_EQ(shown.syncs, 2) << "nothing was written since the fsync";
+  ASSERT_EQ(shell(": > " + path("f")), 0);
+  EXPECT_EQ(shown.syncs, 3) << "it has lost its content";
   EXPECT_TRUE(within_10_s([&] {
     const std::lock_guard lock(shown.mutex);
     return shown.opened.empty() && shown.closes == shown.next - 1;
@@ -477,139 +300,6 @@ TEST_F(Mount, ServesOthersWhileARequestWaits) {
   }
   shown.changed.notify_all();
   reader.join();
-}
-
-struct flock range(short type, off_t first, off_t bytes) {
-  struct flock l {};
-  l.l_type = type;
-  l.l_whence = SEEK_SET;
-  l.l_start = first;
-  l.l_len = bytes;
-  return l;
-}
-
-/// Another process; gives what `f` gives.
-template <class F>
-int in_a_child(F&& f) {
-  const pid_t pid = ::fork();
-  if (pid == 0) ::_exit(f());
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-TEST_F(Mount, LocksRangesBetweenProcesses) {
-  shown.add("f", "content");
-  const auto d = opened(path("f"), O_RDWR), other = opened(path("f"), O_RDONLY);
-  auto mine = range(F_WRLCK, 10, 20), rest = range(F_RDLCK, 100, 0);
-  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &mine), 0);
-  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &rest), 0);
-  EXPECT_EQ(in_a_child([&] {
-              auto l = range(F_RDLCK, 29, 1);
-              const int file = ::open(path("f").c_str(), O_RDWR);
-              if (::fcntl(file, F_SETLK, &l) == 0 || (errno != EAGAIN && errno != EACCES)) return 1;
-              l = range(F_WRLCK, 0, 0);
-              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_WRLCK || l.l_start != 10 || l.l_len != 20) return 2;
-              l = range(F_WRLCK, 5000, 10);
-              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_RDLCK || l.l_start != 100 || l.l_len != 0) return 3;
-              l = range(F_RDLCK, 100, 50);
-              if (::fcntl(file, F_SETLK, &l) != 0) return 4;
-              l = range(F_WRLCK, 30, 70);
-              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_UNLCK) return 5;
-              return ::fcntl(file, F_SETLK, &l) == 0 ? 0 : 6;
-            }),
-            0);
-  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 2; })) << "the child's went with it";
-  auto part = range(F_UNLCK, 15, 5);
-  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &part), 0);
-  EXPECT_EQ(shown.locked(), 3u);
-}
-
-TEST_F(Mount, LocksGoWithTheFileThatHasThem) {
-  shown.add("f", "content");
-  EXPECT_EQ(in_a_child([&] {  // a close of any descriptor ends the process's locks; those of flock end with their own
-              const int one = ::open(path("f").c_str(), O_RDWR), two = ::open(path("f").c_str(), O_RDONLY);
-              auto l = range(F_WRLCK, 0, 0);
-              if (::fcntl(one, F_SETLK, &l) != 0 || ::flock(one, LOCK_EX) != 0) return 1;
-              ::close(two);
-              return in_a_child([&] {
-                const int file = ::open(path("f").c_str(), O_RDWR);
-                return ::fcntl(file, F_SETLK, &l) != 0 ? 2 : ::flock(file, LOCK_SH | LOCK_NB) == 0 ? 3 : 0;
-              });
-            }),
-            0);
-  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; }));
-  auto d = opened(path("f"), O_RDWR);
-  ASSERT_EQ(::flock(d.number(), LOCK_SH), 0);
-  EXPECT_EQ(shown.locked(), 1u);
-  EXPECT_EQ(in_a_child([&] {
-              const int file = ::open(path("f").c_str(), O_RDWR);
-              if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 1;
-              return ::flock(file, LOCK_SH | LOCK_NB) == 0 ? 0 : 2;
-            }),
-            0);
-  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 1; }));
-  d.reset();
-  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; })) << "this process closes without a flush";
-}
-
-/// A child that waits for a lock, and then prints what it got: 'l', or 'i' when it was interrupted.
-struct waiting {
-  pid_t pid = -1;
-  os::descriptor result{};
-};
-waiting start_waiting(const std::string& path) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    struct sigaction act {};
-    act.sa_handler = [](int) {};
-    ::sigaction(SIGUSR1, &act, nullptr);
-    const int file = ::open(path.c_str(), O_RDWR);
-    auto l = range(F_WRLCK, 0, 0);
-    const char word = ::fcntl(file, F_SETLKW, &l) == 0 ? 'l' : errno == EINTR ? 'i' : 'x';
-    [[maybe_unused]] const auto told = ::write(ends[1], &word, 1);
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  return {pid, os::descriptor(ends[0])};
-}
-char result_of(const waiting& w) {
-  char word = 0;
-  (void)!::read(w.result.number(), &word, 1);
-  ::waitpid(w.pid, nullptr, 0);
-  return word;
-}
-bool waits_for_us(pid_t pid) {
-  std::ifstream place("/proc/" + std::to_string(pid) + "/wchan");
-  std::string word;
-  place >> word;
-  return word == "request_wait_answer";
-}
-
-TEST_F(Mount, MoreWaitForALockThanThereAreThreads) {
-  shown.add("f", "content");
-  shown.elsewhere = file_lock::kind::exclusive;
-  std::vector<waiting> all;
-  for (int i = 0; i < 40; ++i) all.push_back(start_waiting(path("f")));
-  for (const auto& w : all) EXPECT_TRUE(within_10_s([&] { return waits_for_us(w.pid); }));
-  EXPECT_EQ(content_of(path("f")), "content") << "others are served";
-  ::kill(all[7].pid, SIGUSR1);
-  EXPECT_EQ(result_of(all[7]), 'i');
-  ::kill(all[8].pid, SIGKILL);
-  EXPECT_EQ(result_of(all[8]), 0) << "it could not say anything";
-  shown.elsewhere = file_lock::kind::none;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i == 7 || i == 8) continue;
-    EXPECT_EQ(result_of(all[i]), 'l') << i;
-  }
-  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; }));
-  shown.elsewhere = file_lock::kind::exclusive;
-  const auto last = start_waiting(path("f"));
-  EXPECT_TRUE(within_10_s([&] { return waits_for_us(last.pid); }));
-  here->close();
-  EXPECT_NE(result_of(last), 'l') << "nothing is mounted any more";
 }
 
 TEST_F(Mount, GoesThoughProgramsHaveFilesOpen) {
