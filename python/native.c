@@ -26,11 +26,14 @@ PyObject* raise_status(quire_status status) {
   if (number == NULL) return NULL;
   PyObject* class = classes != NULL ? PyDict_GetItemWithError(classes, number) : NULL;
   if (class == NULL) class = usual_class != NULL ? usual_class : PyExc_RuntimeError;
-  PyObject* const value = PyObject_CallFunction(class, "s", *more != '\0' ? more : quire_status_text(status));
+  const char* const words = *more != '\0' ? more : quire_status_text(status);
+  PyObject* const text = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "backslashreplace"); /* names of files need not be text, and it may be cut */
+  PyObject* const value = text != NULL ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
   if (value != NULL) {
     if (PyObject_SetAttrString(value, "status", number) == 0) PyErr_SetObject(class, value);
     Py_DECREF(value);
   }
+  Py_XDECREF(text);
   Py_DECREF(number);
   return NULL;
 }
@@ -141,10 +144,12 @@ static void on_end(int status, void* nothing) {
   if (status == 0 && started_in == getpid()) (void)quire_end_at_exit();  // daemon threads go on
 }
 
-static PyObject* start(PyObject* self, PyObject* nothing) {
+/* the identity of Python's main thread, which need not be the caller */
+static PyObject* start(PyObject* self, PyObject* arguments) {
   (void)self;
-  (void)nothing;
-  main_thread = pthread_self();
+  unsigned long main_identity;
+  if (!PyArg_ParseTuple(arguments, "k", &main_identity)) return NULL;
+  main_thread = (pthread_t)main_identity;
   quire_status status;
   WAITING(status, quire_start(NULL));
   if (status != QUIRE_OK) return raise_status(status);
@@ -449,9 +454,9 @@ static PyObject* reduce(PyObject* self, PyObject* arguments) {
     return NULL;
   }
   if (type == 'd') {
-    WAITING(status, quire_group_reduce_f64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
+    WAITING_WITHIN(status, quire_group_reduce_f64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
   } else {
-    WAITING(status, quire_group_reduce_i64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
+    WAITING_WITHIN(status, quire_group_reduce_i64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
   }
   PyBuffer_Release(&buffer);
   return none_or(status);
@@ -470,29 +475,38 @@ static PyObject* broadcast(PyObject* self, PyObject* arguments) {
     return NULL;
   }
   quire_status status;
-  WAITING(status, quire_group_broadcast((quire_group){0}, buffer.buf, (size_t)buffer.len, (uint32_t)root));
+  WAITING_WITHIN(status, quire_group_broadcast((quire_group){0}, buffer.buf, (size_t)buffer.len, (uint32_t)root));
   PyBuffer_Release(&buffer);
   return none_or(status);
 }
 
 /* ---- Checkpoints */
 
+/* With the path of a directory: str, bytes, or what os.fspath() takes. */
+static bool call_with_path(PyObject* arguments, quire_status (*call)(const char* path), quire_status* status) {
+  PyObject* path;
+  if (!PyArg_ParseTuple(arguments, "O&", PyUnicode_FSConverter, &path)) return false;
+  bool called = false;
+  const char* const text = PyBytes_AsString(path);
+  if (text != NULL && may_wait()) {
+    WAITING_WITHIN(*status, call(text));
+    called = true;
+  }
+  Py_DECREF(path);
+  return called;
+}
+
 static PyObject* checkpoint(PyObject* self, PyObject* arguments) {
   (void)self;
-  const char* path;
-  if (!PyArg_ParseTuple(arguments, "s", &path)) return NULL;
   quire_status status;
-  WAITING(status, quire_checkpoint(path));
-  return none_or(status);
+  return call_with_path(arguments, quire_checkpoint, &status) ? none_or(status) : NULL;
 }
 
 /* -> False if there is none */
 static PyObject* restore(PyObject* self, PyObject* arguments) {
   (void)self;
-  const char* path;
-  if (!PyArg_ParseTuple(arguments, "s", &path)) return NULL;
   quire_status status;
-  WAITING(status, quire_restore(path));
+  if (!call_with_path(arguments, quire_restore, &status)) return NULL;
   if (status == QUIRE_NOT_FOUND) Py_RETURN_FALSE;
   if (status != QUIRE_OK) return raise_status(status);
   Py_RETURN_TRUE;
@@ -534,8 +548,11 @@ static PyObject* stop_entries(PyObject* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "d", &seconds)) return NULL;
   if (started_in != getpid()) Py_RETURN_TRUE; /* a forked child has none of these threads */
   atomic_store(&ending, true);
+  const bool main = is_main(); /* Ctrl-C ends this wait, too */
   Py_BEGIN_ALLOW_THREADS
+  if (main) atomic_fetch_add(&waits, 1);
   for (; atomic_load(&running) != 0 && seconds != 0; seconds = seconds < 0 ? seconds : seconds > 0.001 ? seconds - 0.001 : 0) usleep(1000);
+  if (main) atomic_fetch_add(&waits, 1);
   Py_END_ALLOW_THREADS
   return PyBool_FromLong(atomic_load(&running) == 0);
 }
@@ -609,7 +626,7 @@ static PyObject* counters(PyObject* self, PyObject* nothing) {
 #define PLAIN(name) {#name, name, METH_NOARGS, NULL}
 #define ONE(name) {#name, name, METH_O, NULL}
 static PyMethodDef methods[] = {
-    METHOD(set_errors), ONE(set_on_interrupt), PLAIN(start), PLAIN(node), PLAIN(nodes), PLAIN(version), METHOD(alive),
+    METHOD(set_errors), ONE(set_on_interrupt), METHOD(start), PLAIN(node), PLAIN(nodes), PLAIN(version), METHOD(alive),
     METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
     METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(push), METHOD(produce_begin),
     METHOD(produce_end), METHOD(label), METHOD(phase), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
@@ -624,7 +641,8 @@ static PyMethodDef methods[] = {
     METHOD(container_drop), PLAIN(container_list),
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", -1, methods, NULL, NULL, NULL, NULL};
+/* Not -1: another interpreter would get a copy of the module, and PyInit__native() would not be asked. */
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", 0, methods, NULL, NULL, NULL, NULL};
 
 static const struct {
   const char* name;
@@ -642,6 +660,10 @@ static const struct {
 };
 
 PyMODINIT_FUNC PyInit__native(void) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { /* a process is one node, and what is static here is of one interpreter */
+    PyErr_SetString(PyExc_ImportError, "quire is for the main interpreter only: a process is one node of a job");
+    return NULL;
+  }
   PyObject* const made = PyModule_Create(&module);
   for (size_t i = 0; made != NULL && i < sizeof constants / sizeof *constants; ++i) {
     if (PyModule_AddIntConstant(made, constants[i].name, constants[i].value) != 0) {

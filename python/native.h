@@ -24,6 +24,11 @@ bool may_wait(void);
 #define WAITING(status, call)                 \
   do {                                        \
     if (!may_wait()) return NULL;             \
+    WAITING_WITHIN(status, call);             \
+  } while (0)
+/** The same after may_wait(), where there is something to give back. */
+#define WAITING_WITHIN(status, call)          \
+  do {                                        \
     const bool main_ = is_main();             \
     Py_BEGIN_ALLOW_THREADS                    \
     if (main_) atomic_fetch_add(&waits, 1);   \

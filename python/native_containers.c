@@ -102,7 +102,7 @@ static PyObject* with_buffer(PyObject* object, unsigned long long id, unsigned l
   if (PyObject_GetBuffer(object, &buffer, flags) != 0) return NULL;
   uint64_t number = 0;
   quire_status status;
-  WAITING(status, call((quire_container){id}, at, buffer.buf, (size_t)buffer.len, &number));
+  WAITING_WITHIN(status, call((quire_container){id}, at, buffer.buf, (size_t)buffer.len, &number));
   PyBuffer_Release(&buffer);
   if (status != QUIRE_OK) return raise_status(status);
   return PyLong_FromUnsignedLongLong(number);

@@ -37,13 +37,13 @@ __version__ = _native.version()
 def checkpoint(path):
     """Writes a checkpoint of shared memory to the directory `path`. All nodes call; a barrier. Arrays with names are found by array() after a restart."""
     _node.start()
-    _native.checkpoint(str(path))
+    _native.checkpoint(path)
 
 
 def restore(path):
     """Goes on from the newest checkpoint in `path`: right after the start, before any array is made. All nodes call. False if there is none."""
     _node.start()
-    return _native.restore(str(path))
+    return _native.restore(path)
 
 
 def counters():

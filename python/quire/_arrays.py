@@ -155,7 +155,7 @@ def fromfile(path, dtype=float, shape=None, *, offset=0, **how):
     if part.size != 0:
         with open(path, "rb", buffering=0) as file:
             file.seek(offset + mine.start * kind.itemsize)
-            rest = memoryview(part).cast("B")
+            rest = memoryview(part.view(np.uint8))
             while len(rest) != 0:
                 done = file.readinto(rest)
                 if not done:

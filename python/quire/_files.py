@@ -142,6 +142,8 @@ class File(io.RawIOBase):
         at = _checks.whole(offset, "offset") + (0, self._position, self.size if whence == io.SEEK_END else 0)[whence]
         if at < 0:
             raise ValueError(f"position {at} lies before the beginning")
+        if at >= 1 << 63:
+            raise ValueError(f"position {at} lies beyond all files: below 2^63 is needed")
         self._position = at
         return at
 

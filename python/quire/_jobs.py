@@ -41,6 +41,10 @@ class _Job:
     def __init__(self, nodes, hosts, options):
         if nodes is not None and _checks.whole(nodes, "nodes") < 1:
             raise ValueError(f"nodes is {nodes}: a job has at least one")
+        if hosts is not None and not isinstance(hosts, str):
+            raise TypeError(f"hosts is {hosts!r}: text is needed, as 'a,b'")
+        if isinstance(options, (str, bytes)):
+            raise TypeError(f"options is {options!r}: a list of words is needed")
         command = _where.command()
         self._folder = tempfile.TemporaryDirectory(prefix="quire-")
         key = secrets.token_bytes(32)
@@ -71,8 +75,8 @@ class _Job:
                 self._last = (self._last + line)[-2000:]
             try:
                 getattr(sys, name).write(line.decode(errors="replace"))
-            except (OSError, ValueError):
-                pass
+            except Exception:  # pylint: disable=broad-except
+                pass  # nobody reads it, but nodes must be able to write
 
     def _accept(self):
         there = {}
@@ -85,7 +89,7 @@ class _Job:
                 try:
                     new = self._listener.accept()
                     came.put((new, *new.recv()))
-                except (AuthenticationError, EOFError, ValueError, TypeError):
+                except (AuthenticationError, EOFError, ConnectionError, ValueError, TypeError):
                     continue  # a stranger
                 except OSError as error:
                     came.put(error)

@@ -66,7 +66,7 @@ def start():
         if _started is not None and _started != os.getpid():
             raise _errors.Error("this process is a forked child of a node: shared memory belongs to the parent (start processes by 'spawn')")
         if _started is None:
-            _native.start()
+            _native.start(threading.main_thread().ident)
             for name in [n for n in os.environ if n.startswith("QUIRE_JOB_") or n in ("PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")]:
                 del os.environ[name]  # C has done so: programs that this one starts are no nodes
             _native.set_on_interrupt(_interrupted)

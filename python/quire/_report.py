@@ -12,8 +12,9 @@ def label(a, name):
     """The report calls a contiguous part of a shared array by this name, of 1 to 63 characters. One node says so, any thread. Arrays that were made with a name
     have it already. Invalid: no such name, or not shared."""
     _node.start()
-    if a.size:
-        _native.label(*_arrays._range(a), name)
+    address, length = _arrays._range(a)
+    if length:
+        _native.label(address, length, name)
 
 
 @contextlib.contextmanager

@@ -75,26 +75,34 @@ def _take(at):
 
 
 class RemoteError(Exception):
-    """What a function on another node has raised, as text: the cause of the exception that is raised here."""
+    """What a function on another node has raised, as text: the cause of the exception that is raised here, or that exception, if its own cannot be sent."""
 
 
 def outcome_of(function, arguments, keywords, pickled=dumps):
-    """A pickle: (True, the result), or (False, the exception and its traceback)."""
+    """A pickle: (True, the result), or (False, a pickle of the exception or None, the exception in words, and its traceback)."""
     try:
         return pickled((True, function(*arguments, **keywords)))
     except BaseException as error:  # pylint: disable=broad-except
         words = traceback.format_exc()
+        told = traceback.format_exception_only(error)[-1].strip()
         try:
-            return pickled((False, (error, words)))
-        except TypeError:
-            return dumps((False, (RemoteError(f"{type(error).__name__}: {error}"), words)))
+            data = pickled(error)
+        except Exception:  # pylint: disable=broad-except
+            data = None
+        return dumps((False, (data, told, words)))
 
 
 def result_of(data, node):
     good, what = pickle.loads(data)
     if good:
         return what
-    error, words = what
+    pickled, told, words = what
+    try:
+        error = pickle.loads(pickled) if pickled is not None else None
+    except Exception:  # pylint: disable=broad-except
+        error = None  # of a class that makes none of what it keeps, or that is not known here
+    if not isinstance(error, BaseException):
+        error = RemoteError(told)
     raise error from RemoteError(f"on node {node}\n{words}")
 
 

@@ -9,7 +9,7 @@ from multiprocessing.connection import Client
 
 from . import _native, _node
 from ._jobs import PARENT
-from ._threads import dumps, outcome_of
+from ._threads import outcome_of
 
 
 def connect(addresses, key):
@@ -20,6 +20,10 @@ def connect(addresses, key):
         except (OSError, EOFError, AuthenticationError) as error:
             last = error
     raise last
+
+
+def _refuse(error):
+    raise TypeError(f"node {_native.node()} cannot unpickle the call: {error}")
 
 
 def work():
@@ -35,9 +39,9 @@ def work():
         try:
             function, arguments, keywords = pickle.loads(data)
         except Exception as error:  # pylint: disable=broad-except
-            connection.send_bytes(dumps((False, (TypeError(f"node {_native.node()} cannot unpickle the call: {error}"), ""))))
-            continue
-        answer = outcome_of(function, arguments, keywords)
+            answer = outcome_of(_refuse, (error,), {})
+        else:
+            answer = outcome_of(function, arguments, keywords)
         sys.stdout.flush()
         connection.send_bytes(answer)
 

@@ -66,6 +66,8 @@ assert table.seek(-8, io.SEEK_END) == 7992 and table.seek(8, io.SEEK_CUR) == 800
 assert table.seek(0) == 0 and np.frombuffer(table.read(16)).tolist() == [0, 1] and table.read(8) == np.float64(2).tobytes()
 raises(ValueError, lambda: table.seek(-1))
 raises(ValueError, lambda: table.seek(0, 3))
+raises(ValueError, lambda: table.seek(1 << 64))
+raises(ValueError, lambda: table.seek(1 << 63, io.SEEK_END))
 raises(ValueError, lambda: table.pread(-1, 0))
 raises(ValueError, lambda: table.pwrite(b"x", -1))
 raises(ValueError, lambda: table.array(float, 1 << 40))

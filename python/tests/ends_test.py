@@ -29,6 +29,21 @@ def job(program, nodes=2, *, options=(), interrupt_after=None):
         return child.returncode, out, err
 
 
+def alone(program, *, interrupt_after=None):
+    """The same of a plain Python, without `quire run`."""
+    child = subprocess.Popen([sys.executable, "-c", "import os, sys, time, threading\nimport quire as q\n" + program], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        if interrupt_after is not None:
+            assert child.stdout.readline() == interrupt_after + "\n"
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=20)
+    finally:
+        child.kill()
+    return child.returncode, out, err
+
+
 def lines(text):
     """Of several nodes, in whichever order they came."""
     return sorted(text.split())
@@ -233,6 +248,39 @@ print("good")
         status, out, err = job("import threading\nthreading.Thread(target=q.Event(name='never').wait, daemon=True).start()\n"
                                "if q.node == 0: print('here', flush=True)\nwhile True: time.sleep(1)", interrupt_after="here")
         self.assertEqual(status, 130, err)
+
+    def test_ctrl_c_is_of_the_main_thread_whoever_has_started_the_node(self):
+        status, out, err = alone("""
+threading.Thread(target=lambda: q.Event().wait(), daemon=True).start()
+try:
+    print("here", flush=True)
+    time.sleep(50)
+except KeyboardInterrupt:
+    time.sleep(1)  # longer than a thread that waits is given
+    print("caught")
+""", interrupt_after="here")
+        self.assertEqual((status, out), (0, "caught\n"), err)
+
+    def test_ctrl_c_while_the_end_waits_for_calls_of_other_nodes(self):
+        status, out, err = alone("q.spawn(0, time.sleep, 1000)\ntime.sleep(0.5)\nprint('here', flush=True)", interrupt_after="here")
+        self.assertEqual((status, out), (130, ""), err)
+        self.assertIn("KeyboardInterrupt", err)
+
+    def test_another_interpreter_of_the_process_is_no_node(self):
+        try:
+            import _xxsubinterpreters  # noqa: F401
+        except ImportError:
+            self.skipTest("this Python has no other interpreters")
+        status, out, err = alone("""
+import _xxsubinterpreters as others
+try: others.run_string(others.create(), "import sys; sys.path[:] = %r\\nimport quire._native" % sys.path)
+except Exception as error: print(error)
+try: q.array("nobody", timeout=0)
+except q.Error: print("good")
+""")
+        self.assertEqual(status, 0, out + err)
+        self.assertIn("main interpreter only", out)
+        self.assertIn("good\n", out)
 
     def test_ctrl_c_while_memory_is_used(self):
         status, out, err = job("a = q.zeros((2000, 500))\nif q.node == 0: print('here', flush=True)\nwhile True: a += 1", interrupt_after="here")

@@ -24,6 +24,11 @@ assert (np.fromfile(path) == wanted).all() and (np.load(path + ".npy").reshape(-
 b = q.fromfile(path, shape=(2000, 100))
 assert (b.reshape(-1) == wanted).all()
 assert q.fromfile(path, offset=800 * 8, name="tail")[0] == 8
+if me == 0:
+    wanted.astype(">f8").tofile(path + ".big")
+q.barrier()
+for kind in (">f8", [("x", ">f4"), ("y", "S4")], "M8[s]"):  # of which Python's memoryview knows nothing
+    assert (q.fromfile(path + ".big", kind).tobytes() == wanted.astype(">f8").tobytes())
 for bad in ({"shape": 200001}, {"offset": -1}, {"offset": 8, "shape": 200000}):
     try:
         q.fromfile(path, **bad)
@@ -68,6 +73,9 @@ assert (c @ c == np.eye(300) * 4).all()
 
 # A checkpoint; the restart is another job (ends_test.py).
 q.checkpoint(os.path.join(folder, "state"))
+for name in (b"bytes", b"no text \xff"):
+    q.checkpoint(os.path.join(os.fsencode(folder), name))
+    assert os.path.isdir(os.path.join(os.fsencode(folder), name))
 q.barrier()
 if me == 0:
     import shutil

@@ -51,6 +51,28 @@ class Jobs(unittest.TestCase):
             q.run(fails, 2)
         self.assertIn("in fails", str(caught.exception.__cause__))
 
+    def test_exceptions_that_cannot_be_made_again(self):
+        class OfTwo(Exception):
+            def __init__(self, one, two):
+                super().__init__(f"{one} and {two}")
+
+        class NoPickle(Exception):
+            def __reduce__(self):
+                raise ValueError("never")
+
+        def fails(error):
+            raise error("this", "that")
+        with q.Pool(1) as pool:
+            for error in (OfTwo, NoPickle):
+                with self.assertRaisesRegex(q.RemoteError, error.__name__ + ".*this") as caught:
+                    pool.submit(fails, error).result(timeout=60)
+                self.assertIn("in fails", str(caught.exception.__cause__))
+            self.assertEqual(pool.submit(lambda: 5).result(timeout=60), 5)  # the node lives
+
+    def test_without_standard_output(self):
+        with contextlib.redirect_stdout(None):
+            self.assertEqual(q.run(lambda: print("words\n" * 100_000) or 7, 1, options=("--timeout", "60")), [7])
+
     def test_what_nodes_write(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             q.run(lambda: print("words of a node\n", end=""), 2)
@@ -133,6 +155,9 @@ class Jobs(unittest.TestCase):
         self.assertIn("no-such-option", str(caught.exception))
         with self.assertRaises(TypeError):
             q.run(fills, 2, (open(os.devnull),))
+        for wrong in ({"options": "--stats"}, {"hosts": ["a", "b"]}):
+            with self.assertRaisesRegex(TypeError, "hosts|options"):
+                q.run(fills, 2, (1,), **wrong)
 
     def test_this_process_is_no_node(self):
         from quire import _node
