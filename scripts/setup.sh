@@ -13,6 +13,8 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 # The Python package.
 packages+=(python3-dev python3-cloudpickle)
+# The types that it tells editors; without it that test is skipped.
+packages+=(mypy)
 # For `quire run --mount`, and what its tests read mounted files with; for the linker of compressed files in examples/linkers. Without them these are left out.
 packages+=(libfuse3-dev fuse3 sqlite3 rsync hdf5-tools python3-h5py libzstd-dev)
 if [ "${1:-}" = launchers ]; then

@@ -6,18 +6,24 @@ from . import _checks, _errors, _native, _node, _values
 class _Shared:
     _create = _destroy = None
 
-    def __init__(self, *arguments, name=None):
+    def __init__(self, *, name=None):
+        self._make(name)
+
+    def _make(self, name, *arguments):
         _node.start()
         create = type(self)._create
         if name is None:
             self.id = _values.on_node_0(lambda: create(*arguments))
             return
+        made = create(*arguments)
         try:
-            made = create(*arguments)
             _native.publish(name, made)
         except _errors.Exists:
             type(self)._destroy(made)
             made = _native.lookup(name, 0)
+        except Exception:
+            type(self)._destroy(made)
+            raise
         self.id = made
 
     @classmethod
@@ -112,7 +118,7 @@ class Barrier(_Shared):
     _create, _destroy = _native.barrier_create, _native.barrier_destroy
 
     def __init__(self, threads, name=None):
-        super().__init__(_checks.count(threads, "threads", 1, 32), name=name)
+        self._make(name, _checks.count(threads, "threads", 1, 32))
 
     def wait(self):
         """Waits until as many threads as it has have called it. What each has written before, all see after it."""
@@ -141,7 +147,7 @@ class Semaphore(_Shared):
     _create, _destroy = _native.semaphore_create, _native.semaphore_destroy
 
     def __init__(self, value=1, name=None):
-        super().__init__(_checks.count(value, "value"), name=name)
+        self._make(name, _checks.count(value, "value"))
 
     def acquire(self, timeout=None):
         """Takes one, when there is one: True; False after `timeout` seconds."""

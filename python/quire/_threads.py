@@ -3,6 +3,7 @@
 import io
 import pickle
 import traceback
+import types
 
 import numpy as np
 
@@ -117,6 +118,7 @@ def _entry(address):
 
 class Thread:
     """A call on another node."""
+    __class_getitem__ = classmethod(types.GenericAlias)  # Thread[int], of what it gives
 
     def __init__(self, node, number):
         self.node, self._number = node, number

@@ -17,6 +17,7 @@ MISTAKES = (
     (TypeError, "offset is 1.5", lambda: q.fromfile("/etc/passwd", "u1", offset=1.5)), (IsADirectoryError, "/tmp", lambda: q.fromfile("/tmp", "u1", 1)),
     (ValueError, "value is -1", lambda: q.Semaphore(-1)), (TypeError, "value is 'x'", lambda: q.Semaphore("x")), (ValueError, "threads is 0", lambda: q.Barrier(0)),
     (ValueError, "threads is -1", lambda: q.Barrier(-1)), (ValueError, "below 2^32", lambda: q.Barrier(1 << 40)), (TypeError, "str", lambda: q.Lock(name=7)),
+    (TypeError, "positional", lambda: q.Lock("x")), (TypeError, "positional", lambda: q.RWLock(5)),
     (TypeError, "seconds", lambda: lock.acquire("x")), (TypeError, "timeout is nan", lambda: lock.acquire(float("nan"))),
     (ValueError, "count is -1", lambda: q.Semaphore().release(-1)), (TypeError, "quire.Lock", lambda: q.Condition().wait(None)),
     (q.Error, "does not hold", lambda: q.Condition().wait(lock, 0.01)), (q.Error, "", lock.release),
