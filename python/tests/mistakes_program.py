@@ -28,6 +28,8 @@ MISTAKES = (
     (OverflowError, "", lambda: q.fetch_add(words, 0, 1 << 70)), (TypeError, "", lambda: q.compare_exchange(words, 0, None, 1)),
     (ValueError, "producer is 9", lambda: q.produced(a, 9).__enter__()), (ValueError, "null", lambda: q.checkpoint("a\0b")),
     (TypeError, "os.PathLike", lambda: q.checkpoint(None)), (TypeError, "os.PathLike", lambda: q.checkpoint(5)), (TypeError, "os.PathLike", lambda: q.restore(None)),
+    (q.InputOutput, "node 0: cannot make the directory /no/such/state: No such file or directory", lambda: q.checkpoint("/no/such/state")),
+    (q.Invalid, "quire_restore() comes first", lambda: q.restore("/dev/null")), (ValueError, "383", lambda: q.restore("x" * 400)),
     (ValueError, "null", lambda: q.restore(b"a\0b")), (OSError, "", lambda: q.open("x", "r", "/tmp/" + "\u00fc" * 200)),
     (OSError, "", lambda: q.open("x", "r", "/tmp/x" + "\u00fc" * 200)), (TypeError, "shared array", lambda: q.label([1], "x")),
     (ValueError, "one of sum", lambda: q.reduce(1, None)), (TypeError, "64 bits", lambda: q.reduce(object())), (TypeError, "64 bits", lambda: q.reduce(1 << 70)),

@@ -13,6 +13,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
 #include "core/job_call.hpp"
@@ -24,6 +25,8 @@ using checkpoint::outcome;
 using kept_run = core::kept_run;
 
 constexpr const char* doing = "checkpoint";
+constexpr const char* call = "quire_checkpoint()";
+constexpr const char* go_on = "; checkpoints before are as they were";
 constexpr std::uint64_t step_bytes = 16u << 20;
 
 /// Gives `value` of node `root` to all.
@@ -31,6 +34,22 @@ template <class T>
 quire_status spread(T& value, int root) {
   static_assert(sizeof value <= 64 && std::is_trivially_copyable_v<T>);
   return quire_broadcast(&value, sizeof value, root);
+}
+
+/// As agree(). What the node that failed says of it is the detail of the call on all nodes, with what can be done.
+quire_status agree_and_explain(const outcome& mine, const char* advice) {
+  const quire_status code = agree(doing, mine);
+  if (code == QUIRE_OK || code == QUIRE_PEER_LOST || code == QUIRE_LOST) return code;
+  std::int64_t who = mine.code == code ? quire_node() : -1;  // of several the last
+  if (quire_reduce_i64(&who, 1, QUIRE_MAX) != QUIRE_OK || who < 0) return code;
+  std::string told = mine.text;
+  const std::size_t room = base::detail_bytes - 20 - std::strlen(call) - std::strlen(advice);
+  if (told.size() > room) told.replace(room / 4, told.size() - room + 3, "...");  // of a long path the end, and what was wrong with it, are kept
+  told.resize(base::detail_bytes);
+  for (std::size_t at = 0; at < told.size(); at += 64) {
+    if (quire_broadcast(told.data() + at, 64, static_cast<int>(who)) != QUIRE_OK) return code;
+  }
+  return base::explain(code, "%s: node %d: %s%s", call, static_cast<int>(who), told.c_str(), advice);
 }
 
 checkpoint::region_row row_of(const core::region_slot& r) {
@@ -151,17 +170,18 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
               : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
                                    : quire_status_text(why));
     if (why == QUIRE_INVALID) (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
+    if (why == QUIRE_BUSY) (void)base::explain(why, "%s: a thread of some node has pinned units (quire_acquire()); release them first (quire_release())", call);
     return why;
   }
   checkpoint::file_row mine;
-  if (why = agree(doing, r.containers->sync_files(m)); why != QUIRE_OK) {
+  if (why = agree_and_explain(r.containers->sync_files(m), go_on); why != QUIRE_OK) {
     r.core->holding.let_go();
     return why;
   }
   if (quire_node() == 0) describe(r, what, m);
   const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, m, mine);
   // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
-  why = agree(doing, written);
+  why = agree_and_explain(written, go_on);
   r.core->holding.let_go();
   if (why == QUIRE_OK) why = gather_copies(m);
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
@@ -197,15 +217,15 @@ quire_status save(runtime& r, const checkpoint_path& path) {
   checkpoint::attempt attempt;
   outcome step;
   if (leads) step = attempt.begin(path.text);
-  if (const quire_status why = agree(doing, step); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(step, step.code == QUIRE_BUSY ? "" : go_on); why != QUIRE_OK) return why;
   checkpoint::identity what = attempt.what();
   if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
   checkpoint::manifest m;
-  if (const quire_status why = agree(doing, r.containers->describe(m)); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(r.containers->describe(m), go_on); why != QUIRE_OK) return why;
   if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
   step = {};
   if (leads) step = attempt.commit(m);
-  if (const quire_status why = agree(doing, step); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(step, go_on); why != QUIRE_OK) return why;
   if (!leads) return QUIRE_OK;
   // The new one is valid, whatever becomes of the old ones.
   const outcome pruned = attempt.prune(static_cast<unsigned>(r.options.number(base::option::checkpoint_keep)));
@@ -222,11 +242,18 @@ quire_status save_here(checkpoint_path path) {
   QUIRE_FORWARD(save_here, path);
   QUIRE_ENTER(r);
   if (r->core->config.survives) {
-    base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
+    (void)base::explain(QUIRE_UNSUPPORTED, "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+    base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }
   const core::job_call together(*r->core, sync::meeting::checkpoint, "quire_checkpoint", quire_thread());
   return together.status().ok() ? save(*r, path) : together.status().code();
+}
+
+/// Of the path of this node, which no other knows: why it is none.
+quire_status explain_path(quire_status status, const char* given, const checkpoint_path& made) noexcept {
+  if (status != QUIRE_INVALID || made.text[0] != 0 || given == nullptr || *given == 0) return status;
+  return base::explain(status, "%s: the path of the directory, made absolute, may have %zu characters, and this one has more", call, sizeof made.text - 1);
 }
 
 }  // namespace
@@ -234,5 +261,6 @@ quire_status save_here(checkpoint_path path) {
 
 quire_status quire_checkpoint(const char* path) {
   QUIRE_STARTED();
-  return quire::api::save_here(quire::api::make_checkpoint_path(path));
+  const quire::api::checkpoint_path whole = quire::api::make_checkpoint_path(path);
+  return quire::api::explain_path(quire::api::save_here(whole), path, whole);
 }

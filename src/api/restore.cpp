@@ -3,6 +3,8 @@
 // that what is damaged is found while the one before can still be taken. Each node reads the units that it manages now,
 // from the files of whichever nodes wrote them.
 #include <algorithm>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "api/agreement.hpp"
@@ -12,6 +14,7 @@
 #include "api/loop.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "checkpoint/content.hpp"
 #include "checkpoint/store.hpp"
@@ -24,7 +27,25 @@ namespace {
 using checkpoint::outcome;
 
 constexpr const char* doing = "restore";
+constexpr const char* call = "quire_restore()";
+constexpr const char* half_done = "; this job has taken a part of it, and must end";
 constexpr std::uint64_t step_bytes = 4u << 20;
+
+/// As agree(). What the node that failed says of it is the detail of the call on all nodes, with what can be done.
+quire_status agree_and_explain(const outcome& mine, const char* advice) {
+  const quire_status code = agree(doing, mine);
+  if (code == QUIRE_OK || code == QUIRE_PEER_LOST || code == QUIRE_LOST) return code;
+  std::int64_t who = mine.code == code ? quire_node() : -1;  // of several the last
+  if (quire_reduce_i64(&who, 1, QUIRE_MAX) != QUIRE_OK || who < 0) return code;
+  std::string told = mine.text;
+  const std::size_t room = base::detail_bytes - 20 - std::strlen(call) - std::strlen(advice);
+  if (told.size() > room) told.replace(room / 4, told.size() - room + 3, "...");  // of a long path the end, and what was wrong with it, are kept
+  told.resize(base::detail_bytes);
+  for (std::size_t at = 0; at < told.size(); at += 64) {
+    if (quire_broadcast(told.data() + at, 64, static_cast<int>(who)) != QUIRE_OK) return code;
+  }
+  return base::explain(code, "%s: node %d: %s%s", call, static_cast<int>(who), told.c_str(), advice);
+}
 
 const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_t region) {
   return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
@@ -219,21 +240,26 @@ outcome check_unused(runtime& r) {
           "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};
 }
 
+/// Containers have said on standard error what was wrong.
+quire_status of_containers(quire_status why, const std::string& directory) noexcept {
+  return base::explain_if_unsaid(why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", call, directory.c_str());
+}
+
 /// Tries one checkpoint. `taken`: from here on an error is the job's end.
 quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   checkpoint::opened whole;
   std::vector<piece> mine;
-  if (const quire_status why = agree(doing, check(r, directory, whole, mine)); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(check(r, directory, whole, mine), ""); why != QUIRE_OK) return why;
   taken = true;
   checkpoint::manifest m = whole.about();
-  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK) return why;
-  if (const quire_status why = agree(doing, take_tables(r, whole, m)); why != QUIRE_OK) return why;
+  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK) return of_containers(why, directory);
+  if (const quire_status why = agree_and_explain(take_tables(r, whole, m), half_done); why != QUIRE_OK) return why;
   mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
   std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
-  if (const quire_status why = agree(doing, take_content(r, whole, mine)); why != QUIRE_OK) return why;
-  if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(take_content(r, whole, mine), half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return of_containers(why, directory);
   const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
-  if (const quire_status why = agree(doing, {tasks, "its tasks cannot go on"}); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain({tasks, directory + ": its tasks cannot go on"}, half_done); why != QUIRE_OK) return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
             directory.c_str(), whole.files().size());
   return QUIRE_OK;
@@ -241,16 +267,19 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
 
 quire_status restore(runtime& r, const checkpoint_path& path) {
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
-  if (const quire_status why = agree(doing, check_unused(r)); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(check_unused(r), ""); why != QUIRE_OK) return why;
   std::vector<std::uint64_t> numbers;
   outcome listed;
   if (quire_node() == 0) listed = checkpoint::list_generations(path.text, numbers);
-  if (const quire_status why = agree(doing, listed); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(listed, ""); why != QUIRE_OK) return why;
   quire_status first_error = QUIRE_OK;
+  std::string first_words;  // of the newest
+  bool several = false;
   for (std::size_t i = 0;; ++i) {
     std::uint64_t number = i < numbers.size() ? numbers[i] : 0;  // of node 0
     if (const quire_status why = quire_broadcast(&number, sizeof number, 0); why != QUIRE_OK) return why;
     if (number == 0) break;
+    several = i != 0;
     bool taken = false;
     const std::string directory = checkpoint::generation_path(path.text, number);
     const quire_status why = try_one(r, directory, taken);
@@ -260,20 +289,31 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
       return QUIRE_OK;
     }
     if (taken || (why != QUIRE_DAMAGED && why != QUIRE_SYSTEM)) return why;
-    if (first_error == QUIRE_OK) first_error = why;
+    if (first_error == QUIRE_OK) {
+      first_error = why;
+      first_words = base::detail();
+    }
   }
-  return first_error != QUIRE_OK ? first_error : QUIRE_NOT_FOUND;
+  if (first_error == QUIRE_OK) return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", call, path.text);
+  return base::explain(first_error, "%s%s", first_words.c_str(), several ? "; nor can an older one be taken" : "");
 }
 
 quire_status restore_here(checkpoint_path path) {
   QUIRE_FORWARD(restore_here, path);
   QUIRE_ENTER(r);
   if (r->core->config.survives) {
-    base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
+    (void)base::explain(QUIRE_UNSUPPORTED, "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+    base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }
   const core::job_call together(*r->core, sync::meeting::restore, "quire_restore", quire_thread());
   return together.status().ok() ? restore(*r, path) : together.status().code();
+}
+
+/// Of the path of this node, which no other knows: why it is none.
+quire_status explain_path(quire_status status, const char* given, const checkpoint_path& made) noexcept {
+  if (status != QUIRE_INVALID || made.text[0] != 0 || given == nullptr || *given == 0) return status;
+  return base::explain(status, "%s: the path of the directory, made absolute, may have %zu characters, and this one has more", call, sizeof made.text - 1);
 }
 
 }  // namespace
@@ -281,5 +321,6 @@ quire_status restore_here(checkpoint_path path) {
 
 quire_status quire_restore(const char* path) {
   QUIRE_STARTED();
-  return quire::api::restore_here(quire::api::make_checkpoint_path(path));
+  const quire::api::checkpoint_path whole = quire::api::make_checkpoint_path(path);
+  return quire::api::explain_path(quire::api::restore_here(whole), path, whole);
 }

@@ -341,7 +341,7 @@ void save(state* s, const char* directory) {
       if (quire_node() == 0) writer = std::make_unique<noise>(s);
       why = quire_checkpoint(directory);
     }
-    if (quire_node() == 0) std::printf("checkpoint after step %" PRIu64 ": %s\n", s->step, quire_status_text(why));
+    if (quire_node() == 0) std::printf("checkpoint after step %" PRIu64 ": %s %s\n", s->step, quire_status_text(why), quire_last_error());
     if (why == QUIRE_OK) return;
     REQUIRE_STATUS(why, QUIRE_SYSTEM);
     if (std::getenv("CHECKPOINT_TOLERATE") != nullptr) return;
@@ -404,15 +404,38 @@ void check_all(state* s) {
   REQUIRE_OK(quire_barrier_wait(s->alone));
 }
 
+/// Of the last call, on each node.
+void told(std::initializer_list<std::string> all) {
+  const std::string said = quire_last_error();
+  for (const std::string& words : all) {
+    if (said.find(words) == said.npos) fail(__FILE__, __LINE__, "'%s' does not tell '%s'", said.c_str(), words.c_str());
+  }
+}
+
 void refusals(const char* directory) {
   REQUIRE_STATUS(quire_restore(directory), QUIRE_NOT_FOUND);
+  told({"no checkpoint in", directory});
   REQUIRE_STATUS(quire_checkpoint(nullptr), QUIRE_INVALID);
+  told({"needs the path of a directory"});
+  for (const auto call : {quire_checkpoint, quire_restore}) {
+    REQUIRE_STATUS(call(std::string(400, 'x').c_str()), QUIRE_INVALID);
+    told({"may have 383 characters"});
+  }
   if (quire_nodes() > 1) REQUIRE_STATUS(quire_checkpoint(quire_node() == 0 ? "one" : "another"), QUIRE_INVALID);
   REQUIRE_STATUS(quire_checkpoint((std::string(directory) + "/no/such/parent").c_str()), QUIRE_SYSTEM);
+  told({"quire_checkpoint(): node 0: cannot make the directory", "/no/such/parent: No such file or directory", "as they were"});
+  const std::string deep = std::string(directory) + "/" + std::string(200, 'y') + "/end";
+  REQUIRE_STATUS(quire_checkpoint(deep.c_str()), QUIRE_SYSTEM);
+  told({"node 0: cannot make the directory", "...", "yyy/end: No such file or directory", "as they were"});
   REQUIRE_STATUS(quire_checkpoint("/proc/checkpoint"), QUIRE_SYSTEM);
+  told({"/proc/checkpoint"});
   REQUIRE_STATUS(quire_checkpoint("/dev/null"), QUIRE_SYSTEM);
+  told({"/dev/null: Not a directory"});
+  REQUIRE_STATUS(quire_restore("/dev/null"), QUIRE_SYSTEM);
+  told({"quire_restore(): node 0: cannot read the directory /dev/null: Not a directory"});
   auto* words = shared_object<std::uint64_t>("words", 4096);
   REQUIRE_STATUS(quire_restore(directory), QUIRE_INVALID);  // too late
+  told({"quire_restore() comes first"});
   quire_region region{};
   if (quire_node() == 0) REQUIRE_OK(quire_region_create(nullptr, 1 << 20, &region));
   REQUIRE_OK(quire_broadcast(&region, sizeof region, 0));
@@ -421,6 +444,7 @@ void refusals(const char* directory) {
   REQUIRE_OK(quire_block_end(region, nullptr));
   if (quire_node() == 0) REQUIRE_OK(quire_acquire(words, 8192, -1, nullptr));
   REQUIRE_STATUS(quire_checkpoint(directory), QUIRE_BUSY);
+  told({"has pinned units", "release them first"});
   if (quire_node() == 0) REQUIRE_OK(quire_release(words, 8192));
   words[quire_node()] = 1;
   REQUIRE_OK(quire_checkpoint(directory));
@@ -450,6 +474,7 @@ int main(int argc, char** argv) {
     const std::uint64_t steps = std::strtoull(argv[2], nullptr, 10), every = std::strtoull(argv[3], nullptr, 10);
     const std::uint64_t stop = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : steps;
     const quire_status found = quire_restore(directory);
+    if (found != QUIRE_OK && found != QUIRE_NOT_FOUND) std::fprintf(stderr, "%s\n", quire_last_error());
     if (found != QUIRE_NOT_FOUND) REQUIRE_OK(found);
     state* s = nullptr;
     if (found == QUIRE_OK) {

@@ -217,6 +217,9 @@ TEST_F(checkpoint, a_full_disk_is_told_on_all_nodes_and_the_job_goes_on) {
   EXPECT_THAT(result.err, HasSubstr("node-1"));
   EXPECT_THAT(result.err, HasSubstr("node 1 could not"));
   EXPECT_THAT(result.out, HasSubstr("checkpoint after step 2: the operating system refused"));
+  // Node 0 says so: it knows what node 1 has met.
+  EXPECT_THAT(result.out, testing::ContainsRegex("quire_checkpoint\\(\\): node 1: cannot write [^\n]*/node-1: No space left on device; "
+                                                 "checkpoints before are as they were"));
 }
 
 /// A real one: there is room for one checkpoint, not for another beside it.
@@ -254,6 +257,7 @@ TEST_F(checkpoint, a_damaged_one_is_refused_and_the_one_before_is_taken) {
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("5000 bytes instead of"));
   EXPECT_THAT(result.err, HasSubstr("gave 23"));
+  EXPECT_THAT(result.err, testing::ContainsRegex("quire_restore\\(\\): node [01]: [^\n]*5000 bytes instead of [^\n]*; nor can an older one be taken"));
 }
 
 TEST_F(checkpoint, other_settings_are_named) {
@@ -265,6 +269,7 @@ TEST_F(checkpoint, other_settings_are_named) {
     const auto result = run(words, {{name, value}});
     EXPECT_NE(result.status, 0);
     EXPECT_THAT(result.err, HasSubstr("was written by a job with")) << name;
+    EXPECT_THAT(result.err, HasSubstr("quire_restore(): node ")) << name;
     EXPECT_THAT(result.err, HasSubstr(name)) << name;
   }
 }
