@@ -308,8 +308,9 @@ QUIRE_API quire_status quire_publish(const char* name, const void* address);
 /** What was published under `name`; waits up to `timeout_ms` for it (0: not at all, negative: for ever). */
 QUIRE_API QUIRE_NODISCARD quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address);
 
-/** Starts to bring a range here for reading (or writing), and does not wait. A hint: never an error for a valid range. With
- *  QUIRE_RELEASE, what is hinted at for writing counts as written. */
+/** Starts to bring the `bytes` from `address` on to this node, for reading or, if `for_writing` is not 0, for writing, and does not wait. A hint: threads that
+ *  come later find it here, or on its way. Of memory that is limited a sixteenth comes at most. With QUIRE_RELEASE, what is hinted at for writing counts as
+ *  written. Any thread. QUIRE_BAD_ADDRESS: not all of it lies in one region. */
 QUIRE_API quire_status quire_prefetch(const void* address, size_t bytes, int for_writing);
 typedef enum quire_advice {
   QUIRE_NORMAL = 0,     /**< as faults show */

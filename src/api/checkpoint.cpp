@@ -36,22 +36,6 @@ quire_status spread(T& value, int root) {
   return quire_broadcast(&value, sizeof value, root);
 }
 
-/// As agree(). What the node that failed says of it is the detail of the call on all nodes, with what can be done.
-quire_status agree_and_explain(const outcome& mine, const char* advice) {
-  const quire_status code = agree(doing, mine);
-  if (code == QUIRE_OK || code == QUIRE_PEER_LOST || code == QUIRE_LOST) return code;
-  std::int64_t who = mine.code == code ? quire_node() : -1;  // of several the last
-  if (quire_reduce_i64(&who, 1, QUIRE_MAX) != QUIRE_OK || who < 0) return code;
-  std::string told = mine.text;
-  const std::size_t room = base::detail_bytes - 20 - std::strlen(call) - std::strlen(advice);
-  if (told.size() > room) told.replace(room / 4, told.size() - room + 3, "...");  // of a long path the end, and what was wrong with it, are kept
-  told.resize(base::detail_bytes);
-  for (std::size_t at = 0; at < told.size(); at += 64) {
-    if (quire_broadcast(told.data() + at, 64, static_cast<int>(who)) != QUIRE_OK) return code;
-  }
-  return base::explain(code, "%s: node %d: %s%s", call, static_cast<int>(who), told.c_str(), advice);
-}
-
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
   const auto consistency = static_cast<std::uint64_t>(r.consistency()) | (d.copies != 0 ? checkpoint::region_row::has_copies : 0);
@@ -174,14 +158,14 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
     return why;
   }
   checkpoint::file_row mine;
-  if (why = agree_and_explain(r.containers->sync_files(m), go_on); why != QUIRE_OK) {
+  if (why = agree_and_explain(call, doing, r.containers->sync_files(m), go_on); why != QUIRE_OK) {
     r.core->holding.let_go();
     return why;
   }
   if (quire_node() == 0) describe(r, what, m);
   const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, m, mine);
   // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
-  why = agree_and_explain(written, go_on);
+  why = agree_and_explain(call, doing, written, go_on);
   r.core->holding.let_go();
   if (why == QUIRE_OK) why = gather_copies(m);
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
@@ -217,15 +201,15 @@ quire_status save(runtime& r, const checkpoint_path& path) {
   checkpoint::attempt attempt;
   outcome step;
   if (leads) step = attempt.begin(path.text);
-  if (const quire_status why = agree_and_explain(step, step.code == QUIRE_BUSY ? "" : go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, step, step.code == QUIRE_BUSY ? "" : go_on); why != QUIRE_OK) return why;
   checkpoint::identity what = attempt.what();
   if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
   checkpoint::manifest m;
-  if (const quire_status why = agree_and_explain(r.containers->describe(m), go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, r.containers->describe(m), go_on); why != QUIRE_OK) return why;
   if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
   step = {};
   if (leads) step = attempt.commit(m);
-  if (const quire_status why = agree_and_explain(step, go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, step, go_on); why != QUIRE_OK) return why;
   if (!leads) return QUIRE_OK;
   // The new one is valid, whatever becomes of the old ones.
   const outcome pruned = attempt.prune(static_cast<unsigned>(r.options.number(base::option::checkpoint_keep)));
@@ -250,17 +234,11 @@ quire_status save_here(checkpoint_path path) {
   return together.status().ok() ? save(*r, path) : together.status().code();
 }
 
-/// Of the path of this node, which no other knows: why it is none.
-quire_status explain_path(quire_status status, const char* given, const checkpoint_path& made) noexcept {
-  if (status != QUIRE_INVALID || made.text[0] != 0 || given == nullptr || *given == 0) return status;
-  return base::explain(status, "%s: the path of the directory, made absolute, may have %zu characters, and this one has more", call, sizeof made.text - 1);
-}
-
 }  // namespace
 }  // namespace quire::api
 
 quire_status quire_checkpoint(const char* path) {
   QUIRE_STARTED();
   const quire::api::checkpoint_path whole = quire::api::make_checkpoint_path(path);
-  return quire::api::explain_path(quire::api::save_here(whole), path, whole);
+  return quire::api::explain_path("quire_checkpoint()", quire::api::save_here(whole), path, whole);
 }

@@ -31,22 +31,6 @@ constexpr const char* call = "quire_restore()";
 constexpr const char* half_done = "; this job has taken a part of it, and must end";
 constexpr std::uint64_t step_bytes = 4u << 20;
 
-/// As agree(). What the node that failed says of it is the detail of the call on all nodes, with what can be done.
-quire_status agree_and_explain(const outcome& mine, const char* advice) {
-  const quire_status code = agree(doing, mine);
-  if (code == QUIRE_OK || code == QUIRE_PEER_LOST || code == QUIRE_LOST) return code;
-  std::int64_t who = mine.code == code ? quire_node() : -1;  // of several the last
-  if (quire_reduce_i64(&who, 1, QUIRE_MAX) != QUIRE_OK || who < 0) return code;
-  std::string told = mine.text;
-  const std::size_t room = base::detail_bytes - 20 - std::strlen(call) - std::strlen(advice);
-  if (told.size() > room) told.replace(room / 4, told.size() - room + 3, "...");  // of a long path the end, and what was wrong with it, are kept
-  told.resize(base::detail_bytes);
-  for (std::size_t at = 0; at < told.size(); at += 64) {
-    if (quire_broadcast(told.data() + at, 64, static_cast<int>(who)) != QUIRE_OK) return code;
-  }
-  return base::explain(code, "%s: node %d: %s%s", call, static_cast<int>(who), told.c_str(), advice);
-}
-
 const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_t region) {
   return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
 }
@@ -249,17 +233,17 @@ quire_status of_containers(quire_status why, const std::string& directory) noexc
 quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   checkpoint::opened whole;
   std::vector<piece> mine;
-  if (const quire_status why = agree_and_explain(check(r, directory, whole, mine), ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, check(r, directory, whole, mine), ""); why != QUIRE_OK) return why;
   taken = true;
   checkpoint::manifest m = whole.about();
   if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK) return of_containers(why, directory);
-  if (const quire_status why = agree_and_explain(take_tables(r, whole, m), half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, take_tables(r, whole, m), half_done); why != QUIRE_OK) return why;
   mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
   std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
-  if (const quire_status why = agree_and_explain(take_content(r, whole, mine), half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, take_content(r, whole, mine), half_done); why != QUIRE_OK) return why;
   if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return of_containers(why, directory);
   const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
-  if (const quire_status why = agree_and_explain({tasks, directory + ": its tasks cannot go on"}, half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, {tasks, directory + ": its tasks cannot go on"}, half_done); why != QUIRE_OK) return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
             directory.c_str(), whole.files().size());
   return QUIRE_OK;
@@ -267,11 +251,11 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
 
 quire_status restore(runtime& r, const checkpoint_path& path) {
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
-  if (const quire_status why = agree_and_explain(check_unused(r), ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, check_unused(r), ""); why != QUIRE_OK) return why;
   std::vector<std::uint64_t> numbers;
   outcome listed;
   if (quire_node() == 0) listed = checkpoint::list_generations(path.text, numbers);
-  if (const quire_status why = agree_and_explain(listed, ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, listed, ""); why != QUIRE_OK) return why;
   quire_status first_error = QUIRE_OK;
   std::string first_words;  // of the newest
   bool several = false;
@@ -310,17 +294,11 @@ quire_status restore_here(checkpoint_path path) {
   return together.status().ok() ? restore(*r, path) : together.status().code();
 }
 
-/// Of the path of this node, which no other knows: why it is none.
-quire_status explain_path(quire_status status, const char* given, const checkpoint_path& made) noexcept {
-  if (status != QUIRE_INVALID || made.text[0] != 0 || given == nullptr || *given == 0) return status;
-  return base::explain(status, "%s: the path of the directory, made absolute, may have %zu characters, and this one has more", call, sizeof made.text - 1);
-}
-
 }  // namespace
 }  // namespace quire::api
 
 quire_status quire_restore(const char* path) {
   QUIRE_STARTED();
   const quire::api::checkpoint_path whole = quire::api::make_checkpoint_path(path);
-  return quire::api::explain_path(quire::api::restore_here(whole), path, whole);
+  return quire::api::explain_path("quire_restore()", quire::api::restore_here(whole), path, whole);
 }

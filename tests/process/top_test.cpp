@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +35,7 @@ const std::string enters = "\x1b[?1049h", leaves = "\x1b[?1049l";
 /// A job that runs until it is ended. It says so when its nodes have met.
 class job {
  public:
-  explicit job(std::vector<std::string> how = {"-n", "2"}) : command_(words(std::move(how))) {
+  explicit job(std::vector<std::string> how = {"-n", "2"}, const std::string& more = "") : command_(words(std::move(how), more)) {
     EXPECT_TRUE(command_.wait_for("here\nhere\n", 30)) << command_.out();
   }
   ~job() {
@@ -48,10 +49,11 @@ class job {
   [[nodiscard]] std::string pid() const { return std::to_string(command_.pid()); }
 
  private:
-  static std::vector<std::string> words(std::vector<std::string> how) {
+  static std::vector<std::string> words(std::vector<std::string> how, const std::string& more) {
     std::vector<std::string> all{QUIRE_TOOL, "run", "--timeout", "100"};
     all.insert(all.end(), how.begin(), how.end());
     all.insert(all.end(), {program, "forever"});
+    if (!more.empty()) all.push_back(more);
     return all;
   }
   command command_;
@@ -149,6 +151,16 @@ TEST(Top, FindsJobsOrListsThem) {
   EXPECT_EQ(none.status, 125);
   EXPECT_THAT(none.err, HasSubstr("there is no job 999999999"));
   EXPECT_EQ(run({QUIRE_TOOL, "top", "--once", "-1"}).status, 125);
+}
+
+/// Of a command line, which anybody may have written.
+TEST(Top, NothingIsShownThatATerminalObeys) {
+  const std::string evil = "\xc2\x9b" "31m\x9b" "1m\x1b[2J";
+  const job one({"-n", "2"}, evil), other({"-n", "2"}, evil);
+  for (const auto& shown : {run({QUIRE_TOOL, "top", "--once", one.pid()}).out, run({QUIRE_TOOL, "top", "--once"}).err}) {
+    EXPECT_THAT(shown, HasSubstr("report_program forever ?31m1m?[2J"));
+    EXPECT_TRUE(std::ranges::none_of(shown, [](char c) { return c != '\n' && (c < ' ' || c > '~'); })) << shown;
+  }
 }
 
 TEST(Top, JobsOfAnotherUserAreRefused) {

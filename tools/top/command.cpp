@@ -28,6 +28,8 @@ using bootstrap::local::frame_kind;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t patience_ns = 10 * second_ns;  // with a job that says nothing, such as one that is stopped
 
+constexpr std::size_t longest_command = 200;  // characters, of a job that can be chosen
+
 struct arguments {
   int pid = 0;  ///< 0: the only one
   bool once = false, json = false;
@@ -67,7 +69,7 @@ std::optional<found_job> choose(const arguments& asked, std::string& why) {
     return std::nullopt;
   }
   why = "which job? Write its number behind `quire top`:";
-  for (const found_job& j : mine) why += fmt::format("\n  {}  {}", j.pid, command_of(j.pid));
+  for (const found_job& j : mine) why += fmt::format("\n  {}  {}", j.pid, for_terminal(command_of(j.pid), longest_command));
   return std::nullopt;
 }
 

@@ -68,14 +68,6 @@ std::string rates_text(const rates& r) {
 }
 constexpr std::string_view no_rates = "     -         -       -       -       -           -           -         -";
 
-/// As wide as the screen at most, and nothing that a terminal would obey.
-std::string cut(std::string text, std::size_t columns) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  if (text.size() > columns) text.resize(columns);
-  return text;
-}
-
 std::string row(const node_view& n, std::size_t number) {
   const std::string state = n.state == "runs" ? fmt::format("{:8}", n.waiting) : fmt::format("{:>8}", "-");
   const std::string note = n.state == "runs" ? "" : "  " + n.state;
@@ -88,6 +80,15 @@ json_value json_of(const rates& r) {
 }
 
 }  // namespace
+
+std::string for_terminal(const std::string& text, std::size_t most) {
+  std::string shown;
+  for (const char c : text) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (shown.size() < most && !continues) shown += c >= ' ' && c < '\x7f' ? c : '?';
+  }
+  return shown;
+}
 
 picture compare(const job_view& before, const job_view& now) {
   picture of{now.command, now.seconds, {}};
@@ -111,7 +112,7 @@ std::vector<std::string> lines(const picture& of, const std::string& title, cons
   for (const node_view& n : of.nodes) waiting += n.waiting;
   all.push_back(fmt::format("  all            {:8} {}", waiting, rates_text(sum_of(of))));
   if (of.nodes.size() > room) all.push_back(fmt::format("nodes {} to {} of {}: arrows scroll", first, first + room - 1, of.nodes.size()));
-  for (std::string& line : all) line = cut(std::move(line), on.columns);
+  for (std::string& line : all) line = for_terminal(line, on.columns);
   if (all.size() > on.rows) all.resize(on.rows);
   return all;
 }

@@ -29,6 +29,8 @@ struct picture {
   std::vector<node_view> nodes;
 };
 
+/// So many characters at most, and nothing that a terminal would obey: a question mark for each that is not of ASCII, or not to be seen.
+[[nodiscard]] std::string for_terminal(const std::string& text, std::size_t most);
 /// `before` may be of other nodes, or none.
 [[nodiscard]] picture compare(const bootstrap::launcher::job_view& before, const bootstrap::launcher::job_view& now);
 
