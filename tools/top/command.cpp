@@ -69,7 +69,7 @@ std::optional<found_job> choose(const arguments& asked, std::string& why) {
     return std::nullopt;
   }
   why = "which job? Write its number behind `quire top`:";
-  for (const found_job& j : mine) why += fmt::format("\n  {}  {}", j.pid, for_terminal(command_of(j.pid), longest_command));
+  for (const found_job& j : mine) why += fmt::format("\n  {}  {}", j.pid, top::for_terminal(command_of(j.pid), longest_command));
   return std::nullopt;
 }
 
