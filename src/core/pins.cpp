@@ -178,6 +178,7 @@ base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint
 }
 
 void pin_calls::drop_pins() noexcept {
+  core_.whole.end();  // those of pages of which the kernel has just had all minipages
   std::vector<std::pair<region_slot*, std::uint64_t>> all;
   core_.pinned.for_each([&](const directory::pin& p) { all.emplace_back(core_.regions.slot(p.region), p.unit); });
   if (all.empty()) return;

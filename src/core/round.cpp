@@ -111,7 +111,6 @@ void core::expect_end() noexcept {
     as_driver([&] {
       config.read_ahead = false;
       (void)wire.progress();  // what comes for nobody wakes nobody
-      whole.end();
       pins.drop_pins();
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });

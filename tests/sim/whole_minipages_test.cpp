@@ -256,5 +256,29 @@ TEST(minipages, bring_a_composed_page_at_once) {
   EXPECT_LE(sent, 6u);
 }
 
+/// The end of a job drops what the program has left pinned; a page that this node has just had as a whole is none of that, and its pins end once.
+TEST(minipages, pins_of_a_whole_page_end_before_the_rest_is_dropped) {
+  world_options o;
+  o.net.nodes = 1;
+  world w(o);
+  add(w, quarters, QUIRE_SEQUENTIAL);
+  w.start(0, [&](node& here) {
+    here.store(base, 1);
+    core::core& c = here.core();
+    c.as_driver([&] {
+      for (int i = 0; i < 100 && c.whole.empty(); ++i) c.whole.note_try(slot(here), 0, model::access::write);
+      EXPECT_FALSE(c.whole.empty());
+      (void)c.whole.look();
+      EXPECT_NE(c.pinned.size(), 0u);
+      c.pins.drop_pins();
+      EXPECT_TRUE(c.whole.empty());
+      EXPECT_EQ(c.pinned.size(), 0u);
+    });
+    w.sleep(10'000'000);
+    here.store(base, 2);
+  });
+  EXPECT_EQ(w.run(), "");
+}
+
 }  // namespace
 }  // namespace quire::whole
