@@ -73,7 +73,7 @@ recipes: ## lint the recipes for Spack and conda; rattler-build is fetched
 	@scripts/recipes.sh $(BUILD)
 
 format: ## clang-format over the sources
-	@git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format-14 -i
+	@git ls-files '*.cpp' '*.hpp' '*.h' '*.c' | xargs -n 100 clang-format-14 -i
 
 clean: ## remove the build
 	@rm -rf $(BUILD)

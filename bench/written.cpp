@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // quire_written: what it costs to learn which pages were written between two releases, per written page, by Quire's own
-// detectors in one process and without a protocol. All pages are mapped before; a round takes the ways in turn, each with
-// pages of its own. Nanoseconds a page.
-//   fault      userfaultfd, inline: the first write faults, the handler copies the page to its twin and opens it; at the end
+// detectors in one process and without a protocol. All pages are mapped before; a round takes the ways in turn, each
+// with pages of its own. Nanoseconds a page.
+//   fault      userfaultfd, inline: the first write faults, the handler copies the page to its twin and opens it; at
+//   the end
 //              the pages are protected again, neighbours in one call
-//   scan       the first write is the kernel's alone; at the end collect() over the whole region. The twin must be there
+//   scan       the first write is the kernel's alone; at the end collect() over the whole region. The twin must be
+//   there
 //              already: kept from when the page came
 //   scan_copy  the same, and every page that is found is copied to its twin: what keeping twins costs
 #include <algorithm>

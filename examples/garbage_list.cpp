@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists in a garbage-collected heap: nodes take elements from each other's lists in turn and make new ones; nobody frees any. When the heap is full, all
-// collect.
-// Run it: quire run -n 2 garbage_list
+// Lists in a garbage-collected heap: nodes take elements from each other's lists in turn and make new ones; nobody
+// frees any. When the heap is full, all collect. Run it: quire run -n 2 garbage_list
 #include <cstdio>
 #include <new>
 #include <string>
@@ -63,6 +62,7 @@ int main() {
     right = right && is_right(other, first, length);
     quire::barrier{}.arrive_and_wait();
   }
-  std::printf("node %d made %d lists, with %lu collections\n", job.node(), steps, static_cast<unsigned long>(collections));
+  std::printf("node %d made %d lists, with %lu collections\n", job.node(), steps,
+              static_cast<unsigned long>(collections));
   return right && collections != 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash map without locks: its code is that of a map for one thread, and each call is a transaction. Several calls can be one, too: nodes move parts
-// from one store to another, and whoever looks finds each part in exactly one of them.
+// A hash map without locks: its code is that of a map for one thread, and each call is a transaction. Several calls can
+// be one, too: nodes move parts from one store to another, and whoever looks finds each part in exactly one of them.
 // Run it: quire run -n 2 hash_map
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ class hash_map {
   static constexpr std::size_t longest_chain = 6;
 
   entry*& bucket_of(const Key& key) const {
-    const std::uint64_t mixed = std::hash<Key>{}(key) * 0x9e3779b97f4a7c15;
+    const std::uint64_t mixed = std::hash<Key>{}(key)*0x9e3779b97f4a7c15;
     return buckets_[(mixed >> 32) % buckets_.size()];
   }
   void grow() {
@@ -113,10 +113,12 @@ int main() {
   constexpr int customers_of_a_node = 500;
   quire::session job;
   shop& all = *quire::from_node(0, [] {
-    const auto memory = quire::region::create(16 << 20, {.consistency = quire::consistency::transactional, .heap = true});
+    const auto memory =
+        quire::region::create(16 << 20, {.consistency = quire::consistency::transactional, .heap = true});
     return quire::atomically([&] { return memory.make<shop>(memory); });
   });
-  const part nodes = static_cast<part>(job.nodes()), first = static_cast<part>(job.node()), parts = parts_of_a_node * nodes;
+  const part nodes = static_cast<part>(job.nodes()), first = static_cast<part>(job.node()),
+             parts = parts_of_a_node * nodes;
 
   // All nodes fill the shelf. It grows meanwhile.
   bool right = true;
@@ -134,7 +136,8 @@ int main() {
         all.shelf.insert(wanted, *back);
       }
     });
-    right &= quire::atomically([&] { return all.shelf.find(looked_at).has_value() != all.sold.find(looked_at).has_value(); });
+    right &= quire::atomically(
+        [&] { return all.shelf.find(looked_at).has_value() != all.sold.find(looked_at).has_value(); });
   }
 
   // All of it, as of one moment, while other nodes may still be at it.
@@ -151,8 +154,9 @@ int main() {
   price expected = 0;
   for (part p = 0; p < parts; ++p) expected += price_of(p);
   right &= found.on_shelf + found.sold == parts && found.worth == expected;
-  std::printf("node %d sees %zu parts on the shelf and %zu sold, worth %lld, in %zu and %zu buckets: %s\n", job.node(), found.on_shelf, found.sold,
-              static_cast<long long>(found.worth), all.shelf.buckets(), all.sold.buckets(), right ? "right" : "wrong");
+  std::printf("node %d sees %zu parts on the shelf and %zu sold, worth %lld, in %zu and %zu buckets: %s\n", job.node(),
+              found.on_shelf, found.sold, static_cast<long long>(found.worth), all.shelf.buckets(), all.sold.buckets(),
+              right ? "right" : "wrong");
   quire::barrier{}.arrive_and_wait();
   return right ? 0 : 1;
 }

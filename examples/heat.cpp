@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heat equation on a square plate that all nodes share: hot on one side, cold on the others. With a directory it writes checkpoints there, and
-// goes on from the last one when it is started again, on as many nodes or on others; with a file, a picture.
-// Run it: quire run -n 2 heat [STEPS [SIZE [THREADS of a node [DIRECTORY [PICTURE.pgm]]]]]
+// The heat equation on a square plate that all nodes share: hot on one side, cold on the others. With a directory it
+// writes checkpoints there, and goes on from the last one when it is started again, on as many nodes or on others; with
+// a file, a picture. Run it: quire run -n 2 heat [STEPS [SIZE [THREADS of a node [DIRECTORY [PICTURE.pgm]]]]]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -44,7 +44,8 @@ void warm_up(std::span<double> a, std::size_t size, index_range rows) {
 plate* make_plate(std::size_t size) {
   auto* const p = quire::new_object<plate>();
   p->size = size;
-  for (quire::region* r : {&p->now, &p->next}) *r = quire::region::create(size * size * sizeof(double), {.consistency = quire::consistency::release});
+  for (quire::region* r : {&p->now, &p->next})
+    *r = quire::region::create(size * size * sizeof(double), {.consistency = quire::consistency::release});
   quire::publish("plate", p);
   return p;
 }
@@ -61,7 +62,8 @@ bool check(std::span<const double> result, std::size_t size, int steps, std::chr
   warm_up(a, size, {0, size}), warm_up(b, size, {0, size});
   for (int i = 0; i < steps; ++i) step(i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, size, {0, size});
   const bool right = std::equal(result.begin(), result.end(), (steps % 2 == 0 ? a : b).begin());
-  std::printf("%d steps; near the hot side of %zu x %zu it has %.4f degrees: %s\n", steps, size, size, result[3 * size + size / 2], right ? "right" : "wrong");
+  std::printf("%d steps; near the hot side of %zu x %zu it has %.4f degrees: %s\n", steps, size, size,
+              result[3 * size + size / 2], right ? "right" : "wrong");
   std::printf("%.4f s\n", took.count());
   return right;
 }

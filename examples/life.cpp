@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The game of life with tasks, and without a barrier: each computes a band of the next generation, on the node that has the band. The last one of a
-// generation registers those of the next.
-// Run it: quire run -n 2 life [GENERATIONS]
+// The game of life with tasks, and without a barrier: each computes a band of the next generation, on the node that has
+// the band. The last one of a generation registers those of the next. Run it: quire run -n 2 life [GENERATIONS]
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -18,7 +17,8 @@ namespace {
 
 constexpr unsigned rows = 192, columns = 256, rows_of_a_band = 16, bands = rows / rows_of_a_band;
 
-/// A torus: the last row is above the first one. A row of 256 bytes; a band is a page, so that nodes write pages of their own.
+/// A torus: the last row is above the first one. A row of 256 bytes; a band is a page, so that nodes write pages of
+/// their own.
 using grid = std::array<std::array<std::uint8_t, columns>, rows>;
 static_assert(sizeof(grid) == bands * 4096);
 
@@ -34,7 +34,8 @@ void advance(const grid& now, grid& next, unsigned first, unsigned count) {
     const auto &above = now[(r + rows - 1) % rows], &here = now[r], &below = now[(r + 1) % rows];
     for (unsigned c = 0; c < columns; ++c) {
       const unsigned left = (c + columns - 1) % columns, right = (c + 1) % columns;
-      const int neighbours = above[left] + above[c] + above[right] + here[left] + here[right] + below[left] + below[c] + below[right];
+      const int neighbours =
+          above[left] + above[c] + above[right] + here[left] + here[right] + below[left] + below[c] + below[right];
       next[r][c] = neighbours == 3 || (neighbours == 2 && here[c] != 0) ? 1 : 0;
     }
   }
@@ -42,7 +43,7 @@ void advance(const grid& now, grid& next, unsigned first, unsigned count) {
 
 /// In transactional memory.
 struct world {
-  grid cells[2];       ///< of even generations, of odd ones
+  grid cells[2];        ///< of even generations, of odd ones
   unsigned bands_left;  ///< that the next generation lacks
   std::uint64_t generations;
 };
@@ -53,7 +54,8 @@ void step(std::uint64_t number);
 /// All tasks of a generation. In a transaction, or the first of all.
 void register_generation(std::uint64_t generation) {
   for (unsigned band = 0; band < bands; ++band) {
-    const quire_task_options there{sizeof there, static_cast<int>(band) * quire::nodes() / static_cast<int>(bands), 4, 0, 0};
+    const quire_task_options there{sizeof there, static_cast<int>(band) * quire::nodes() / static_cast<int>(bands), 4,
+                                   0, 0};
     quire::detail::check(quire_task_register(step, generation * bands + band, &there, nullptr), "quire_task_register");
   }
 }
@@ -61,7 +63,8 @@ void register_generation(std::uint64_t generation) {
 /// A task: one band.
 void step(std::uint64_t number) {
   const std::uint64_t generation = number / bands, band = number % bands;
-  advance(g_world->cells[generation % 2], g_world->cells[(generation + 1) % 2], static_cast<unsigned>(band) * rows_of_a_band, rows_of_a_band);
+  advance(g_world->cells[generation % 2], g_world->cells[(generation + 1) % 2],
+          static_cast<unsigned>(band) * rows_of_a_band, rows_of_a_band);
   if (--g_world->bands_left != 0) return;
   g_world->bands_left = bands;
   if (generation + 1 < g_world->generations) {
@@ -99,7 +102,7 @@ int main(int argc, char** argv) {
   long alive = 0;
   for (const auto& row : found) alive += std::count(row.begin(), row.end(), 1);
   const bool right = found == last;
-  std::printf("node %d: %ld cells are alive after %llu generations: %s\n", job.node(), alive, static_cast<unsigned long long>(generations),
-              right ? "right" : "wrong");
+  std::printf("node %d: %ld cells are alive after %llu generations: %s\n", job.node(), alive,
+              static_cast<unsigned long long>(generations), right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PageRank of a graph: each thread has the links into a block of pages, and reads the ranks of all pages, which all share.
-// Run it: quire run -n 2 page_rank [PAGES [THREADS of a node]]
+// PageRank of a graph: each thread has the links into a block of pages, and reads the ranks of all pages, which all
+// share. Run it: quire run -n 2 page_rank [PAGES [THREADS of a node]]
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -47,7 +47,8 @@ double lost_rank(std::span<const double> rank, const links_into& graph, index_ra
   return sum;
 }
 
-void iterate(std::span<const double> rank, std::span<double> next, const links_into& graph, index_range mine, double lost) {
+void iterate(std::span<const double> rank, std::span<double> next, const links_into& graph, index_range mine,
+             double lost) {
   const auto n = static_cast<double>(rank.size());
   for (std::size_t p = mine.first; p < mine.last; ++p) {
     double sum = 0;
@@ -61,11 +62,13 @@ bool check(std::span<const double> rank, std::chrono::duration<double> took) {
   const index_range whole{0, rank.size()};
   const links_into graph(whole, rank.size());
   std::vector<double> here(rank.size(), 1.0 / static_cast<double>(rank.size())), there(rank.size());
-  for (int i = 0; i < iterations; ++i, std::swap(here, there)) iterate(here, there, graph, whole, lost_rank(here, graph, whole));
+  for (int i = 0; i < iterations; ++i, std::swap(here, there))
+    iterate(here, there, graph, whole, lost_rank(here, graph, whole));
   double error = 0;
   for (std::size_t p = 0; p < rank.size(); ++p) error = std::max(error, std::abs(here[p] - rank[p]) / here[p]);
   const bool right = error < 1e-9;
-  std::printf("ranks of %zu pages, the largest is %.9f: %s\n", rank.size(), *std::max_element(rank.begin(), rank.end()), right ? "right" : "wrong");
+  std::printf("ranks of %zu pages, the largest is %.9f: %s\n", rank.size(), *std::max_element(rank.begin(), rank.end()),
+              right ? "right" : "wrong");
   std::printf("%.4f s\n", took.count());
   return right;
 }
@@ -77,7 +80,10 @@ int main(int argc, char** argv) {
   const std::size_t pages = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000;
   const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 2;
   const auto make = [pages] {
-    return quire::region::create(pages * sizeof(double), {.consistency = quire::consistency::release, .unit_bytes = 65536}).span<double>().first(pages);
+    return quire::region::create(pages * sizeof(double),
+                                 {.consistency = quire::consistency::release, .unit_bytes = 65536})
+        .span<double>()
+        .first(pages);
   };
   const std::span<double> rank = quire::from_node(0, make), next = quire::from_node(0, make);
   std::chrono::duration<double> took{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts an array that all nodes share: each thread sorts its block, all agree on where to cut, and each thread merges one range of values.
-// Run it: quire run -n 2 sample_sort [NUMBERS [THREADS of a node]]
+// Sorts an array that all nodes share: each thread sorts its block, all agree on where to cut, and each thread merges
+// one range of values. Run it: quire run -n 2 sample_sort [NUMBERS [THREADS of a node]]
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -23,7 +23,8 @@ std::int64_t number_at(std::size_t i) {
 
 /// Values that divide all numbers into as many ranges as there are threads.
 std::vector<std::int64_t> choose_cuts(quire::member& me, std::span<const std::int64_t> sorted) {
-  std::vector<std::int64_t> samples(samples_each * me.count());  // each thread fills in its part, and a sum puts them together
+  std::vector<std::int64_t> samples(samples_each *
+                                    me.count());  // each thread fills in its part, and a sum puts them together
   for (std::size_t i = 0; i < samples_each && !sorted.empty(); ++i)
     samples[me.number() * samples_each + i] = sorted[i * sorted.size() / samples_each];
   me.reduce(std::span(samples), quire::operation::sum);
@@ -59,9 +60,11 @@ void sort_all(quire::member& me, std::span<std::int64_t> numbers, std::span<std:
 bool check(std::span<const std::int64_t> result, std::chrono::duration<double> took) {
   const std::size_t n = result.size();
   std::size_t difference = 0;
-  for (std::size_t i = 0; i < n; ++i) difference += static_cast<std::size_t>(result[i]) - static_cast<std::size_t>(number_at(i));
+  for (std::size_t i = 0; i < n; ++i)
+    difference += static_cast<std::size_t>(result[i]) - static_cast<std::size_t>(number_at(i));
   const bool right = difference == 0 && std::is_sorted(result.begin(), result.end());
-  std::printf("%zu numbers, the middle one is %lld: %s\n", n, static_cast<long long>(result[n / 2]), right ? "sorted" : "not sorted");
+  std::printf("%zu numbers, the middle one is %lld: %s\n", n, static_cast<long long>(result[n / 2]),
+              right ? "sorted" : "not sorted");
   std::printf("%.4f s\n", took.count());
   return right;
 }
@@ -73,7 +76,10 @@ int main(int argc, char** argv) {
   const std::size_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200'000;
   const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 2;
   const auto make = [n] {
-    return quire::region::create(n * sizeof(std::int64_t), {.consistency = quire::consistency::release, .unit_bytes = 65536}).span<std::int64_t>().first(n);
+    return quire::region::create(n * sizeof(std::int64_t),
+                                 {.consistency = quire::consistency::release, .unit_bytes = 65536})
+        .span<std::int64_t>()
+        .first(n);
   };
   const auto numbers = quire::from_node(0, make), result = quire::from_node(0, make);
   quire::team all(threads);

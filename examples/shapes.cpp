@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code in the shared memory: a ray tracer whose shapes, with their virtual functions, are in a library that node 0 alone loads. All nodes trace rays through
-// objects in
-// shared memory. Then the function that shades is replaced by a newer one, and the picture is made again.
-// Run it: quire run -n 2 shapes [PICTURE.pgm]; on several hosts the two libraries need to be on the host of node 0 only.
+// Code in the shared memory: a ray tracer whose shapes, with their virtual functions, are in a library that node 0
+// alone loads. All nodes trace rays through objects in shared memory. Then the function that shades is replaced by a
+// newer one, and the picture is made again. Run it: quire run -n 2 shapes [PICTURE.pgm]; on several hosts the two
+// libraries need to be on the host of node 0 only.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -90,7 +90,8 @@ int main(int argc, char** argv) {
       file << "P5 " << width << ' ' << height << " 255\n";
       file.write(reinterpret_cast<const char*>(w->picture), sizeof w->picture);
     }
-    std::printf("%ld shapes of a library of node 0: mean brightness %.1f, and %.1f with softer light\n", made, hard, soft);
+    std::printf("%ld shapes of a library of node 0: mean brightness %.1f, and %.1f with softer light\n", made, hard,
+                soft);
   }
   return quire::all_agree(made == 13 && hard > 1 && soft > hard) ? 0 : 1;
 }

@@ -2,8 +2,8 @@
 // Estimates pi on all nodes, and goes on when nodes are lost: quire run -n 4 --on-failure notify survivors [NODE]
 // With an argument, that node kills itself half way.
 //
-// Each round is cut into shares by who took part in the one before. The sum at its end tells all survivors the same: what was counted,
-// and who took part in it. If somebody did not, the round is done again without him.
+// Each round is cut into shares by who took part in the one before. The sum at its end tells all survivors the same:
+// what was counted, and who took part in it. If somebody did not, the round is done again without him.
 #include <quire/quire.hpp>
 
 #include <signal.h>
@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   quire::session job;
   const int dies = argc > 1 ? std::atoi(argv[1]) : -1;
   if (dies >= 0)
-    quire::on_failure([](int node, void*) { std::printf("node %d hears that node %d is lost\n", quire::node(), node); });
+    quire::on_failure(
+        [](int node, void*) { std::printf("node %d hears that node %d is lost\n", quire::node(), node); });
   const std::uint64_t mine = std::uint64_t{1} << job.node();
   std::uint64_t members = ~std::uint64_t{0} >> (64 - job.nodes());  // a bit for each node
   std::int64_t inside = 0, done_again = 0;

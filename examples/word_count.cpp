@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the words of a text that all nodes have: each thread counts its part by itself, and puts its counts into a map that all share.
-// Run it: quire run -n 2 word_count [WORDS [THREADS of a node [FILE]]]
+// Counts the words of a text that all nodes have: each thread counts its part by itself, and puts its counts into a map
+// that all share. Run it: quire run -n 2 word_count [WORDS [THREADS of a node [FILE]]]
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -28,7 +28,9 @@ struct word {
   bool operator==(const word&) const = default;
 };
 struct hash_of_word {
-  std::size_t operator()(const word& w) const { return std::hash<std::string_view>{}({w.letters.data(), w.letters.size()}); }
+  std::size_t operator()(const word& w) const {
+    return std::hash<std::string_view>{}({w.letters.data(), w.letters.size()});
+  }
 };
 using shared_counts = quire::sharded_map<word, std::int64_t, hash_of_word>;
 
@@ -39,8 +41,11 @@ std::string make_text(std::size_t words) {
     std::uint64_t z = i * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     text += i % 10 == 0 ? ".\n" : " ";
-    if ((z >> 60) == 0) text += "the";
-    else for (std::size_t rank = (z >> 40) % ((z >> 20) % 20'000 + 1) + 26; rank != 0; rank /= 26) text += static_cast<char>('a' + rank % 26);
+    if ((z >> 60) == 0)
+      text += "the";
+    else
+      for (std::size_t rank = (z >> 40) % ((z >> 20) % 20'000 + 1) + 26; rank != 0; rank /= 26)
+        text += static_cast<char>('a' + rank % 26);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A work list without locks: the shortest round trip through some cities, by branch and bound. A task is about all round trips that begin in one way.
-// It registers a task for each city that may come next, or tries what is left by itself. Each runs once, as a transaction, on some node.
-// Run it: quire run -n 2 work_list [CITIES, 4 to 15]
+// A work list without locks: the shortest round trip through some cities, by branch and bound. A task is about all
+// round trips that begin in one way. It registers a task for each city that may come next, or tries what is left by
+// itself. Each runs once, as a transaction, on some node. Run it: quire run -n 2 work_list [CITIES, 4 to 15]
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -41,11 +41,13 @@ struct country {
     std::array<std::array<double, 2>, most_cities> at{};
     for (auto& place : at) place = {static_cast<double>(random() % 1000), static_cast<double>(random() % 1000)};
     for (unsigned a = 0; a < n; ++a)
-      for (unsigned b = 0; b < n; ++b) km[a][b] = static_cast<int>(std::hypot(at[a][0] - at[b][0], at[a][1] - at[b][1]));
+      for (unsigned b = 0; b < n; ++b)
+        km[a][b] = static_cast<int>(std::hypot(at[a][0] - at[b][0], at[a][1] - at[b][1]));
   }
 };
 
-/// In transactional memory, in a page each: who reads `best` is to begin again when it has changed, not when a task has ended.
+/// In transactional memory, in a page each: who reads `best` is to begin again when it has changed, not when a task has
+/// ended.
 struct progress {
   alignas(4096) int best = INT_MAX;
   route best_route = 0;
@@ -91,7 +93,8 @@ void search(const beginning& b) {
 void explore(std::uint64_t argument);
 
 void register_task(const beginning& b) {
-  // The first cities are dealt out to the nodes; what comes of them stays there. Of the tasks of a node the longest beginning comes first.
+  // The first cities are dealt out to the nodes; what comes of them stays there. Of the tasks of a node the longest
+  // beginning comes first.
   const int depth = std::popcount(b.visited);
   const int node = depth <= 2 ? static_cast<int>(b.last) % quire::nodes() : quire::node();
   const quire_task_options how{sizeof how, node, 7 - depth, 0, 0};
@@ -110,7 +113,8 @@ void explore(std::uint64_t argument) {
   if (--g_progress->open_tasks == 0) quire::detail::check(quire_loop_stop(), "quire_loop_stop");
 }
 
-/// The same by dynamic programming (Held and Karp): the shortest way from city 0 through a set of cities to one of them.
+/// The same by dynamic programming (Held and Karp): the shortest way from city 0 through a set of cities to one of
+/// them.
 int best_by_table(const country& map) {
   const std::size_t sets = std::size_t{1} << map.cities;
   std::vector<std::array<int, most_cities>> shortest(sets);
@@ -132,7 +136,8 @@ int best_by_table(const country& map) {
 
 int main(int argc, char** argv) {
   quire::session job;
-  const country map(static_cast<unsigned>(std::clamp(argc > 1 ? std::atoi(argv[1]) : 12, cities_of_a_task, int{most_cities})));
+  const country map(
+      static_cast<unsigned>(std::clamp(argc > 1 ? std::atoi(argv[1]) : 12, cities_of_a_task, int{most_cities})));
   g_map = &map;
   g_progress = quire::from_node(0, [] {
     const auto memory = quire::region::create(sizeof(progress), {.consistency = quire::consistency::transactional});
@@ -147,7 +152,8 @@ int main(int argc, char** argv) {
   const progress found = quire::atomically([] { return *g_progress; });
   if (job.node() != 0) return 0;
   const beginning trip(found.best_route);
-  const bool right = found.open_tasks == 0 && trip.km + map.km[trip.last][0] == found.best && found.best == best_by_table(map);
+  const bool right =
+      found.open_tasks == 0 && trip.km + map.km[trip.last][0] == found.best && found.best == best_by_table(map);
   std::printf("the shortest round trip through %u cities is 0", map.cities);
   for_each_city(found.best_route, [](unsigned city) { std::printf(" %u", city); });
   std::printf(" 0, %d km: %s\n", found.best, right ? "right" : "wrong");

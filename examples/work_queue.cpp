@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A queue of tasks of very different size: whoever is free takes the next one, on whichever node. The tasks integrate a function
-// on intervals. An interval whose result is not exact enough is cut into halves; a thread that has many gives some away.
-// Run it: quire run -n 2 work_queue [DIGITS [THREADS of a node]]
+// A queue of tasks of very different size: whoever is free takes the next one, on whichever node. The tasks integrate a
+// function on intervals. An interval whose result is not exact enough is cut into halves; a thread that has many gives
+// some away. Run it: quire run -n 2 work_queue [DIGITS [THREADS of a node]]
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -48,7 +48,8 @@ bool check(const result& total, double allowed, std::chrono::duration<double> to
   result expected;
   for (std::deque<interval> todo{whole}; !todo.empty();) expected.step(todo, allowed);
   const bool right = std::abs(total.sum - expected.sum) < 1e-8 && total.intervals == expected.intervals;
-  std::printf("%lld intervals, the integral is %.9f: %s\n", static_cast<long long>(total.intervals), total.sum, right ? "right" : "wrong");
+  std::printf("%lld intervals, the integral is %.9f: %s\n", static_cast<long long>(total.intervals), total.sum,
+              right ? "right" : "wrong");
   std::printf("%.4f s\n", took.count());
   return right;
 }
@@ -77,8 +78,10 @@ int main(int argc, char** argv) {
         mine.step(todo, allowed);
         if (steps % steps_between != 0 || todo.size() < 2) continue;
         quire::atomic_ref(open[0]).fetch_add(1);
-        if (work.try_send(todo.front())) todo.pop_front();
-        else quire::atomic_ref(open[0]).fetch_sub(1);
+        if (work.try_send(todo.front()))
+          todo.pop_front();
+        else
+          quire::atomic_ref(open[0]).fetch_sub(1);
       }
       if (quire::atomic_ref(open[0]).fetch_sub(1) == 1) work.close();
     }

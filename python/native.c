@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with addresses and handles as integers;
- * what people use is in Python (quire/__init__.py); calls for containers are in native_containers.c. All calls that may wait give the GIL away meanwhile, so
- * that no thread of Python waits for another node because one does. Serving pages to other nodes never needs the GIL. */
+/* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with
+ * addresses and handles as integers; what people use is in Python (quire/__init__.py); calls for containers are in
+ * native_containers.c. All calls that may wait give the GIL away meanwhile, so that no thread of Python waits for
+ * another node because one does. Serving pages to other nodes never needs the GIL. */
 #include "native.h"
 
 #include <pthread.h>
@@ -27,7 +28,8 @@ PyObject* raise_status(quire_status status) {
   PyObject* class = classes != NULL ? PyDict_GetItemWithError(classes, number) : NULL;
   if (class == NULL) class = usual_class != NULL ? usual_class : PyExc_RuntimeError;
   const char* const words = *more != '\0' ? more : quire_status_text(status);
-  PyObject* const text = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "backslashreplace"); /* names of files need not be text, and it may be cut */
+  PyObject* const text = PyUnicode_DecodeUTF8(
+      words, (Py_ssize_t)strlen(words), "backslashreplace"); /* names of files need not be text, and it may be cut */
   PyObject* const value = text != NULL ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
   if (value != NULL) {
     if (PyObject_SetAttrString(value, "status", number) == 0) PyErr_SetObject(class, value);
@@ -56,8 +58,9 @@ static PyObject* set_errors(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-/* ---- Ctrl-C while the main thread waits. Python runs its handlers when the call is over, which may be never: other nodes are to come. So a thread of this
- * file looks whether it ends soon, and has Python say where it waits, and end the process, if not. */
+/* ---- Ctrl-C while the main thread waits. Python runs its handlers when the call is over, which may be never: other
+ * nodes are to come. So a thread of this file looks whether it ends soon, and has Python say where it waits, and end
+ * the process, if not. */
 
 static pthread_t main_thread;
 atomic_uint waits;
@@ -95,7 +98,8 @@ static void* watch(void* nothing) {
 static void watch_interrupts(void) {
   struct sigaction now;
   if (sigaction(SIGINT, NULL, &now) != 0) return;
-  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return; /* Python does not handle it */
+  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
+    return; /* Python does not handle it */
   sigset_t all, old;
   sigfillset(&all);
   sigdelset(&all, SIGSEGV);
@@ -121,7 +125,8 @@ static PyObject* set_on_interrupt(PyObject* self, PyObject* function) {
   Py_RETURN_NONE;
 }
 
-/* ---- Calls that wait. A thread that has pinned memory makes none: another thread of this node might hold the GIL in a fault on that memory. */
+/* ---- Calls that wait. A thread that has pinned memory makes none: another thread of this node might hold the GIL in a
+ * fault on that memory. */
 
 static _Thread_local unsigned pins_of_thread;
 
@@ -138,7 +143,8 @@ bool is_main(void) { return pthread_equal(pthread_self(), main_thread) != 0; }
 
 static pid_t started_in;
 
-/* After Python has ended, with the status that it ends with: a job is over for all when a node exits without quire_end(). */
+/* After Python has ended, with the status that it ends with: a job is over for all when a node exits without
+ * quire_end(). */
 static void on_end(int status, void* nothing) {
   (void)nothing;
   if (status == 0 && started_in == getpid()) (void)quire_end_at_exit();  // daemon threads go on
@@ -159,9 +165,21 @@ static PyObject* start(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* node(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_node()); }
-static PyObject* nodes(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_nodes()); }
-static PyObject* version(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyUnicode_FromString(quire_version()); }
+static PyObject* node(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  return PyLong_FromLong(quire_node());
+}
+static PyObject* nodes(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  return PyLong_FromLong(quire_nodes());
+}
+static PyObject* version(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  return PyUnicode_FromString(quire_version());
+}
 
 static PyObject* alive(PyObject* self, PyObject* arguments) {
   (void)self;
@@ -276,11 +294,26 @@ static PyObject* call_with_range(PyObject* arguments, range_call call) {
   WAITING(status, call((const void*)(uintptr_t)address, (size_t)bytes, more));
   return none_or(status);
 }
-static quire_status push_range(const void* address, size_t bytes, int unused) { (void)unused; return quire_push(address, bytes); }
-static PyObject* prefetch(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_prefetch); }
-static PyObject* push(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, push_range); }
-static PyObject* produce_begin(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_begin); }
-static PyObject* produce_end(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_end); }
+static quire_status push_range(const void* address, size_t bytes, int unused) {
+  (void)unused;
+  return quire_push(address, bytes);
+}
+static PyObject* prefetch(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return call_with_range(arguments, quire_prefetch);
+}
+static PyObject* push(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return call_with_range(arguments, push_range);
+}
+static PyObject* produce_begin(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return call_with_range(arguments, quire_produce_begin);
+}
+static PyObject* produce_end(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return call_with_range(arguments, quire_produce_end);
+}
 
 static PyObject* pin(PyObject* self, PyObject* arguments) {
   (void)self;
@@ -299,10 +332,8 @@ static PyObject* unpin(PyObject* self, PyObject* arguments) {
   unsigned long long address, bytes;
   if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
   quire_status status;
-  Py_BEGIN_ALLOW_THREADS
-  status = quire_release((const void*)(uintptr_t)address, (size_t)bytes);
-  Py_END_ALLOW_THREADS
-  if (status == QUIRE_OK && pins_of_thread != 0) --pins_of_thread;
+  Py_BEGIN_ALLOW_THREADS status = quire_release((const void*)(uintptr_t)address, (size_t)bytes);
+  Py_END_ALLOW_THREADS if (status == QUIRE_OK && pins_of_thread != 0)-- pins_of_thread;
   return none_or(status);
 }
 
@@ -325,7 +356,8 @@ static PyObject* phase(PyObject* self, PyObject* arguments) {
 
 /* ---- Atomic operations on 64-bit words */
 
-static PyObject* change_word(PyObject* arguments, quire_status (*call)(uint64_t* word, uint64_t value, uint64_t* before)) {
+static PyObject* change_word(PyObject* arguments,
+                             quire_status (*call)(uint64_t* word, uint64_t value, uint64_t* before)) {
   unsigned long long address;
   long long value;
   if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
@@ -335,8 +367,14 @@ static PyObject* change_word(PyObject* arguments, quire_status (*call)(uint64_t*
   if (status != QUIRE_OK) return raise_status(status);
   return PyLong_FromLongLong((long long)before);
 }
-static PyObject* fetch_add(PyObject* self, PyObject* arguments) { (void)self; return change_word(arguments, quire_fetch_add); }
-static PyObject* exchange(PyObject* self, PyObject* arguments) { (void)self; return change_word(arguments, quire_exchange); }
+static PyObject* fetch_add(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return change_word(arguments, quire_fetch_add);
+}
+static PyObject* exchange(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return change_word(arguments, quire_exchange);
+}
 
 /* -> (whether it was done, what was there) */
 static PyObject* compare_exchange(PyObject* self, PyObject* arguments) {
@@ -360,36 +398,36 @@ static PyObject* true_unless_late(quire_status status) {
   Py_RETURN_TRUE;
 }
 
-#define CREATE(name, type, ...)                                             \
-  static PyObject* name##_create(PyObject* self, PyObject* arguments) {     \
-    (void)self;                                                             \
-    unsigned long long first = 0;                                           \
-    if (!PyArg_ParseTuple(arguments, "|K", &first)) return NULL;            \
-    (void)first;                                                            \
-    type made = {0};                                                        \
-    quire_status status;                                                    \
-    WAITING(status, quire_##name##_create(__VA_ARGS__));                    \
-    if (status != QUIRE_OK) return raise_status(status);                    \
-    return PyLong_FromUnsignedLongLong(made.id);                            \
+#define CREATE(name, type, ...)                                         \
+  static PyObject* name##_create(PyObject* self, PyObject* arguments) { \
+    (void)self;                                                         \
+    unsigned long long first = 0;                                       \
+    if (!PyArg_ParseTuple(arguments, "|K", &first)) return NULL;        \
+    (void)first;                                                        \
+    type made = {0};                                                    \
+    quire_status status;                                                \
+    WAITING(status, quire_##name##_create(__VA_ARGS__));                \
+    if (status != QUIRE_OK) return raise_status(status);                \
+    return PyLong_FromUnsignedLongLong(made.id);                        \
   }
-#define OF_HANDLE(function, type)                                           \
-  static PyObject* function(PyObject* self, PyObject* arguments) {          \
-    (void)self;                                                             \
-    unsigned long long id;                                                  \
-    if (!PyArg_ParseTuple(arguments, "K", &id)) return NULL;                \
-    quire_status status;                                                    \
-    WAITING(status, quire_##function((type){id}));                          \
-    return none_or(status);                                                 \
+#define OF_HANDLE(function, type)                                  \
+  static PyObject* function(PyObject* self, PyObject* arguments) { \
+    (void)self;                                                    \
+    unsigned long long id;                                         \
+    if (!PyArg_ParseTuple(arguments, "K", &id)) return NULL;       \
+    quire_status status;                                           \
+    WAITING(status, quire_##function((type){id}));                 \
+    return none_or(status);                                        \
   }
-#define OF_HANDLE_AND_TIME(function, type)                                  \
-  static PyObject* function(PyObject* self, PyObject* arguments) {          \
-    (void)self;                                                             \
-    unsigned long long id;                                                  \
-    long long timeout;                                                      \
-    if (!PyArg_ParseTuple(arguments, "KL", &id, &timeout)) return NULL;     \
-    quire_status status;                                                    \
-    WAITING(status, quire_##function((type){id}, timeout));                 \
-    return true_unless_late(status);                                        \
+#define OF_HANDLE_AND_TIME(function, type)                              \
+  static PyObject* function(PyObject* self, PyObject* arguments) {      \
+    (void)self;                                                         \
+    unsigned long long id;                                              \
+    long long timeout;                                                  \
+    if (!PyArg_ParseTuple(arguments, "KL", &id, &timeout)) return NULL; \
+    quire_status status;                                                \
+    WAITING(status, quire_##function((type){id}, timeout));             \
+    return true_unless_late(status);                                    \
   }
 
 CREATE(mutex, quire_mutex, &made)
@@ -512,7 +550,8 @@ static PyObject* restore(PyObject* self, PyObject* arguments) {
   Py_RETURN_TRUE;
 }
 
-/* ---- Threads on other nodes: the function is this one, which is at its place on all nodes; what it calls comes by shared memory */
+/* ---- Threads on other nodes: the function is this one, which is at its place on all nodes; what it calls comes by
+ * shared memory */
 
 static PyObject* entry; /* takes the address of a call, gives that of its result, or 0 */
 static atomic_uint running;
@@ -523,7 +562,8 @@ QUIRE_API void* quire_python_entry(void* argument) {
   void* result = NULL;
   if (!atomic_load(&ending)) {
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyObject* const given = entry != NULL ? PyObject_CallFunction(entry, "K", (unsigned long long)(uintptr_t)argument) : NULL;
+    PyObject* const given =
+        entry != NULL ? PyObject_CallFunction(entry, "K", (unsigned long long)(uintptr_t)argument) : NULL;
     if (given != NULL) result = PyLong_AsVoidPtr(given);
     if (PyErr_Occurred() != NULL) PyErr_Print();
     Py_XDECREF(given);
@@ -541,7 +581,8 @@ static PyObject* set_entry(PyObject* self, PyObject* function) {
   Py_RETURN_NONE;
 }
 
-/* No thread that another node spawns runs Python from now on; waits for those that do, for so many seconds (negative: for ever). Whether all have ended. */
+/* No thread that another node spawns runs Python from now on; waits for those that do, for so many seconds (negative:
+ * for ever). Whether all have ended. */
 static PyObject* stop_entries(PyObject* self, PyObject* arguments) {
   (void)self;
   double seconds;
@@ -549,12 +590,13 @@ static PyObject* stop_entries(PyObject* self, PyObject* arguments) {
   if (started_in != getpid()) Py_RETURN_TRUE; /* a forked child has none of these threads */
   atomic_store(&ending, true);
   const bool main = is_main(); /* Ctrl-C ends this wait, too */
-  Py_BEGIN_ALLOW_THREADS
+  Py_BEGIN_ALLOW_THREADS if (main) atomic_fetch_add(&waits, 1);
+  for (; atomic_load(&running) != 0 && seconds != 0; seconds = seconds < 0       ? seconds
+                                                               : seconds > 0.001 ? seconds - 0.001
+                                                                                 : 0)
+    usleep(1000);
   if (main) atomic_fetch_add(&waits, 1);
-  for (; atomic_load(&running) != 0 && seconds != 0; seconds = seconds < 0 ? seconds : seconds > 0.001 ? seconds - 0.001 : 0) usleep(1000);
-  if (main) atomic_fetch_add(&waits, 1);
-  Py_END_ALLOW_THREADS
-  return PyBool_FromLong(atomic_load(&running) == 0);
+  Py_END_ALLOW_THREADS return PyBool_FromLong(atomic_load(&running) == 0);
 }
 
 static PyObject* spawn(PyObject* self, PyObject* arguments) {
@@ -586,16 +628,59 @@ static const struct {
   const char* name;
   size_t offset;
 } counter_fields[] = {
-#define COUNTER(name) {#name, offsetof(quire_counters, name)}
-    COUNTER(read_faults), COUNTER(write_faults), COUNTER(upgrade_faults), COUNTER(local_faults), COUNTER(racing_faults), COUNTER(competing_requests),
-    COUNTER(invalidations), COUNTER(read_ahead_units), COUNTER(read_ahead_wasted), COUNTER(messages_sent), COUNTER(bytes_sent),
-    COUNTER(messages_received), COUNTER(bytes_received), COUNTER(fault_ns), COUNTER(barrier_ns), COUNTER(lock_ns), COUNTER(barriers), COUNTER(locks),
-    COUNTER(atomics), COUNTER(double_faults), COUNTER(exclusive_reads), COUNTER(exclusive_wasted), COUNTER(pins), COUNTER(pin_waits),
-    COUNTER(intervals), COUNTER(twins), COUNTER(diffs), COUNTER(diff_bytes), COUNTER(notices_sent), COUNTER(notices_heard), COUNTER(home_moves),
-    COUNTER(forwarded), COUNTER(copies_dropped), COUNTER(paged_to_nodes), COUNTER(paged_to_disk), COUNTER(paged_from_disk), COUNTER(most_memory),
-    COUNTER(updates_sent), COUNTER(updates_applied), COUNTER(units_kept), COUNTER(connections_refused), COUNTER(messages_refused),
-    COUNTER(replicas_sent), COUNTER(replica_waits), COUNTER(replica_rounds), COUNTER(bad_frees), COUNTER(commits), COUNTER(published),
-    COUNTER(dooms), COUNTER(commit_waits), COUNTER(turns),
+#define COUNTER(name) \
+  { #name, offsetof(quire_counters, name) }
+    COUNTER(read_faults),
+    COUNTER(write_faults),
+    COUNTER(upgrade_faults),
+    COUNTER(local_faults),
+    COUNTER(racing_faults),
+    COUNTER(competing_requests),
+    COUNTER(invalidations),
+    COUNTER(read_ahead_units),
+    COUNTER(read_ahead_wasted),
+    COUNTER(messages_sent),
+    COUNTER(bytes_sent),
+    COUNTER(messages_received),
+    COUNTER(bytes_received),
+    COUNTER(fault_ns),
+    COUNTER(barrier_ns),
+    COUNTER(lock_ns),
+    COUNTER(barriers),
+    COUNTER(locks),
+    COUNTER(atomics),
+    COUNTER(double_faults),
+    COUNTER(exclusive_reads),
+    COUNTER(exclusive_wasted),
+    COUNTER(pins),
+    COUNTER(pin_waits),
+    COUNTER(intervals),
+    COUNTER(twins),
+    COUNTER(diffs),
+    COUNTER(diff_bytes),
+    COUNTER(notices_sent),
+    COUNTER(notices_heard),
+    COUNTER(home_moves),
+    COUNTER(forwarded),
+    COUNTER(copies_dropped),
+    COUNTER(paged_to_nodes),
+    COUNTER(paged_to_disk),
+    COUNTER(paged_from_disk),
+    COUNTER(most_memory),
+    COUNTER(updates_sent),
+    COUNTER(updates_applied),
+    COUNTER(units_kept),
+    COUNTER(connections_refused),
+    COUNTER(messages_refused),
+    COUNTER(replicas_sent),
+    COUNTER(replica_waits),
+    COUNTER(replica_rounds),
+    COUNTER(bad_frees),
+    COUNTER(commits),
+    COUNTER(published),
+    COUNTER(dooms),
+    COUNTER(commit_waits),
+    COUNTER(turns),
 #undef COUNTER
 };
 
@@ -622,45 +707,134 @@ static PyObject* counters(PyObject* self, PyObject* nothing) {
   return result;
 }
 
-#define METHOD(name) {#name, name, METH_VARARGS, NULL}
-#define PLAIN(name) {#name, name, METH_NOARGS, NULL}
-#define ONE(name) {#name, name, METH_O, NULL}
-static PyMethodDef methods[] = {
-    METHOD(set_errors), ONE(set_on_interrupt), METHOD(start), PLAIN(node), PLAIN(nodes), PLAIN(version), METHOD(alive),
-    METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
-    METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(push), METHOD(produce_begin),
-    METHOD(produce_end), METHOD(label), METHOD(phase), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
-    METHOD(mutex_lock), METHOD(mutex_timed_lock), METHOD(mutex_unlock), METHOD(mutex_destroy), METHOD(rwlock_create), METHOD(rwlock_read_lock),
-    METHOD(rwlock_write_lock), METHOD(rwlock_unlock), METHOD(rwlock_destroy), METHOD(condition_create), METHOD(condition_wait),
-    METHOD(condition_notify_one), METHOD(condition_notify_all), METHOD(condition_destroy), METHOD(barrier_create), METHOD(barrier_wait),
-    METHOD(barrier_destroy), METHOD(event_create), METHOD(event_set), METHOD(event_reset), METHOD(event_wait), METHOD(event_destroy),
-    METHOD(semaphore_create), METHOD(semaphore_acquire), METHOD(semaphore_release), METHOD(semaphore_destroy), METHOD(reduce), METHOD(broadcast),
-    METHOD(checkpoint), METHOD(restore), ONE(set_entry), METHOD(stop_entries), METHOD(spawn), METHOD(join), PLAIN(counters),
-    METHOD(container_open), METHOD(container_close), METHOD(container_remove), METHOD(container_map), METHOD(container_bytes),
-    METHOD(container_truncate), METHOD(container_read), METHOD(container_write), METHOD(container_append), METHOD(container_sync),
-    METHOD(container_drop), PLAIN(container_list),
-    {NULL, NULL, 0, NULL}};
+#define METHOD(name) \
+  { #name, name, METH_VARARGS, NULL }
+#define PLAIN(name) \
+  { #name, name, METH_NOARGS, NULL }
+#define ONE(name) \
+  { #name, name, METH_O, NULL }
+static PyMethodDef methods[] = {METHOD(set_errors),
+                                ONE(set_on_interrupt),
+                                METHOD(start),
+                                PLAIN(node),
+                                PLAIN(nodes),
+                                PLAIN(version),
+                                METHOD(alive),
+                                METHOD(allocate),
+                                METHOD(release_memory),
+                                METHOD(region_create),
+                                METHOD(region_destroy),
+                                METHOD(region_of),
+                                METHOD(memory),
+                                METHOD(publish),
+                                METHOD(lookup),
+                                METHOD(prefetch),
+                                METHOD(push),
+                                METHOD(produce_begin),
+                                METHOD(produce_end),
+                                METHOD(label),
+                                METHOD(phase),
+                                METHOD(pin),
+                                METHOD(unpin),
+                                METHOD(fetch_add),
+                                METHOD(exchange),
+                                METHOD(compare_exchange),
+                                METHOD(mutex_create),
+                                METHOD(mutex_lock),
+                                METHOD(mutex_timed_lock),
+                                METHOD(mutex_unlock),
+                                METHOD(mutex_destroy),
+                                METHOD(rwlock_create),
+                                METHOD(rwlock_read_lock),
+                                METHOD(rwlock_write_lock),
+                                METHOD(rwlock_unlock),
+                                METHOD(rwlock_destroy),
+                                METHOD(condition_create),
+                                METHOD(condition_wait),
+                                METHOD(condition_notify_one),
+                                METHOD(condition_notify_all),
+                                METHOD(condition_destroy),
+                                METHOD(barrier_create),
+                                METHOD(barrier_wait),
+                                METHOD(barrier_destroy),
+                                METHOD(event_create),
+                                METHOD(event_set),
+                                METHOD(event_reset),
+                                METHOD(event_wait),
+                                METHOD(event_destroy),
+                                METHOD(semaphore_create),
+                                METHOD(semaphore_acquire),
+                                METHOD(semaphore_release),
+                                METHOD(semaphore_destroy),
+                                METHOD(reduce),
+                                METHOD(broadcast),
+                                METHOD(checkpoint),
+                                METHOD(restore),
+                                ONE(set_entry),
+                                METHOD(stop_entries),
+                                METHOD(spawn),
+                                METHOD(join),
+                                PLAIN(counters),
+                                METHOD(container_open),
+                                METHOD(container_close),
+                                METHOD(container_remove),
+                                METHOD(container_map),
+                                METHOD(container_bytes),
+                                METHOD(container_truncate),
+                                METHOD(container_read),
+                                METHOD(container_write),
+                                METHOD(container_append),
+                                METHOD(container_sync),
+                                METHOD(container_drop),
+                                PLAIN(container_list),
+                                {NULL, NULL, 0, NULL}};
 
 /* Not -1: another interpreter would get a copy of the module, and PyInit__native() would not be asked. */
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", 0, methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", 0, methods, NULL, NULL, NULL, NULL};
 
 static const struct {
   const char* name;
   long value;
 } constants[] = {
-#define CONSTANT(name) {#name, QUIRE_##name}
-    CONSTANT(TIMED_OUT), CONSTANT(BUSY), CONSTANT(NOT_FOUND), CONSTANT(EXISTS), CONSTANT(INVALID), CONSTANT(BAD_ADDRESS),
-    CONSTANT(BAD_OPTION), CONSTANT(NO_MEMORY),
-    CONSTANT(NO_ADDRESSES), CONSTANT(PEER_LOST), CONSTANT(SYSTEM), CONSTANT(LOST), CONSTANT(OWNER_DIED),
-    CONSTANT(SEQUENTIAL), CONSTANT(RELEASE), CONSTANT(PLACE_BLOCK), CONSTANT(PLACE_NODE), CONSTANT(PLACE_FIRST_TOUCH),
-    CONSTANT(IO), CONSTANT(BEYOND), CONSTANT(UNSUPPORTED), CONSTANT(LIMIT), CONSTANT(CONTAINER_CREATE), CONSTANT(CONTAINER_EXCLUSIVE),
-    CONSTANT(CONTAINER_READ_ONLY), CONSTANT(CONTAINER_TRUNCATE),
-    CONSTANT(SUM), CONSTANT(MIN), CONSTANT(MAX), CONSTANT(PRODUCT),
+#define CONSTANT(name) \
+  { #name, QUIRE_##name }
+    CONSTANT(TIMED_OUT),
+    CONSTANT(BUSY),
+    CONSTANT(NOT_FOUND),
+    CONSTANT(EXISTS),
+    CONSTANT(INVALID),
+    CONSTANT(BAD_ADDRESS),
+    CONSTANT(BAD_OPTION),
+    CONSTANT(NO_MEMORY),
+    CONSTANT(NO_ADDRESSES),
+    CONSTANT(PEER_LOST),
+    CONSTANT(SYSTEM),
+    CONSTANT(LOST),
+    CONSTANT(OWNER_DIED),
+    CONSTANT(SEQUENTIAL),
+    CONSTANT(RELEASE),
+    CONSTANT(PLACE_BLOCK),
+    CONSTANT(PLACE_NODE),
+    CONSTANT(PLACE_FIRST_TOUCH),
+    CONSTANT(IO),
+    CONSTANT(BEYOND),
+    CONSTANT(UNSUPPORTED),
+    CONSTANT(LIMIT),
+    CONSTANT(CONTAINER_CREATE),
+    CONSTANT(CONTAINER_EXCLUSIVE),
+    CONSTANT(CONTAINER_READ_ONLY),
+    CONSTANT(CONTAINER_TRUNCATE),
+    CONSTANT(SUM),
+    CONSTANT(MIN),
+    CONSTANT(MAX),
+    CONSTANT(PRODUCT),
 #undef CONSTANT
 };
 
 PyMODINIT_FUNC PyInit__native(void) {
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { /* a process is one node, and what is static here is of one interpreter */
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) !=
+      0) { /* a process is one node, and what is static here is of one interpreter */
     PyErr_SetString(PyExc_ImportError, "quire is for the main interpreter only: a process is one node of a job");
     return NULL;
   }

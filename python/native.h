@@ -21,20 +21,19 @@ bool is_main(void);
 bool may_wait(void);
 
 /** A call that may wait: without the GIL, and known to Ctrl-C. */
-#define WAITING(status, call)                 \
-  do {                                        \
-    if (!may_wait()) return NULL;             \
-    WAITING_WITHIN(status, call);             \
+#define WAITING(status, call)     \
+  do {                            \
+    if (!may_wait()) return NULL; \
+    WAITING_WITHIN(status, call); \
   } while (0)
 /** The same after may_wait(), where there is something to give back. */
-#define WAITING_WITHIN(status, call)          \
-  do {                                        \
-    const bool main_ = is_main();             \
-    Py_BEGIN_ALLOW_THREADS                    \
-    if (main_) atomic_fetch_add(&waits, 1);   \
-    (status) = (call);                        \
-    if (main_) atomic_fetch_add(&waits, 1);   \
-    Py_END_ALLOW_THREADS                      \
+#define WAITING_WITHIN(status, call)                               \
+  do {                                                             \
+    const bool main_ = is_main();                                  \
+    Py_BEGIN_ALLOW_THREADS if (main_) atomic_fetch_add(&waits, 1); \
+    (status) = (call);                                             \
+    if (main_) atomic_fetch_add(&waits, 1);                        \
+    Py_END_ALLOW_THREADS                                           \
   } while (0)
 
 /* native_containers.c */

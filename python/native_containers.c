@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Containers for Python: one function for each call of <quire/container.h>, with an opening as an integer. quire/_files.py makes file objects of them. */
+/* Containers for Python: one function for each call of <quire/container.h>, with an opening as an integer.
+ * quire/_files.py makes file objects of them. */
 #include "native.h"
 
 #include <quire/container.h>
@@ -13,7 +14,9 @@ PyObject* container_open(PyObject* self, PyObject* arguments) {
   unsigned flags;
   unsigned long long bytes, capacity, unit;
   int home, atomic;
-  if (!PyArg_ParseTuple(arguments, "szzIKKKip", &name, &linker, &what, &flags, &bytes, &capacity, &unit, &home, &atomic)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "szzIKKKip", &name, &linker, &what, &flags, &bytes, &capacity, &unit, &home,
+                        &atomic))
+    return NULL;
   quire_container_options options;
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
@@ -96,7 +99,8 @@ PyObject* container_truncate(PyObject* self, PyObject* arguments) {
 /* Reads into, or writes from, a buffer of Python; what `*number` is afterwards. */
 typedef quire_status (*buffer_call)(quire_container opened, uint64_t at, void* buffer, size_t bytes, uint64_t* number);
 
-static PyObject* with_buffer(PyObject* object, unsigned long long id, unsigned long long at, int flags, buffer_call call) {
+static PyObject* with_buffer(PyObject* object, unsigned long long id, unsigned long long at, int flags,
+                             buffer_call call) {
   if (!may_wait()) return NULL;
   Py_buffer buffer;
   if (PyObject_GetBuffer(object, &buffer, flags) != 0) return NULL;
@@ -152,7 +156,8 @@ PyObject* container_append(PyObject* self, PyObject* arguments) {
   return with_buffer(object, id, 0, PyBUF_SIMPLE, append_from);
 }
 
-static PyObject* with_part(PyObject* arguments, quire_status (*call)(quire_container opened, uint64_t at, uint64_t bytes)) {
+static PyObject* with_part(PyObject* arguments,
+                           quire_status (*call)(quire_container opened, uint64_t at, uint64_t bytes)) {
   unsigned long long id, at, bytes;
   if (!PyArg_ParseTuple(arguments, "KKK", &id, &at, &bytes)) return NULL;
   quire_status status;
@@ -161,8 +166,14 @@ static PyObject* with_part(PyObject* arguments, quire_status (*call)(quire_conta
 }
 
 /* opening, where, bytes (0: to the end) */
-PyObject* container_sync(PyObject* self, PyObject* arguments) { (void)self; return with_part(arguments, quire_container_sync); }
-PyObject* container_drop(PyObject* self, PyObject* arguments) { (void)self; return with_part(arguments, quire_container_drop); }
+PyObject* container_sync(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return with_part(arguments, quire_container_sync);
+}
+PyObject* container_drop(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return with_part(arguments, quire_container_drop);
+}
 
 struct row {
   char name[64];
@@ -192,7 +203,8 @@ static PyObject* list_of(const struct rows* all) {
   PyObject* const list = PyList_New(0);
   for (size_t i = 0; list != NULL && i < all->count; ++i) {
     const struct row* const row = &all->first[i];
-    PyObject* const tuple = Py_BuildValue("sKN", row->name, (unsigned long long)row->bytes, PyBool_FromLong(row->flags & QUIRE_CONTAINER_READ_ONLY));
+    PyObject* const tuple = Py_BuildValue("sKN", row->name, (unsigned long long)row->bytes,
+                                          PyBool_FromLong(row->flags & QUIRE_CONTAINER_READ_ONLY));
     if (tuple == NULL || PyList_Append(list, tuple) != 0) {
       Py_XDECREF(tuple);
       Py_DECREF(list);

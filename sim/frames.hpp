@@ -8,7 +8,8 @@
 
 namespace quire::sim {
 
-/// Every word of a frame after the node has given it back (page-out). The engine's frame would be zero, and nobody may see that.
+/// Every word of a frame after the node has given it back (page-out). The engine's frame would be zero, and nobody may
+/// see that.
 inline constexpr std::uint64_t frame_is_gone = 0xdeadf4a3edeadf4au;
 
 [[nodiscard]] inline bool is_gone(std::span<const std::uint64_t> frame) noexcept {

@@ -23,8 +23,8 @@ struct edge {
   std::uint64_t next = 0;   ///< ww, rw: that the second one writes
 };
 
-/// Vertices: attempts, and behind them moments. A moment is after all attempts that lead to it, and before all to which it leads; each leads to the next
-/// one. So real time takes two edges an attempt.
+/// Vertices: attempts, and behind them moments. A moment is after all attempts that lead to it, and before all to which
+/// it leads; each leads to the next one. So real time takes two edges an attempt.
 class graph {
  public:
   explicit graph(std::size_t attempts) : attempts_(attempts), edges_(attempts) {}
@@ -43,7 +43,8 @@ class graph {
     std::size_t from = 0;
     edge by{};
   };
-  [[nodiscard]] std::vector<step> shortest_cycle(const std::vector<std::size_t>& component, const std::vector<std::size_t>& marks, std::size_t mark) const;
+  [[nodiscard]] std::vector<step> shortest_cycle(const std::vector<std::size_t>& component,
+                                                 const std::vector<std::size_t>& marks, std::size_t mark) const;
 
  private:
   std::size_t attempts_;
@@ -94,7 +95,8 @@ std::vector<std::vector<std::size_t>> graph::components() const {
 }
 
 /// Breadth first from each attempt in turn, never deeper than the best so far; moments count nothing.
-std::vector<graph::step> graph::shortest_cycle(const std::vector<std::size_t>& component, const std::vector<std::size_t>& marks, std::size_t mark) const {
+std::vector<graph::step> graph::shortest_cycle(const std::vector<std::size_t>& component,
+                                               const std::vector<std::size_t>& marks, std::size_t mark) const {
   constexpr std::size_t most_starts = 2'000;  // of a component so large the cycle may be longer than necessary
   constexpr std::size_t far = ~std::size_t{0};
   std::vector<step> best;
@@ -170,14 +172,15 @@ class checker {
   }
   [[nodiscard]] std::string title(std::size_t i) const {
     const attempt& a = all_[i];
-    return std::string(a.committed ? "attempt " : "aborted attempt ") + std::to_string(a.number) + " of node " + std::to_string(a.node);
+    return std::string(a.committed ? "attempt " : "aborted attempt ") + std::to_string(a.number) + " of node " +
+           std::to_string(a.node);
   }
   void wrong(std::size_t i, const std::string& what) { errors_.push_back(title(i) + " " + what); }
 
   std::span<const attempt> all_;
   const variable_name& name_;
   graph graph_;
-  std::unordered_map<std::uint64_t, write> writes_{};  ///< by value
+  std::unordered_map<std::uint64_t, write> writes_{};         ///< by value
   std::map<std::uint64_t, std::vector<version>> versions_{};  ///< by variable, in the order of publication
   std::vector<std::string> errors_{};
 };
@@ -199,8 +202,10 @@ void checker::find_writes() {
       if (a.committed) versions_[variable].push_back({a.published, i, value});
     }
     const bool publishes = a.committed && !last.empty();
-    if (a.end < a.begin || (publishes && (a.published < a.begin || a.published > a.end))) wrong(i, "ends before it begins, or publishes at another time");
-    if (publishes && !published.try_emplace(a.published, i).second) wrong(i, "publishes together with " + title(published[a.published]));
+    if (a.end < a.begin || (publishes && (a.published < a.begin || a.published > a.end)))
+      wrong(i, "ends before it begins, or publishes at another time");
+    if (publishes && !published.try_emplace(a.published, i).second)
+      wrong(i, "publishes together with " + title(published[a.published]));
   }
 }
 
@@ -222,7 +227,8 @@ void checker::look_at(std::size_t i) {
     } else if (const auto written = own.find(o.variable); written == own.end()) {
       look_at_read(i, o);
     } else if (written->second != o.value) {
-      wrong(i, "reads " + cell(o.variable, o.value) + " after it has itself written " + std::to_string(written->second));
+      wrong(i,
+            "reads " + cell(o.variable, o.value) + " after it has itself written " + std::to_string(written->second));
     }
   }
 }
@@ -234,7 +240,8 @@ void checker::look_at_read(std::size_t i, const operation& o) {
   std::size_t next = 0;
   if (o.value != initial) {
     const auto found = writes_.find(o.value);
-    if (found == writes_.end() || found->second.variable != o.variable) return wrong(i, what + ", which nobody has written there");
+    if (found == writes_.end() || found->second.variable != o.variable)
+      return wrong(i, what + ", which nobody has written there");
     const write& w = found->second;
     if (w.by == i) return wrong(i, what + ", which it writes only later");
     if (!all_[w.by].committed) return wrong(i, what + ", which " + title(w.by) + " has written");
@@ -274,7 +281,8 @@ void checker::order_by_time() {
 
 /// A chain of moments for each node. Who knows of a node is behind the last of its moments that it knows of.
 void checker::order_by_knowledge() {
-  std::map<unsigned, std::vector<std::pair<std::uint64_t, std::size_t>>> ends;  // by node: positions, and first attempts, then moments
+  std::map<unsigned, std::vector<std::pair<std::uint64_t, std::size_t>>>
+      ends;  // by node: positions, and first attempts, then moments
   for (std::size_t i = 0; i < all_.size(); ++i) ends[all_[i].node].emplace_back(all_[i].end, i);
   for (auto& [node, some] : ends) {
     std::ranges::sort(some);
@@ -305,14 +313,16 @@ void checker::find_cycles() {
   std::vector<std::pair<std::size_t, std::string>> cycles;
   for (std::size_t n = 0; n < components.size(); ++n) {
     const auto cycle = graph_.shortest_cycle(components[n], marks, n);
-    const auto moments = std::ranges::count_if(cycle, [this](const graph::step& s) { return graph_.is_moment(s.from); });
+    const auto moments =
+        std::ranges::count_if(cycle, [this](const graph::step& s) { return graph_.is_moment(s.from); });
     cycles.emplace_back(cycle.size() - static_cast<std::size_t>(moments), describe(cycle));
   }
   std::ranges::stable_sort(cycles, {}, &std::pair<std::size_t, std::string>::first);
   for (auto& [length, text] : cycles) errors_.push_back(std::move(text));
 }
 
-/// With Adya's name: G0, only writes; G1c, also reads of them; G-single, one read that is overwritten; G2, several. "realtime" as in Elle.
+/// With Adya's name: G0, only writes; G1c, also reads of them; G-single, one read that is overwritten; G2, several.
+/// "realtime" as in Elle.
 std::string checker::describe(const std::vector<graph::step>& cycle) const {
   std::size_t overwritten = 0, reads = 0, attempts = 0;
   bool by_time = false, aborted = false;
@@ -337,16 +347,24 @@ std::string checker::describe(const std::vector<graph::step>& cycle) const {
 std::string checker::describe(const graph::step& s, const std::string& to) const {
   const std::string from = title(s.from), what = s.by.what == kind::time ? "" : cell(s.by.variable, s.by.value);
   switch (s.by.what) {
-    case kind::wr: return "wr: " + from + " writes " + what + ", which is read by " + to;
-    case kind::ww: return "ww: " + from + " writes " + what + ", which is overwritten with " + std::to_string(s.by.next) + " by " + to;
-    case kind::rw: return "rw: " + from + " reads " + what + ", which is overwritten with " + std::to_string(s.by.next) + " by " + to;
-    default: return "real time: " + from + " ends before the begin of " + to;
+    case kind::wr:
+      return "wr: " + from + " writes " + what + ", which is read by " + to;
+    case kind::ww:
+      return "ww: " + from + " writes " + what + ", which is overwritten with " + std::to_string(s.by.next) + " by " +
+             to;
+    case kind::rw:
+      return "rw: " + from + " reads " + what + ", which is overwritten with " + std::to_string(s.by.next) + " by " +
+             to;
+    default:
+      return "real time: " + from + " ends before the begin of " + to;
   }
 }
 
 }  // namespace
 
-std::vector<std::string> find_errors(std::span<const attempt> all, const variable_name& name) { return checker(all, name).run(); }
+std::vector<std::string> find_errors(std::span<const attempt> all, const variable_name& name) {
+  return checker(all, name).run();
+}
 
 std::string check(std::span<const attempt> all, const variable_name& name) {
   std::string text;

@@ -14,9 +14,11 @@ namespace quire::sim {
 
 using model::message_kind;
 
-network::network(const network_options& options) : options_(options), rng_(mix(options.seed)), late_from_(options.nodes) {
+network::network(const network_options& options)
+    : options_(options), rng_(mix(options.seed)), late_from_(options.nodes) {
   CHECK(options.min_delay <= options.max_delay && options.nodes > 0);
-  if (const char* const length = std::getenv("QUIRE_SIM_TRACE"); length != nullptr) options_.trace_length = std::strtoull(length, nullptr, 10);
+  if (const char* const length = std::getenv("QUIRE_SIM_TRACE"); length != nullptr)
+    options_.trace_length = std::strtoull(length, nullptr, 10);
 }
 
 time_ns network::longest_delay() const noexcept {
@@ -29,18 +31,23 @@ time_ns network::delay_of(node_id from, node_id to) {
   // Half of the span belongs to the pair, half to the message.
   const std::uint64_t pair = std::uint64_t{from.value()} << 16 | to.value();
   const time_ns span = options_.max_delay - options_.min_delay;
-  time_ns delay = options_.min_delay + mix(options_.seed ^ mix(pair)) % (span / 2 + 1) + rng_.below(span - span / 2 + 1);
-  if (options_.straggler_percent != 0 && rng_.chance(options_.straggler_percent)) delay += rng_.below(options_.straggler_delay);
+  time_ns delay =
+      options_.min_delay + mix(options_.seed ^ mix(pair)) % (span / 2 + 1) + rng_.below(span - span / 2 + 1);
+  if (options_.straggler_percent != 0 && rng_.chance(options_.straggler_percent))
+    delay += rng_.below(options_.straggler_delay);
   return delay;
 }
 
-void network::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) { post(from, to, m, payload, {}); }
+void network::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+  post(from, to, m, payload, {});
+}
 
 void network::send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
   post(from, to, m, payload, options_.reads_late ? payload : std::span<const std::byte>{});
 }
 
-void network::post(node_id from, node_id to, const message& m, std::span<const std::byte> payload, std::span<const std::byte> late) {
+void network::post(node_id from, node_id to, const message& m, std::span<const std::byte> payload,
+                   std::span<const std::byte> late) {
   CHECK(from.value() < options_.nodes && to.value() < options_.nodes && m.kind != message_kind::invalid);
   event e;
   e.m = m;
@@ -130,12 +137,14 @@ std::string network::trace() const {
   std::array<char, 240> line{};
   for (const trace_line& t : past_) {
     if (t.what != nullptr) {
-      std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u %s %llu %llu\n", static_cast<unsigned long long>(t.at),
-                    t.node.value(), t.what, static_cast<unsigned long long>(t.m.a), static_cast<unsigned long long>(t.m.b));
+      std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u %s %llu %llu\n",
+                    static_cast<unsigned long long>(t.at), t.node.value(), t.what,
+                    static_cast<unsigned long long>(t.m.a), static_cast<unsigned long long>(t.m.b));
     } else {
-      std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u <- %-4u %s region %u unit %llu for %u acks %u flags %u\n",
-                    static_cast<unsigned long long>(t.at), t.node.value(), t.m.from.value(), name_of(t.m.kind).c_str(), t.m.region.value(),
-                    static_cast<unsigned long long>(t.m.unit), t.m.requester.value(), t.m.acks, t.m.flags);
+      std::snprintf(
+          line.data(), line.size(), "%12llu ns  node %-4u <- %-4u %s region %u unit %llu for %u acks %u flags %u\n",
+          static_cast<unsigned long long>(t.at), t.node.value(), t.m.from.value(), name_of(t.m.kind).c_str(),
+          t.m.region.value(), static_cast<unsigned long long>(t.m.unit), t.m.requester.value(), t.m.acks, t.m.flags);
     }
     text += line.data();
   }
@@ -143,21 +152,76 @@ std::string network::trace() const {
 }
 
 std::string name_of(message_kind kind) {
-  static constexpr std::array names{"invalid",     "read_request", "write_request", "atomic_request", "push_request",
-                                    "done",        "copy_dropped", "fetch_read",   "fetch_write",   "fetch_push",     "atomic_fetch",
-                                    "invalidate",  "read_reply",   "write_reply",   "write_grant",    "atomic_reply",
-                                    "invalidate_ack", "push_copy", "push_ack",      "push_reply",
-                                    "copy_request", "copy_reply",  "update", "patch", "update_unused", "diffs",         "diffs_ack",      "home_move", "home_offer",
-                                    "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
-                                    "notices",     "pin_request",  "pin_grant",     "pin_end",        "spread_request", "spread",
-                                    "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "unit_refused",  "write_back",    "written_back",  "replica", "replica_ack",
-                                    "turn_request", "turn_grant",  "turn_end",      "pause",          "paused",         "resume",
-                                    "write_set",    "commits_known", "token_request", "token_next", "token",          "version_request", "version_reply"};
+  static constexpr std::array names{"invalid",
+                                    "read_request",
+                                    "write_request",
+                                    "atomic_request",
+                                    "push_request",
+                                    "done",
+                                    "copy_dropped",
+                                    "fetch_read",
+                                    "fetch_write",
+                                    "fetch_push",
+                                    "atomic_fetch",
+                                    "invalidate",
+                                    "read_reply",
+                                    "write_reply",
+                                    "write_grant",
+                                    "atomic_reply",
+                                    "invalidate_ack",
+                                    "push_copy",
+                                    "push_ack",
+                                    "push_reply",
+                                    "copy_request",
+                                    "copy_reply",
+                                    "update",
+                                    "patch",
+                                    "update_unused",
+                                    "diffs",
+                                    "diffs_ack",
+                                    "home_move",
+                                    "home_offer",
+                                    "home_atomic",
+                                    "home_atomic_reply",
+                                    "owner_here",
+                                    "please_take",
+                                    "notices",
+                                    "pin_request",
+                                    "pin_grant",
+                                    "pin_end",
+                                    "spread_request",
+                                    "spread",
+                                    "spread_ack",
+                                    "spread_done",
+                                    "pin_next",
+                                    "room",
+                                    "survives",
+                                    "owner_is",
+                                    "unit_lost",
+                                    "unit_refused",
+                                    "write_back",
+                                    "written_back",
+                                    "replica",
+                                    "replica_ack",
+                                    "turn_request",
+                                    "turn_grant",
+                                    "turn_end",
+                                    "pause",
+                                    "paused",
+                                    "resume",
+                                    "write_set",
+                                    "commits_known",
+                                    "token_request",
+                                    "token_next",
+                                    "token",
+                                    "version_request",
+                                    "version_reply"};
   static_assert(names.size() == static_cast<std::size_t>(message_kind::other_first));
   const auto number = static_cast<std::size_t>(kind);
   if (number < names.size()) return names[number];
   if (kind < message_kind::sync_first) return "other+" + std::to_string(number - names.size());
-  if (kind <= message_kind::sync_last) return "sync+" + std::to_string(number - static_cast<std::size_t>(message_kind::sync_first));
+  if (kind <= message_kind::sync_last)
+    return "sync+" + std::to_string(number - static_cast<std::size_t>(message_kind::sync_first));
   return "service+" + std::to_string(number - static_cast<std::size_t>(message_kind::service_request));
 }
 

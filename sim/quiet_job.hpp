@@ -12,7 +12,9 @@ class quiet_job final : public bootstrap::bootstrap {
   [[nodiscard]] int node() const noexcept override { return static_cast<int>(self_); }
   [[nodiscard]] int nodes() const noexcept override { return static_cast<int>(nodes_); }
   [[nodiscard]] int local_nodes() const noexcept override { return 1; }
-  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte>) override { return QUIRE_UNSUPPORTED; }
+  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte>) override {
+    return QUIRE_UNSUPPORTED;
+  }
   [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return true; }
   [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
   void abort(int, const std::string&) noexcept override {}

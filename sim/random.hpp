@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The simulator's only source of chance: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the same run on every
-// machine, which the distributions of the standard library do not promise.
+// The simulator's only source of chance: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the same run on
+// every machine, which the distributions of the standard library do not promise.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,9 @@ class random {
   /// In [0, n); n is not zero. The bias is below n / 2^64.
   constexpr std::uint64_t below(std::uint64_t n) noexcept { return next() % n; }
   /// In [low, high].
-  constexpr std::uint64_t between(std::uint64_t low, std::uint64_t high) noexcept { return low + below(high - low + 1); }
+  constexpr std::uint64_t between(std::uint64_t low, std::uint64_t high) noexcept {
+    return low + below(high - low + 1);
+  }
   constexpr bool chance(unsigned percent) noexcept { return below(100) < percent; }
 
  private:

@@ -42,7 +42,8 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks
 
 bool usual_seeds() {
   const char* const names[] = {"QUIRE_SIM_SEED", "QUIRE_SIM_FIRST", "QUIRE_SIM_SOAK", "QUIRE_SIM_PART"};
-  return std::none_of(std::begin(names), std::end(names), [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::none_of(std::begin(names), std::end(names),
+                      [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 print_on_check_failure::print_on_check_failure(const network& net) noexcept {

@@ -9,7 +9,8 @@
 
 namespace quire::tools {
 
-/// The most important first; none if nothing stands out. `where`: of each of the statistics' units, the line that allocated it, or empty.
+/// The most important first; none if nothing stands out. `where`: of each of the statistics' units, the line that
+/// allocated it, or empty.
 [[nodiscard]] std::vector<std::string> advice(const bootstrap::launcher::job_statistics& all, int nodes, double seconds,
                                               const std::vector<std::string>& where);
 

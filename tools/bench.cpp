@@ -25,11 +25,15 @@ struct comparison {
   const char* about;
 };
 constexpr comparison comparisons[] = {
-    {"page-update", "page_update/page_update.py", "page_update_costs", "The ways to update a page atomically: costs, fetches, applications"},
-    {"multiview", "multiview/multiview.py", "multiview_costs", "Sharing below a page, after Millipage's evaluation: views, costs, applications, chunks"},
+    {"page-update", "page_update/page_update.py", "page_update_costs",
+     "The ways to update a page atomically: costs, fetches, applications"},
+    {"multiview", "multiview/multiview.py", "multiview_costs",
+     "Sharing below a page, after Millipage's evaluation: views, costs, applications, chunks"},
     {"plurix", "papers/plurix.py", "quire_model",
-     "Sequential and transactional consistency, after the comparison of Kerrighed and Plurix: speed-ups on 1 to 12 nodes"},
-    {"kerrighed", "papers/kerrighed.py", "quire_model", "Sequential consistency, after Kerrighed's measurements: speed-ups on 1 to 12 nodes"},
+     "Sequential and transactional consistency, after the comparison of Kerrighed and Plurix: speed-ups on 1 to 12 "
+     "nodes"},
+    {"kerrighed", "papers/kerrighed.py", "quire_model",
+     "Sequential consistency, after Kerrighed's measurements: speed-ups on 1 to 12 nodes"},
 };
 
 struct places {
@@ -39,7 +43,8 @@ struct places {
 /// Installed below the folder of this program, or where it was built.
 places find_places(const fs::path& self, const comparison& what) {
   const fs::path prefix = self.parent_path().parent_path();
-  const places installed{prefix / "share/quire/bench" / what.script, prefix / "libexec/quire", prefix / "libexec/quire"};
+  const places installed{prefix / "share/quire/bench" / what.script, prefix / "libexec/quire",
+                         prefix / "libexec/quire"};
   if (fs::exists(installed.script)) return installed;
   return {fs::path(QUIRE_SOURCE_DIR "/bench") / what.script, prefix / "bench", prefix / "bin"};
 }
@@ -50,11 +55,12 @@ int compare(const comparison& what, const std::vector<std::string>& arguments) {
   const auto at = find_places(self, what);
   for (const auto& needed : {at.script, at.programs / what.needed}) {
     if (fs::exists(needed)) continue;
-    fmt::print(stderr, "quire bench: {} is missing; build or install it (CMake: QUIRE_BUILD_APPS=ON)\n", needed.string());
+    fmt::print(stderr, "quire bench: {} is missing; build or install it (CMake: QUIRE_BUILD_APPS=ON)\n",
+               needed.string());
     return bootstrap::launcher::launcher_failed;
   }
-  std::vector<std::string> words = {"python3", at.script,      "--programs", at.programs, "--applications",
-                                    at.applications, "--quire", self};
+  std::vector<std::string> words = {"python3",        at.script,       "--programs", at.programs,
+                                    "--applications", at.applications, "--quire",    self};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> raw;
   for (auto& word : words) raw.push_back(word.data());
@@ -68,12 +74,18 @@ void add_comparison(CLI::App& command, const comparison& what, session& about) {
   auto* one = command.add_subcommand(what.name, what.about);
   one->prefix_command(false);
   const auto arguments = std::make_shared<std::vector<std::string>>();
-  one->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in two minutes at most");
-  const auto output = [arguments](const std::string& folder) { arguments->insert(arguments->end(), {"--output", folder}); };
-  one->add_option_function<std::string>("--output", output, fmt::format("Folder for {0}.json and {0}.html (default: the current one)", what.name))
+  one->add_flag_callback(
+      "--quick", [arguments] { arguments->emplace_back("--quick"); },
+      "Each thing once and short, in two minutes at most");
+  const auto output = [arguments](const std::string& folder) {
+    arguments->insert(arguments->end(), {"--output", folder});
+  };
+  one->add_option_function<std::string>(
+         "--output", output, fmt::format("Folder for {0}.json and {0}.html (default: the current one)", what.name))
       ->type_name("FOLDER");
   one->add_option_function<std::string>("--out", output)->group("");  // in short
-  one->callback([arguments, &what, &about] { about.command = [arguments, &what] { return compare(what, *arguments); }; });
+  one->callback(
+      [arguments, &what, &about] { about.command = [arguments, &what] { return compare(what, *arguments); }; });
 }
 
 }  // namespace

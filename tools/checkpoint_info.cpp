@@ -41,10 +41,14 @@ std::uint64_t content_of(const checkpoint::manifest& m) {
 /// What a checkpoint has of a container.
 std::string kept_as(const checkpoint::container_row& c) {
   switch (c.where) {
-    case checkpoint::container_row::content::region: return "in memory";
-    case checkpoint::container_row::content::linker: return fmt::format("read-only, {} bytes", c.bytes);
-    case checkpoint::container_row::content::copy: return fmt::format("a copy of {} bytes", c.bytes);
-    case checkpoint::container_row::content::pages: return "page by page";
+    case checkpoint::container_row::content::region:
+      return "in memory";
+    case checkpoint::container_row::content::linker:
+      return fmt::format("read-only, {} bytes", c.bytes);
+    case checkpoint::container_row::content::copy:
+      return fmt::format("a copy of {} bytes", c.bytes);
+    case checkpoint::container_row::content::pages:
+      return "page by page";
   }
   return "unknown";
 }
@@ -69,7 +73,10 @@ json as_json_of(const std::string& directory, const checkpoint::manifest& m, con
   }
   for (const auto& [name, value] : m.names) all["names"].push_back({{"name", printable(name)}, {"value", value}});
   for (const auto& c : m.containers) {
-    all["containers"].push_back({{"name", printable(c.name)}, {"linker", printable(c.linker)}, {"what", printable(c.what)}, {"content", kept_as(c)}});
+    all["containers"].push_back({{"name", printable(c.name)},
+                                 {"linker", printable(c.linker)},
+                                 {"what", printable(c.what)},
+                                 {"content", kept_as(c)}});
   }
   return all;
 }
@@ -87,11 +94,14 @@ void print(const std::string& directory, const checkpoint::manifest& m, const ch
     const std::string units = r.unit_bytes < 4096 ? fmt::format("{} bytes", r.unit_bytes)
                               : r.views != 0      ? fmt::format("an object each, in {} fine views", r.views)
                                                   : fmt::format("{} KiB", r.unit_bytes >> 10);
-    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {}, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10, units,
-               word(consistencies, r.consistency), word(placements, r.placement), r.id == 0 || (r.id == 1 && m.heap_views != 0) ? " (quire_malloc)" : "");
+    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {}, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10,
+               units, word(consistencies, r.consistency), word(placements, r.placement),
+               r.id == 0 || (r.id == 1 && m.heap_views != 0) ? " (quire_malloc)" : "");
   }
   for (const auto& [name, value] : m.names) fmt::print("  name {:<16} 0x{:x}\n", printable(name), value);
-  for (const auto& c : m.containers) fmt::print("  container {:<11} {}{}{}\n", printable(c.name), printable(c.what), c.what.empty() ? "" : ": ", kept_as(c));
+  for (const auto& c : m.containers)
+    fmt::print("  container {:<11} {}{}{}\n", printable(c.name), printable(c.what), c.what.empty() ? "" : ": ",
+               kept_as(c));
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ detector_choice choose_detector(detect_choice asked, bool takes_userfault) {
       "userfault", "userfault (userfaultfd; the faulting thread handles its fault)", false};
   static constexpr detector_choice thread{"thread", "thread (userfaultfd; the service thread handles faults)", true};
   static constexpr detector_choice segv{"segv", "segv (SIGSEGV and mprotect)", false};
-  static constexpr detector_choice none{"none", "none: this machine, or the pool, does not allow what QUIRE_DETECT asks for", false};
+  static constexpr detector_choice none{
+      "none", "none: this machine, or the pool, does not allow what QUIRE_DETECT asks for", false};
   if (!takes_userfault) return asked == detect_choice::automatic || asked == detect_choice::segv ? segv : none;
   switch (asked) {
     case detect_choice::userfault:
@@ -78,7 +79,8 @@ constexpr const char* covered_calls =
     "read write pread pwrite readv writev recv recvfrom recvmsg send sendto sendmsg fread fwrite, futex through "
     "syscall()";
 
-/// Whether a node could have the addresses: the shared range; the heap, half of it, a second time, for the engine; and tables.
+/// Whether a node could have the addresses: the shared range; the heap, half of it, a second time, for the engine; and
+/// tables.
 bool can_reserve(std::uint64_t first, std::uint64_t range, int& error) {
   void* const shared = os::reserve(range, reinterpret_cast<void*>(first), error);
   if (shared == nullptr) return false;
@@ -96,7 +98,9 @@ std::string no_room(std::uint64_t first, std::uint64_t range) {
   std::string why = error == EEXIST ? "something else is there" : os::error_text(error);
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  if (limited) why += fmt::format(" (the address space of a process is limited to {}: ulimit -v)", bytes_text(static_cast<double>(limit.rlim_cur)));
+  if (limited)
+    why += fmt::format(" (the address space of a process is limited to {}: ulimit -v)",
+                       bytes_text(static_cast<double>(limit.rlim_cur)));
   constexpr std::uint64_t least = 64u << 20;
   std::uint64_t fits = std::bit_floor(range);
   while (fits >= least && !can_reserve(first, fits, error)) fits /= 2;
@@ -110,7 +114,10 @@ std::string no_room(std::uint64_t first, std::uint64_t range) {
 
 fact what_fails(const detector_choice& detector, const std::string& no_room) {
   if (std::string_view(detector.name) == "none" || !no_room.empty())
-    return {"does not work", std::string("any program: quire_start() refuses") + (no_room.empty() ? "" : ", as the shared range has no room"), "does_not_work", "start"};
+    return {"does not work",
+            std::string("any program: quire_start() refuses") +
+                (no_room.empty() ? "" : ", as the shared range has no room"),
+            "does_not_work", "start"};
   if (detector.every_system_call)
     return {"does not work", "nothing: all system calls work on shared memory", "does_not_work", nullptr};
   std::string text = fmt::format(
@@ -136,7 +143,8 @@ fact_group transport_facts() {
           "transports",
           {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx",
             ucx.empty() ? json(nullptr) : json(ucx)},
-           {"shared memory", unnamed ? "yes (5 MiB a node, without names)" : "no: memfd_create() is refused", "shared_memory", unnamed},
+           {"shared memory", unnamed ? "yes (5 MiB a node, without names)" : "no: memfd_create() is refused",
+            "shared_memory", unnamed},
            {"/dev/shm (pool 'posix')",
             writable ? fmt::format("yes ({} free)", known ? bytes_text(free_bytes) : "unknown space")
                      : fmt::format("no: {} is not writable", shared_memory_directory),
@@ -154,7 +162,8 @@ fact_group choice_facts(const base::option_values& options) {
   const bool shm = has_memory_without_names();
   const auto asked = options.choice<base::transport_choice>(option::transport);
   const bool outlives = options.choice<base::failure_choice>(option::on_failure) == base::failure_choice::notify;
-  const bool tcp = asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));
+  const bool tcp =
+      asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));
   const char* const transport = tcp ? "tcp" : "shm";
   const auto range = static_cast<std::uint64_t>(options.number(option::range));
   const auto first = static_cast<std::uint64_t>(options.number(option::base));

@@ -18,7 +18,8 @@ struct session {
 };
 
 /// The sentence that refuses a word which is no option of a command of that name, with the nearest one.
-[[nodiscard]] std::string unknown_option_text(const CLI::App& command, const std::string& name, const std::string& word);
+[[nodiscard]] std::string unknown_option_text(const CLI::App& command, const std::string& name,
+                                              const std::string& word);
 
 void add_run(CLI::App& quire, session& about);
 /// The hidden command that serves `quire run --hosts` on a host.

@@ -27,14 +27,22 @@ constexpr auto own_machine = EM_AARCH64;
 
 std::string name_of_machine(unsigned machine) {
   switch (machine) {
-    case EM_386: return "32-bit x86";
-    case EM_X86_64: return "x86-64";
-    case EM_AARCH64: return "aarch64";
-    case EM_ARM: return "arm";
-    case EM_PPC64: return "ppc64";
-    case EM_RISCV: return "riscv";
-    case EM_S390: return "s390";
-    default: return "machine number " + std::to_string(machine);
+    case EM_386:
+      return "32-bit x86";
+    case EM_X86_64:
+      return "x86-64";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_ARM:
+      return "arm";
+    case EM_PPC64:
+      return "ppc64";
+    case EM_RISCV:
+      return "riscv";
+    case EM_S390:
+      return "s390";
+    default:
+      return "machine number " + std::to_string(machine);
   }
 }
 
@@ -45,7 +53,8 @@ class elf_reader {
 
   [[nodiscard]] elf_answer read() {
     if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic()) return answer_;
-    file_.has_symbol_table = std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
+    file_.has_symbol_table =
+        std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
     answer_.file = file_;
     return answer_;
   }
@@ -140,15 +149,19 @@ class elf_reader {
 
 bool elf_reader::read_header() {
   unsigned char ident[EI_NIDENT] = {};
-  if (!read_at(0, ident, std::min<std::uint64_t>(sizeof ident, bytes_))) return wrong(elf_trouble::unreadable, "cannot be read");
+  if (!read_at(0, ident, std::min<std::uint64_t>(sizeof ident, bytes_)))
+    return wrong(elf_trouble::unreadable, "cannot be read");
   if (std::memcmp(ident, "#!", 2) == 0) return wrong(elf_trouble::script, "is a script");
-  if (std::memcmp(ident, ELFMAG, SELFMAG) != 0) return wrong(elf_trouble::other_format, "is no program (not an ELF file)");
+  if (std::memcmp(ident, ELFMAG, SELFMAG) != 0)
+    return wrong(elf_trouble::other_format, "is no program (not an ELF file)");
   if (ident[EI_CLASS] != ELFCLASS64) return wrong(elf_trouble::other_machine, "is not a 64-bit program");
   if (ident[EI_DATA] != ELFDATA2LSB) return wrong(elf_trouble::other_machine, "is for another machine (big-endian)");
   if (!read_at(0, &header_, sizeof header_)) return damaged("its header is cut off");
   if (header_.e_machine != own_machine)
-    return wrong(elf_trouble::other_machine, "is for another machine (" + name_of_machine(header_.e_machine) + "; this is " + name_of_machine(own_machine) + ")");
-  if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN) return wrong(elf_trouble::other_format, "is an ELF file, but neither a program nor a library");
+    return wrong(elf_trouble::other_machine, "is for another machine (" + name_of_machine(header_.e_machine) +
+                                                 "; this is " + name_of_machine(own_machine) + ")");
+  if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN)
+    return wrong(elf_trouble::other_format, "is an ELF file, but neither a program nor a library");
   return true;
 }
 
@@ -174,16 +187,19 @@ bool elf_reader::read_dynamic() {
   const bool interpreted = find(PT_INTERP) != segments_.end();
   const auto table = find(PT_DYNAMIC);
   if (table != segments_.end()) {
-    if (!read_records(table->p_offset, std::min<std::uint64_t>(table->p_filesz / sizeof(Elf64_Dyn), most_entries), dynamic_))
+    if (!read_records(table->p_offset, std::min<std::uint64_t>(table->p_filesz / sizeof(Elf64_Dyn), most_entries),
+                      dynamic_))
       return damaged("its dynamic table lies outside");
-    dynamic_.erase(std::find_if(dynamic_.begin(), dynamic_.end(), [](const auto& e) { return e.d_tag == DT_NULL; }), dynamic_.end());
+    dynamic_.erase(std::find_if(dynamic_.begin(), dynamic_.end(), [](const auto& e) { return e.d_tag == DT_NULL; }),
+                   dynamic_.end());
   }
   if (header_.e_type == ET_DYN) {
     const bool pie = interpreted || (entry(DT_FLAGS_1).value_or(0) & DF_1_PIE) != 0;
     file_.what = pie ? elf_file::form::position_independent : elf_file::form::library;
   }
   file_.is_static = !interpreted && file_.what != elf_file::form::library;
-  return dynamic_.empty() || (read_strings() && read_names() && read_needed_versions() && read_defined_versions() && read_symbols());
+  return dynamic_.empty() ||
+         (read_strings() && read_names() && read_needed_versions() && read_defined_versions() && read_symbols());
 }
 
 bool elf_reader::read_strings() {
@@ -200,8 +216,10 @@ bool elf_reader::read_names() {
     if (one.d_tag != DT_NEEDED && one.d_tag != DT_SONAME) continue;
     auto name = text(one.d_un.d_val);
     if (!name) return damaged("the name of a library lies outside its table");
-    if (one.d_tag == DT_NEEDED) file_.needed.push_back(std::move(*name));
-    else file_.soname = std::move(*name);
+    if (one.d_tag == DT_NEEDED)
+      file_.needed.push_back(std::move(*name));
+    else
+      file_.soname = std::move(*name);
   }
   return true;
 }
@@ -236,7 +254,8 @@ bool elf_reader::read_defined_versions() {
   for (std::uint64_t left = first ? entry(DT_VERDEFNUM).value_or(0) : 0; left > 0; --left) {
     Elf64_Verdef one;
     Elf64_Verdaux named;
-    if (!read_mapped(at, one) || !read_mapped(at + one.vd_aux, named)) return damaged("its table of versions lies outside");
+    if (!read_mapped(at, one) || !read_mapped(at + one.vd_aux, named))
+      return damaged("its table of versions lies outside");
     auto name = text(named.vda_name);
     if (!name) return damaged("the name of a version lies outside its table");
     if (file_.defined_versions.size() >= most_versions) return damaged("it has too many versions");
@@ -269,7 +288,8 @@ bool elf_reader::read_symbols() {
   if (!table) return true;
   const auto count = count_symbols(*table);
   std::vector<Elf64_Sym> symbols;
-  const auto offset = count && *count <= bytes_ / sizeof(Elf64_Sym) ? offset_of(*table, *count * sizeof(Elf64_Sym)) : std::nullopt;
+  const auto offset =
+      count && *count <= bytes_ / sizeof(Elf64_Sym) ? offset_of(*table, *count * sizeof(Elf64_Sym)) : std::nullopt;
   if (!offset || !read_records(*offset, *count, symbols)) return damaged("its table of symbols lies outside");
   std::vector<std::uint16_t> versions;
   if (const auto address = entry(DT_VERSYM)) {
@@ -283,8 +303,10 @@ bool elf_reader::read_symbols() {
     auto name = text(one.st_name);
     if (!name) return damaged("the name of a symbol lies outside its table");
     const bool defined = one.st_shndx != SHN_UNDEF;
-    const auto library = defined || versions.empty() ? library_of_version_.end() : library_of_version_.find(versions[number] & 0x7fff);
-    file_.symbols.push_back({std::move(*name), defined, binding == STB_WEAK, library == library_of_version_.end() ? "" : library->second});
+    const auto library =
+        defined || versions.empty() ? library_of_version_.end() : library_of_version_.find(versions[number] & 0x7fff);
+    file_.symbols.push_back(
+        {std::move(*name), defined, binding == STB_WEAK, library == library_of_version_.end() ? "" : library->second});
   }
   return true;
 }
@@ -294,7 +316,8 @@ bool elf_reader::read_symbols() {
 elf_answer read_elf(const std::string& path) { return elf_reader(path).read(); }
 
 bool needs(const elf_file& file, const char* prefix) {
-  return std::any_of(file.needed.begin(), file.needed.end(), [prefix](const auto& name) { return name.starts_with(prefix); });
+  return std::any_of(file.needed.begin(), file.needed.end(),
+                     [prefix](const auto& name) { return name.starts_with(prefix); });
 }
 
 }  // namespace quire::tools

@@ -27,9 +27,9 @@ struct elf_version {
 
 struct elf_symbol {
   std::string name;
-  bool defined = false;     ///< else it is wanted from another file
-  bool weak = false;        ///< wanted, but the program starts without it, too
-  std::string library{};    ///< of one that is wanted: the library that has its version; empty if it has none
+  bool defined = false;   ///< else it is wanted from another file
+  bool weak = false;      ///< wanted, but the program starts without it, too
+  std::string library{};  ///< of one that is wanted: the library that has its version; empty if it has none
 };
 
 struct elf_file {

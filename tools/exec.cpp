@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire exec`: becomes a program with OpenMP, or with threads of its own, with Quire's runtime in the place of the one that it
-// was linked with, and of pthreads', and with the same layout of its address space on all nodes.
+// `quire exec`: becomes a program with OpenMP, or with threads of its own, with Quire's runtime in the place of the one
+// that it was linked with, and of pthreads', and with the same layout of its address space on all nodes.
 #include <fmt/core.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
@@ -68,7 +68,8 @@ std::optional<rlim_t> size_of(const std::string& text) {
 /// Sets the soft limit; what it was in `before`. False with a sentence in `why`.
 bool limit_stack(const std::string& asked, std::string& before, std::string& why) {
   rlimit limit;
-  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return why = "cannot read the stack's limit: " + os::error_text(errno), false;
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0)
+    return why = "cannot read the stack's limit: " + os::error_text(errno), false;
   before = limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
   rlim_t wanted = std::min(standard_stack_bytes, limit.rlim_max);
   if (!asked.empty()) {
@@ -76,11 +77,13 @@ bool limit_stack(const std::string& asked, std::string& before, std::string& why
     if (!size || *size < least_stack_bytes)
       return why = fmt::format("--stack {}: a size of at least 64K, as 64M, or unlimited", asked), false;
     if (*size > limit.rlim_max)
-      return why = fmt::format("--stack {}: here the hard limit is {} bytes (ulimit -Hs)", asked, limit.rlim_max), false;
+      return why = fmt::format("--stack {}: here the hard limit is {} bytes (ulimit -Hs)", asked, limit.rlim_max),
+             false;
     wanted = *size;
   }
   limit.rlim_cur = wanted;
-  if (::setrlimit(RLIMIT_STACK, &limit) != 0) return why = "cannot set the stack's limit: " + os::error_text(errno), false;
+  if (::setrlimit(RLIMIT_STACK, &limit) != 0)
+    return why = "cannot set the stack's limit: " + os::error_text(errno), false;
   return true;
 }
 
@@ -98,7 +101,8 @@ bool fix_addresses(std::string& why) {
   const int error = errno;
   if (never_randomised()) return true;
   why = fmt::format(
-      "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused ({}), as some "
+      "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused ({}), as "
+      "some "
       "containers do. Allow it (docker run --security-opt seccomp=unconfined), or set kernel.randomize_va_space to 0",
       os::error_text(error));
   return false;
@@ -110,7 +114,8 @@ void change(const char* name, const std::string& value, const char* remembered_a
   ::setenv(name, value.c_str(), 1);
 }
 
-void change_environment(const std::vector<std::string>& preload, const std::string& stack_before, const std::string& memory, const std::string& place) {
+void change_environment(const std::vector<std::string>& preload, const std::string& stack_before,
+                        const std::string& memory, const std::string& place) {
   std::string list;
   for (const auto& path : preload) list += (list.empty() ? "" : ":") + path;
   const char* const users = std::getenv("LD_PRELOAD");
@@ -124,18 +129,25 @@ void change_environment(const std::vector<std::string>& preload, const std::stri
 
 int exec(const CLI::App& command, const exec_arguments& asked, const std::vector<std::string>& after_dashes) {
   std::vector<std::string> words = command.remaining();
-  if (!words.empty() && words[0].starts_with('-')) return refuse(launcher_failed, unknown_option_text(command, "exec", words[0]));
-  const std::ptrdiff_t ours = words.empty() && !after_dashes.empty() ? 1 : 0;  // the first "--" ends this command's options
+  if (!words.empty() && words[0].starts_with('-'))
+    return refuse(launcher_failed, unknown_option_text(command, "exec", words[0]));
+  const std::ptrdiff_t ours =
+      words.empty() && !after_dashes.empty() ? 1 : 0;  // the first "--" ends this command's options
   words.insert(words.end(), after_dashes.begin() + ours, after_dashes.end());
-  if (words.empty() || words[0].empty()) return refuse(launcher_failed, "which program? For example: quire exec ./program arguments");
+  if (words.empty() || words[0].empty())
+    return refuse(launcher_failed, "which program? For example: quire exec ./program arguments");
 
   const auto plan = plan_exec(words[0], asked.any);
   if (plan.status != 0) return refuse(plan.status, plan.why);
   if (!plan.places_threads && !asked.place.empty())
-    return refuse(launcher_failed, "--place is for threads of programs without OpenMP; those that " + plan.path + " makes itself stay where they are made");
+    return refuse(launcher_failed, "--place is for threads of programs without OpenMP; those that " + plan.path +
+                                       " makes itself stay where they are made");
   std::string why, stack_before;
   if (!fix_addresses(why) || !limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
-  change_environment(plan.preload, stack_before, asked.memory, !plan.places_threads ? "" : asked.place.empty() ? usual_place : asked.place);
+  change_environment(plan.preload, stack_before, asked.memory,
+                     !plan.places_threads  ? ""
+                     : asked.place.empty() ? usual_place
+                                           : asked.place);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -144,11 +156,14 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
 }
 
 constexpr const char* footer =
-    "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, or that makes threads itself (pthreads,\n"
-    "std::thread), as it is. It needs a launcher for more than one node; `quire run` writes `quire exec` before such programs by itself:\n"
+    "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, or that makes threads itself "
+    "(pthreads,\n"
+    "std::thread), as it is. It needs a launcher for more than one node; `quire run` writes `quire exec` before such "
+    "programs by itself:\n"
     "  quire run -n 4 ./program arguments\n"
     "  srun --mpi=pmix quire exec ./program arguments\n\n"
-    "Exit status: the program's; 125: wrong use, or something of Quire or this machine is missing; 126: the program cannot\n"
+    "Exit status: the program's; 125: wrong use, or something of Quire or this machine is missing; 126: the program "
+    "cannot\n"
     "be run so; 127: not found.";
 
 class exec_formatter final : public CLI::Formatter {
@@ -167,9 +182,11 @@ void add_exec(CLI::App& quire, session& about) {
   command->prefix_command();
   command->footer(footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
-  command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")->type_name("SIZE");
+  command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")
+      ->type_name("SIZE");
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
-  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command->add_option("--memory", asked->memory, memory_help)
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
   command->callback([command, asked, &about] {
     about.command = [&about, command, asked] { return exec(*command, *asked, about.after_dashes); };
   });

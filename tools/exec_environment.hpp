@@ -13,7 +13,8 @@ inline constexpr const char* exec_stack_variable = "QUIRE_EXEC_STACK";
 /// Which consistency the program's memory is to have (openmp/start/memory_mode.hpp): "sequential", "mixed" or "auto".
 inline constexpr const char* exec_memory_variable = "QUIRE_EXEC_MEMORY";
 
-/// How threads that the program makes itself are placed on nodes (openmp/threads/placement.hpp); not set for a program with OpenMP.
+/// How threads that the program makes itself are placed on nodes (openmp/threads/placement.hpp); not set for a program
+/// with OpenMP.
 inline constexpr const char* exec_place_variable = "QUIRE_EXEC_PLACE";
 
 }  // namespace quire::tools

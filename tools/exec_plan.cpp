@@ -35,7 +35,8 @@ bool is_file(const std::string& path) {
 bool gains_rights(const std::string& path) {
   struct stat about;
   if (::stat(path.c_str(), &about) != 0) return false;
-  return ((about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid()) || ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
+  return ((about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid()) ||
+         ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
 }
 
 /// Why a file that can be executed gets nothing from `quire exec`, whatever the user asks for; empty if it can.
@@ -46,7 +47,9 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
   const elf_file& file = *answer.file;
   if (file.what == elf_file::form::library) return path + " is a library, not a program";
   if (file.is_static)
-    return path + " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it without -static)";
+    return path +
+           " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it "
+           "without -static)";
   if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
   if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
   return {};
@@ -54,7 +57,8 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
 
 /// The loader takes spaces and colons for the end of a name, and knows no other way to write them.
 const std::string* unspeakable(const std::vector<std::string>& paths) {
-  const auto found = std::find_if(paths.begin(), paths.end(), [](const auto& path) { return path.find_first_of(" :") != path.npos; });
+  const auto found =
+      std::find_if(paths.begin(), paths.end(), [](const auto& path) { return path.find_first_of(" :") != path.npos; });
   return found == paths.end() ? nullptr : &*found;
 }
 
@@ -83,7 +87,8 @@ bool is_for_exec(const std::string& program) {
   if (path.empty()) return false;
   const auto answer = read_elf(path);
   if (!answer.file || answer.file->is_static || links_quire(*answer.file)) return false;
-  return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file) || !openmp_libraries_of(path, *answer.file).empty();
+  return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file) ||
+         !openmp_libraries_of(path, *answer.file).empty();
 }
 
 std::string why_no_copies(const std::string& program) {
@@ -103,7 +108,8 @@ std::vector<std::string> exec_words(const std::string& memory, const std::string
   std::vector<std::string> words{error ? "quire" : self.string(), "exec"};
   rlimit stack;
   if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != standard_stack_bytes)
-    words.insert(words.end(), {"--stack", stack.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(stack.rlim_cur)});
+    words.insert(words.end(),
+                 {"--stack", stack.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(stack.rlim_cur)});
   if (!memory.empty()) words.insert(words.end(), {"--memory", memory});
   if (!place.empty()) words.insert(words.end(), {"--place", place});
   return words;
@@ -114,9 +120,11 @@ exec_plan plan_exec(const std::string& program, bool any) {
   struct stat about;
   if (path.empty()) return refusal(command_not_found, bootstrap::launcher::cannot_run_text(program, ENOENT));
   if (::stat(path.c_str(), &about) != 0)
-    return refusal(errno == ENOENT ? command_not_found : cannot_execute, bootstrap::launcher::cannot_run_text(program, errno));
+    return refusal(errno == ENOENT ? command_not_found : cannot_execute,
+                   bootstrap::launcher::cannot_run_text(program, errno));
   if (S_ISDIR(about.st_mode)) return refusal(cannot_execute, path + " is a directory");
-  if (::access(path.c_str(), X_OK) != 0) return refusal(cannot_execute, bootstrap::launcher::cannot_run_text(path, errno));
+  if (::access(path.c_str(), X_OK) != 0)
+    return refusal(cannot_execute, bootstrap::launcher::cannot_run_text(path, errno));
 
   const auto answer = read_elf(path);
   if (const auto why = hindrance(path, answer); !why.empty()) return refusal(cannot_execute, why);
@@ -124,8 +132,14 @@ exec_plan plan_exec(const std::string& program, bool any) {
   const bool has_openmp = !own.empty() || !openmp_of(*answer.file).runtimes.empty();
   if (!has_openmp && !makes_threads(*answer.file) && !any) {
     const std::string missing = missing_library_of(path);
-    if (!missing.empty()) return refusal(cannot_execute, fmt::format("{} needs {}, which is not found here (LD_LIBRARY_PATH, or an rpath, tells where it is)", path, missing));
-    return refusal(cannot_execute, path + " needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the same)");
+    if (!missing.empty())
+      return refusal(
+          cannot_execute,
+          fmt::format("{} needs {}, which is not found here (LD_LIBRARY_PATH, or an rpath, tells where it is)", path,
+                      missing));
+    return refusal(cannot_execute, path +
+                                       " needs no OpenMP runtime, and makes no threads: its nodes would have nothing "
+                                       "to do (--any starts it all the same)");
   }
   std::string why;
   const auto libraries = find_openmp_libraries(why);
@@ -135,14 +149,17 @@ exec_plan plan_exec(const std::string& program, bool any) {
     const auto lack = lacking(i == 0 ? *answer.file : own[i - 1].file, *libraries, why);
     if (!lack) return refusal(launcher_failed, why);
     if (!lack->versions.empty() && !any)
-      return refusal(cannot_execute, fmt::format("{} needs {}, which is newer than this Quire", who, listed(lack->versions, most_listed)));
+      return refusal(cannot_execute, fmt::format("{} needs {}, which is newer than this Quire", who,
+                                                 listed(lack->versions, most_listed)));
     if (!lack->functions.empty() && !any)
-      return refusal(cannot_execute, fmt::format("{} calls functions of OpenMP that this Quire lacks: {} (`quire info {}` lists all)", who,
-                                                 listed(lack->functions, most_listed), who));
+      return refusal(cannot_execute,
+                     fmt::format("{} calls functions of OpenMP that this Quire lacks: {} (`quire info {}` lists all)",
+                                 who, listed(lack->functions, most_listed), who));
   }
   auto preload = libraries->in_order();
   if (const auto* bad = unspeakable(preload))
-    return refusal(launcher_failed, *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
+    return refusal(launcher_failed,
+                   *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
   return {0, {}, path, std::move(preload), !has_openmp};
 }
 

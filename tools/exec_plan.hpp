@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether `quire exec` can start a program, and with what: asked by it, and beforehand, once for all nodes, by `quire run`.
+// Whether `quire exec` can start a program, and with what: asked by it, and beforehand, once for all nodes, by `quire
+// run`.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,8 +12,8 @@
 
 namespace quire::tools {
 
-/// The kernel leaves room for the stack's limit above all mappings: it must be the same on all nodes. Up to 128 MiB makes
-/// no difference, so that a lower hard limit does no harm.
+/// The kernel leaves room for the stack's limit above all mappings: it must be the same on all nodes. Up to 128 MiB
+/// makes no difference, so that a lower hard limit does no harm.
 inline constexpr rlim_t standard_stack_bytes = rlim_t{8} << 20;
 
 struct exec_plan {
@@ -30,22 +31,27 @@ struct exec_plan {
 /// first file of that name there; empty if there is none.
 [[nodiscard]] std::string program_path(const std::string& program);
 
-/// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP, or with threads, that is not linked with Quire.
+/// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP, or with threads, that is not linked
+/// with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
-/// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot. Empty for all others.
+/// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot. Empty for
+/// all others.
 [[nodiscard]] std::string why_no_copies(const std::string& program);
 
 /// What `--memory` can be: openmp/start/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed", *automatic_memory = "auto";
 inline constexpr const char* memory_help =
-    "Of a program with OpenMP, or with threads of its own. mixed: static arrays and heap blocks of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
-    "flag of the program lies in one. auto: mixed, if the code of the program shows no fences, flushes or loops that wait, and its atomic operations can be watched; else sequential (quire info PROGRAM says which, and why)";
+    "Of a program with OpenMP, or with threads of its own. mixed: static arrays and heap blocks of 64 KiB and more "
+    "have release consistency, which is faster, and right if no atomic operation or plain "
+    "flag of the program lies in one. auto: mixed, if the code of the program shows no fences, flushes or loops that "
+    "wait, and its atomic operations can be watched; else sequential (quire info PROGRAM says which, and why)";
 
 /// What `--place` can be: openmp/threads/placement.hpp.
 inline constexpr const char* usual_place = "least";
 inline constexpr const char* place_help =
-    "On which node a thread begins that a program without OpenMP makes. least: where the fewest run; round: on one after the other; blocks:N: N on each in turn; here: where it is made";
+    "On which node a thread begins that a program without OpenMP makes. least: where the fewest run; round: on one "
+    "after the other; blocks:N: N on each in turn; here: where it is made";
 /// Refuses another one.
 [[nodiscard]] std::string wrong_place(const std::string& text);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire info`: what this machine offers, what Quire will choose, the tables of options and counters, what is in a checkpoint,
-// and how a program is linked.
+// `quire info`: what this machine offers, what Quire will choose, the tables of options and counters, what is in a
+// checkpoint, and how a program is linked.
 #include <fmt/core.h>
 #include <quire/quire.h>
 #include <unistd.h>
@@ -137,9 +137,14 @@ int info(const info_arguments& asked) {
     fmt::print(stderr, "quire info: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
-  const std::vector<fact_group> groups = {machine_facts(),   limit_facts(),
-                                          userfault_facts(), transport_facts(),
-                                          pool_facts(options.value()), consistency_facts(), pace_facts(), choice_facts(options.value())};
+  const std::vector<fact_group> groups = {machine_facts(),
+                                          limit_facts(),
+                                          userfault_facts(),
+                                          transport_facts(),
+                                          pool_facts(options.value()),
+                                          consistency_facts(),
+                                          pace_facts(),
+                                          choice_facts(options.value())};
   asked.as_json ? print_facts_json(groups) : print_facts(groups);
   return 0;
 }
@@ -153,9 +158,12 @@ void add_info(CLI::App& quire, session& about) {
   command->add_flag("--json", asked->as_json, "For programs");
   command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
   command->add_flag("--counters", asked->counters, "The table of counters (quire run --stats) instead");
-  command->add_option("--checkpoint", asked->checkpoint, "What is in the checkpoints of this directory, and whether they are whole")
+  command
+      ->add_option("--checkpoint", asked->checkpoint,
+                   "What is in the checkpoints of this directory, and whether they are whole")
       ->type_name("DIRECTORY");
-  command->add_option("PROGRAM", asked->program, "How this program is linked, what it needs of OpenMP, and how `quire run` would start it");
+  command->add_option("PROGRAM", asked->program,
+                      "How this program is linked, what it needs of OpenMP, and how `quire run` would start it");
   command->callback([asked, &about] { about.command = [asked] { return info(*asked); }; });
 }
 

@@ -36,12 +36,14 @@ int refuse_extras(const CLI::App& app) {
   const auto words = command->remaining();
   if (words.empty()) return refuse("too many words");
   if (words.front().starts_with('-')) return refuse(quire::tools::unknown_option_text(*command, name, words.front()));
-  return refuse(fmt::format("`quire {}` takes no {} (`quire {} --help` tells what may stand there)", name, words.front(), name));
+  return refuse(
+      fmt::format("`quire {}` takes no {} (`quire {} --help` tells what may stand there)", name, words.front(), name));
 }
 
 }  // namespace
 
-std::string quire::tools::unknown_option_text(const CLI::App& command, const std::string& name, const std::string& word) {
+std::string quire::tools::unknown_option_text(const CLI::App& command, const std::string& name,
+                                              const std::string& word) {
   std::vector<std::string> names;
   for (const auto* option : command.get_options())
     for (const auto& one : option->get_lnames()) names.push_back("--" + one);

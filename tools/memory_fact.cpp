@@ -13,7 +13,9 @@ namespace quire::tools {
 namespace sites = openmp::sites;
 
 memory_fact memory_for(const std::string& path) {
-  const auto sequential = [](const std::string& why) { return memory_fact{sequential_memory, "sequential, as " + why}; };
+  const auto sequential = [](const std::string& why) {
+    return memory_fact{sequential_memory, "sequential, as " + why};
+  };
   std::string why;
   const sites::decoder* const by = sites::decoder::open(why);
   if (by == nullptr) return sequential(why);

@@ -33,11 +33,13 @@ object_names::object_names(std::span<const range> ranges) {
       object one{std::strtoull(line.c_str(), &at, 16), 0, {}};
       one.bytes = std::strtoull(at, &at, 16);
       const std::string_view rest(at);
-      if (one.bytes == 0 || rest.size() < 4 || std::string_view("bBdDuVv").find(rest[1]) == std::string_view::npos) continue;
+      if (one.bytes == 0 || rest.size() < 4 || std::string_view("bBdDuVv").find(rest[1]) == std::string_view::npos)
+        continue;
       one.name = rest.substr(3);
       objects.push_back(std::move(one));
     }
-    std::stable_sort(objects.begin(), objects.end(), [](const object& a, const object& b) { return a.bytes > b.bytes; });
+    std::stable_sort(objects.begin(), objects.end(),
+                     [](const object& a, const object& b) { return a.bytes > b.bytes; });
   }
 }
 
@@ -56,7 +58,8 @@ std::string object_names::in(const range& r) const {
       ++more;
     }
   }
-  return more == 0 ? fmt::format("{}", fmt::join(names, ", ")) : fmt::format("{} and {} more", fmt::join(names, ", "), more);
+  return more == 0 ? fmt::format("{}", fmt::join(names, ", "))
+                   : fmt::format("{} and {} more", fmt::join(names, ", "), more);
 }
 
 std::vector<sharing::object> object_names::all_in(const range& r, std::uint64_t address) const {
@@ -65,7 +68,8 @@ std::vector<sharing::object> object_names::all_in(const range& r, std::uint64_t 
   const auto found = by_file_.find(file);
   if (found == by_file_.end()) return all;
   for (const object& o : found->second)
-    if (o.first < first + r.bytes && first < o.first + o.bytes) all.push_back({address + o.first - first, o.bytes, o.name});
+    if (o.first < first + r.bytes && first < o.first + o.bytes)
+      all.push_back({address + o.first - first, o.bytes, o.name});
   return all;
 }
 

@@ -51,7 +51,9 @@ std::optional<elf_file> read_library(const std::string& path, std::string& why) 
 /// Neither the system's, nor one that runs other programs, nor one of another system of nodes.
 bool is_users_own(const std::string& path, const elf_file& file) {
   constexpr std::array<const char*, 6> others = {"libmpi", "libmpich", "libpmi", "liboshmem", "libpython", "libjli"};
-  if (file.is_static || links_quire(file) || std::any_of(others.begin(), others.end(), [&](const char* library) { return needs(file, library); })) return false;
+  if (file.is_static || links_quire(file) ||
+      std::any_of(others.begin(), others.end(), [&](const char* library) { return needs(file, library); }))
+    return false;
   std::error_code error;
   const std::string real = fs::canonical(path, error);
   return !error && !is_of_the_system(real) && !is_interpreter(real);
@@ -82,18 +84,21 @@ std::vector<own_library> openmp_libraries_of(const std::string& path, const elf_
 bool contains_runtime(const std::string& path) {
   const os::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about;
-  if (!file.open() || ::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return false;
+  if (!file.open() || ::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+    return false;
   const auto bytes = static_cast<std::size_t>(about.st_size);
   void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (at == MAP_FAILED) return false;
-  const bool found = ::memmem(at, bytes, "libgomp: ", 9) != nullptr || ::memmem(at, bytes, "KMP_AFFINITY", 12) != nullptr;
+  const bool found =
+      ::memmem(at, bytes, "libgomp: ", 9) != nullptr || ::memmem(at, bytes, "KMP_AFFINITY", 12) != nullptr;
   ::munmap(at, bytes);
   return found;
 }
 
 bool makes_threads(const elf_file& file) {
   return std::any_of(file.symbols.begin(), file.symbols.end(), [](const elf_symbol& s) {
-    return !s.defined && (s.name == "pthread_create" || s.name == "thrd_create" || s.name.starts_with("_ZNSt6thread15_M_start_thread"));
+    return !s.defined && (s.name == "pthread_create" || s.name == "thrd_create" ||
+                          s.name.starts_with("_ZNSt6thread15_M_start_thread"));
   });
 }
 
@@ -133,7 +138,8 @@ std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries&
     if (symbol.defined) there.push_back(symbol.name);
   std::sort(there.begin(), there.end());
   for (const auto& symbol : file.symbols)
-    if (is_of_runtime(symbol) && !symbol.library.empty() && !symbol.weak && !std::binary_search(there.begin(), there.end(), symbol.name))
+    if (is_of_runtime(symbol) && !symbol.library.empty() && !symbol.weak &&
+        !std::binary_search(there.begin(), there.end(), symbol.name))
       lack.functions.push_back(symbol.name);
   std::sort(lack.functions.begin(), lack.functions.end());
   for (const auto& path : libraries.stand_ins) {

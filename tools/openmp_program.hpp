@@ -18,11 +18,12 @@ struct openmp_use {
 };
 [[nodiscard]] openmp_use openmp_of(const elf_file& file);
 
-/// Those of a program's own libraries that need a runtime, where the executable needs none, makes no threads, and is the user's own as below. None if a
-/// library uses Quire itself.
+/// Those of a program's own libraries that need a runtime, where the executable needs none, makes no threads, and is
+/// the user's own as below. None if a library uses Quire itself.
 [[nodiscard]] std::vector<own_library> openmp_libraries_of(const std::string& path, const elf_file& file);
 
-/// Whether the file has an OpenMP runtime in itself (libgomp.a, libomp.a), by its messages: a stripped one has no names.
+/// Whether the file has an OpenMP runtime in itself (libgomp.a, libomp.a), by its messages: a stripped one has no
+/// names.
 [[nodiscard]] bool contains_runtime(const std::string& path);
 
 /// Linked with Quire, or with its OpenMP runtime: it starts without `quire exec`.
@@ -30,15 +31,16 @@ struct openmp_use {
 
 /// Whether it makes threads itself, by pthreads, C11 or C++.
 [[nodiscard]] bool makes_threads(const elf_file& file);
-/// Whether `quire run` places its threads on all nodes: it makes some, needs no OpenMP runtime, and is the user's own: neither the system's (the path is as
-/// execvp() takes it), nor one that runs other programs, nor one of another system of nodes (MPI).
+/// Whether `quire run` places its threads on all nodes: it makes some, needs no OpenMP runtime, and is the user's own:
+/// neither the system's (the path is as execvp() takes it), nor one that runs other programs, nor one of another system
+/// of nodes (MPI).
 [[nodiscard]] bool is_for_threads(const std::string& path, const elf_file& file);
 
 /// The libraries of this Quire for programs with OpenMP.
 struct openmp_libraries {
   std::vector<std::string> stand_ins;
-  std::string runtime;  ///< libquire_omp.so
-  std::string quire;    ///< libquire.so
+  std::string runtime;                                      ///< libquire_omp.so
+  std::string quire;                                        ///< libquire.so
   [[nodiscard]] std::vector<std::string> in_order() const;  ///< as the loader has to load them
 };
 /// Nothing with a sentence in `why` if one is missing.
@@ -50,7 +52,8 @@ struct openmp_lack {
   std::vector<std::string> versions;  ///< "GOMP_9.0 of libgomp.so.1"
 };
 /// Nothing with a sentence in `why` if a library cannot be read.
-[[nodiscard]] std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries& libraries, std::string& why);
+[[nodiscard]] std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries& libraries,
+                                                 std::string& why);
 
 /// "a, b, c", or the first of very many and how many more.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words, std::size_t most);

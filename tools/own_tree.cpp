@@ -40,7 +40,8 @@ std::optional<own_tree> find_own_tree(std::string& why) {
     fs::path prefix = joined(bin, QUIRE_BIN_TO_PREFIX);
     if (!prefix.has_filename()) prefix = prefix.parent_path();  // lexically_normal() leaves a slash at the end
     const fs::path folder = joined(prefix, QUIRE_LIBDIR);
-    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire", folder, folder / "quire" / "openmp", true};
+    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire",
+                     folder, folder / "quire" / "openmp",      true};
   }
   if (fs::exists(found->library / library, error)) return found;
   why = (found->library / library).string() + " is missing; " + self.string() +

@@ -10,10 +10,10 @@
 namespace quire::tools {
 
 struct own_tree {
-  std::filesystem::path prefix;         ///< where it is installed; of a build, the build folder
-  std::filesystem::path include;        ///< holds quire/quire.h
-  std::filesystem::path library;        ///< holds libquire.so, and may hold libraries of others
-  std::filesystem::path library_alone;  ///< holds libquire.so.N, and no other shared library
+  std::filesystem::path prefix;          ///< where it is installed; of a build, the build folder
+  std::filesystem::path include;         ///< holds quire/quire.h
+  std::filesystem::path library;         ///< holds libquire.so, and may hold libraries of others
+  std::filesystem::path library_alone;   ///< holds libquire.so.N, and no other shared library
   std::filesystem::path openmp_runtime;  ///< holds libquire_omp.so, if that was built
   std::filesystem::path stand_ins;       ///< holds what stands in for libgomp and others: openmp/stand_ins/README.md
   bool installed = false;
@@ -22,7 +22,8 @@ struct own_tree {
 /// The tree of this command. Nothing if the library is missing, with a sentence in `why`.
 [[nodiscard]] std::optional<own_tree> find_own_tree(std::string& why);
 
-/// What a tree lacks for programs to be compiled with it, in a sentence: some packages bring the library alone. Empty if nothing.
+/// What a tree lacks for programs to be compiled with it, in a sentence: some packages bring the library alone. Empty
+/// if nothing.
 [[nodiscard]] std::string lacking_for_programs(const own_tree& tree);
 
 }  // namespace quire::tools

@@ -52,7 +52,8 @@ fact try_fork() {
   int error = 0;
   void* const at = os::reserve(bytes, nullptr, error);
   os::unmap(at, bytes);
-  auto sides = at != nullptr ? split::begin(reinterpret_cast<std::uint64_t>(at), bytes, split::way::ring) : QUIRE_NO_ADDRESSES;
+  auto sides =
+      at != nullptr ? split::begin(reinterpret_cast<std::uint64_t>(at), bytes, split::way::ring) : QUIRE_NO_ADDRESSES;
   if (!sides.ok()) return {"fork", "refused by this system", "fork", json::array()};
   constexpr const char* words[] = {"userfault", "thread", "segv"};
   if (auto* const engine = sides.value().engine.get(); engine != nullptr) {
@@ -86,20 +87,23 @@ fact_group pool_facts(const base::option_values& options) {
   fact_group group{"Page pools, and the detectors that go with them", "pools", {}};
   pool::settings how;
   how.directory = options.text(base::option::pool_dir);
-  for (const auto which : {pool::kind::memfd, pool::kind::file, pool::kind::posix, pool::kind::sysv, pool::kind::mdup}) {
+  for (const auto which :
+       {pool::kind::memfd, pool::kind::file, pool::kind::posix, pool::kind::sysv, pool::kind::mdup}) {
     how.which = which;
     group.facts.push_back(try_kind(how, userfault, thread_allowed));
   }
   group.facts.push_back(try_fork());
   const auto limits = os::read_segment_limits();
-  group.facts.push_back({"System V limits",
-                         fmt::format("{} segments of {}", limits.count,
-                                     limits.bytes >> 50 != 0 ? "any size" : bytes_text(static_cast<double>(limits.bytes))),
-                         "sysv_limits", json{{"segments", limits.count}, {"bytes", limits.bytes}}});
+  group.facts.push_back(
+      {"System V limits",
+       fmt::format("{} segments of {}", limits.count,
+                   limits.bytes >> 50 != 0 ? "any size" : bytes_text(static_cast<double>(limits.bytes))),
+       "sysv_limits", json{{"segments", limits.count}, {"bytes", limits.bytes}}});
   const std::string directory = os::temporary_directory(how.directory);
-  group.facts.push_back({"directory of 'file'",
-                         fmt::format("{}, {} free", directory, bytes_text(static_cast<double>(os::free_bytes(directory.c_str())))),
-                         "directory", directory});
+  group.facts.push_back(
+      {"directory of 'file'",
+       fmt::format("{}, {} free", directory, bytes_text(static_cast<double>(os::free_bytes(directory.c_str())))),
+       "directory", directory});
   return group;
 }
 

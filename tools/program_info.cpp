@@ -28,15 +28,18 @@ constexpr std::size_t text_columns = 120, name_columns = 12;
 const char* form_text(const elf_file& file) {
   if (file.what == elf_file::form::library) return "a library";
   if (file.what == elf_file::form::fixed_address)
-    return file.is_static ? "a program at a fixed address, linked statically" : "a program at a fixed address, dynamically linked";
-  return file.is_static ? "a position-independent program, linked statically" : "a position-independent program, dynamically linked";
+    return file.is_static ? "a program at a fixed address, linked statically"
+                          : "a program at a fixed address, dynamically linked";
+  return file.is_static ? "a position-independent program, linked statically"
+                        : "a position-independent program, dynamically linked";
 }
 
 /// Of the runtimes that it names.
 std::vector<std::string> versions_of(const elf_file& file, const openmp_use& use) {
   std::vector<std::string> versions;
   for (const auto& one : file.needed_versions)
-    if (std::find(use.runtimes.begin(), use.runtimes.end(), one.library) != use.runtimes.end()) versions.push_back(one.version);
+    if (std::find(use.runtimes.begin(), use.runtimes.end(), one.library) != use.runtimes.end())
+      versions.push_back(one.version);
   std::sort(versions.begin(), versions.end());
   versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
   return versions;
@@ -48,16 +51,24 @@ struct start_fact {
   std::string text;
 };
 
-start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use, const std::optional<openmp_lack>& lack) {
+start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use,
+                    const std::optional<openmp_lack>& lack) {
   if (file.what == elf_file::form::library) return {"not", "not at all: it is a library"};
   if (links_quire(file)) return {"quire", "as it is: it uses Quire itself"};
   if (file.is_static && contains_runtime(path))
-    return {"refused", "not at all: it has an OpenMP runtime in itself, in whose place Quire cannot be (link it without -static)"};
-  if (file.is_static) return {"copies", "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the OpenMP runtime"};
+    return {"refused",
+            "not at all: it has an OpenMP runtime in itself, in whose place Quire cannot be (link it without -static)"};
+  if (file.is_static)
+    return {"copies",
+            "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the "
+            "OpenMP runtime"};
   if (use.runtimes.empty() && !is_for_threads(path, file))
-    return {"copies", makes_threads(file) ? "as copies that share nothing: it is the system's, or an interpreter, or MPI's (quire exec --any places its threads on all nodes)"
-                                          : "as copies that share nothing: it needs no OpenMP runtime, and makes no threads"};
-  if (lack && !(lack->functions.empty() && lack->versions.empty())) return {"refused", "not at all: it needs what this Quire lacks"};
+    return {"copies", makes_threads(file)
+                          ? "as copies that share nothing: it is the system's, or an interpreter, or MPI's (quire exec "
+                            "--any places its threads on all nodes)"
+                          : "as copies that share nothing: it needs no OpenMP runtime, and makes no threads"};
+  if (lack && !(lack->functions.empty() && lack->versions.empty()))
+    return {"refused", "not at all: it needs what this Quire lacks"};
   const auto plan = plan_exec(path, false);
   if (plan.status != 0) return {"refused", "not at all: " + plan.why};
   if (use.runtimes.empty()) return {as_threads, "by `quire exec`: the threads that it makes are placed on all nodes"};
@@ -67,7 +78,8 @@ start_fact start_of(const std::string& path, const elf_file& file, const openmp_
 struct program_facts {
   std::string path;
   elf_file file;
-  std::vector<own_library> libraries;  ///< of its own, which need a runtime where it needs none itself; what they need is in `use`, `versions` and `lack`
+  std::vector<own_library> libraries;  ///< of its own, which need a runtime where it needs none itself; what they need
+                                       ///< is in `use`, `versions` and `lack`
   openmp_use use;
   std::vector<std::string> versions;
   std::optional<openmp_lack> lack;  ///< nothing without a runtime, or where libraries are missing
@@ -119,7 +131,9 @@ void print_row(std::string_view name, std::string_view text) {
   fmt::print("{}\n", text);
 }
 
-std::string all_of(const std::vector<std::string>& words) { return words.empty() ? "none" : listed(words, words.size()); }
+std::string all_of(const std::vector<std::string>& words) {
+  return words.empty() ? "none" : listed(words, words.size());
+}
 
 std::vector<std::string> paths_of(const std::vector<own_library>& libraries) {
   std::vector<std::string> paths;
@@ -130,7 +144,8 @@ std::vector<std::string> paths_of(const std::vector<own_library>& libraries) {
 void print_text(const program_facts& facts) {
   fmt::print("{}\n", facts.path);
   print_row("form", form_text(facts.file));
-  print_row("symbols", facts.file.has_symbol_table ? "not stripped" : "stripped: the sizes of static objects are not known");
+  print_row("symbols",
+            facts.file.has_symbol_table ? "not stripped" : "stripped: the sizes of static objects are not known");
   print_row("OpenMP", all_of(facts.use.runtimes));
   if (!facts.libraries.empty()) print_row("needed by", all_of(paths_of(facts.libraries)));
   print_row("quire run", facts.start.text);
@@ -148,15 +163,16 @@ void print_text(const program_facts& facts) {
 }
 
 void print_json(const program_facts& facts) {
-  json document = {{"path", facts.path},
-                   {"form", facts.file.what == elf_file::form::library         ? "library"
-                            : facts.file.what == elf_file::form::fixed_address ? "fixed_address"
-                                                                               : "position_independent"},
-                   {"static", facts.file.is_static},
-                   {"stripped", !facts.file.has_symbol_table},
-                   {"needed", facts.file.needed},
-                   {"start", {{"how", facts.start.word}, {"text", facts.start.text}}},
-                   {"openmp", {{"runtimes", facts.use.runtimes}, {"versions", facts.versions}, {"functions", facts.use.functions}}}};
+  json document = {
+      {"path", facts.path},
+      {"form", facts.file.what == elf_file::form::library         ? "library"
+               : facts.file.what == elf_file::form::fixed_address ? "fixed_address"
+                                                                  : "position_independent"},
+      {"static", facts.file.is_static},
+      {"stripped", !facts.file.has_symbol_table},
+      {"needed", facts.file.needed},
+      {"start", {{"how", facts.start.word}, {"text", facts.start.text}}},
+      {"openmp", {{"runtimes", facts.use.runtimes}, {"versions", facts.versions}, {"functions", facts.use.functions}}}};
   if (!facts.libraries.empty()) document["openmp"]["libraries"] = paths_of(facts.libraries);
   if (facts.memory) document["memory_auto"] = {{"choice", facts.memory->word}, {"text", facts.memory->text}};
   if (facts.lack) {

@@ -23,8 +23,10 @@ std::string read_all(int from) {
   std::array<char, 4096> part;
   while (text.size() < most_text) {
     const ssize_t bytes = ::read(from, part.data(), part.size());
-    if (bytes > 0) text.append(part.data(), static_cast<std::size_t>(bytes));
-    else if (bytes == 0 || errno != EINTR) break;
+    if (bytes > 0)
+      text.append(part.data(), static_cast<std::size_t>(bytes));
+    else if (bytes == 0 || errno != EINTR)
+      break;
   }
   return text;
 }
@@ -80,7 +82,8 @@ bool libraries_of(const std::string& path, std::vector<std::string>& into) {
   std::string text;
   if (!list(path, text)) return false;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {  // "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)", "	/lib64/ld-linux... (0x...)"
+  for (std::string line; std::getline(lines, line);) {  // "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6
+                                                        // (0x00007f...)", "	/lib64/ld-linux... (0x...)"
     const std::size_t first = line.find('/'), end = line.rfind(" (0x");
     if (line.find("not found") != line.npos) return false;
     if (first != line.npos && end != line.npos && first < end) into.push_back(line.substr(first, end - first));

@@ -35,7 +35,7 @@ namespace {
 
 using bootstrap::launcher::launcher_failed;
 
-constexpr const char* to_table = "-";  // --stats without a file
+constexpr const char* to_table = "-";            // --stats without a file
 constexpr const char* with_sharing = "sharing";  // a table, and the report on false sharing
 constexpr const char* copies_hint = "To start copies that share nothing, write env before the program";
 
@@ -44,9 +44,10 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false, mount_cache = false;
   std::optional<double> timeout_seconds;
-  int automatic = 0;  ///< --auto: at most so many runs; 0: it was not asked for
+  int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
   std::string advice = "quire.advice";  ///< its file
-  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure, mount, report, perfetto;
+  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure,
+      mount, report, perfetto;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -78,25 +79,34 @@ CLI::Validator number_of(const std::string& legal) {
         char* end = nullptr;
         const double value = std::strtod(begin, &end);
         const bool begins_so = end != begin && *end != '\0' && value > 0 && std::isfinite(value);
-        return fmt::format("{} is not allowed{} be {}", text,
-                           begins_so ? fmt::format("; did you mean {}? It may", text.substr(0, static_cast<std::size_t>(end - begin))) : "; it may", legal);
+        return fmt::format(
+            "{} is not allowed{} be {}", text,
+            begins_so ? fmt::format("; did you mean {}? It may", text.substr(0, static_cast<std::size_t>(end - begin)))
+                      : "; it may",
+            legal);
       },
       "");
 }
 
 bool wants_report(const run_arguments& asked) { return !asked.report.empty() || !asked.perfetto.empty(); }
 
-bool is_file(const std::string& statistics) { return !statistics.empty() && statistics != to_table && statistics != with_sharing; }
+bool is_file(const std::string& statistics) {
+  return !statistics.empty() && statistics != to_table && statistics != with_sharing;
+}
 
 /// What --stats asks for; a bare word that is none of those that it knows is hardly a file. Empty if it is all right.
 std::string wrong_statistics(const std::string& asked) {
   if (!is_file(asked) || asked.find_first_of("./") != asked.npos) return {};
-  return fmt::format("--stats={0} is not allowed; it may be sharing (the table, and a report on false sharing), or a file with a . or / in its name, as ./{0}",
-                     asked);
+  return fmt::format(
+      "--stats={0} is not allowed; it may be sharing (the table, and a report on false sharing), or a file with a . or "
+      "/ in its name, as ./{0}",
+      asked);
 }
 
-/// Settings of the command line as environment variables, and over those of the environment in `options`; what is wrong with them in `why`.
-bool settings_into(const run_arguments& asked, base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
+/// Settings of the command line as environment variables, and over those of the environment in `options`; what is wrong
+/// with them in `why`.
+bool settings_into(const run_arguments& asked, base::option_values& options, bootstrap::launcher::job_plan& plan,
+                   std::string& why) {
   std::vector<std::pair<std::string, std::string>> all;
   if (!asked.detect.empty()) all.emplace_back("detect", asked.detect);
   if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
@@ -133,7 +143,8 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   return true;
 }
 
-/// The directory of --mount, which is the same for all nodes wherever they begin. What is wrong with it is in `why`, where nodes begin on this host.
+/// The directory of --mount, which is the same for all nodes wherever they begin. What is wrong with it is in `why`,
+/// where nodes begin on this host.
 bool mount_into(const base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
   const std::string& directory = options.text(base::option::mount);
   if (directory.empty()) return true;
@@ -142,7 +153,8 @@ bool mount_into(const base::option_values& options, bootstrap::launcher::job_pla
   std::erase_if(plan.environment, [&](const auto& one) { return one.first == variable; });
   plan.environment.emplace_back(variable, plan.mount);
   if (!plan.hosts.empty()) return true;
-  if (const auto wrong = os::why_no_mount_at(plan.mount); !wrong.empty()) why = fmt::format("--mount {}: {}", directory, wrong);
+  if (const auto wrong = os::why_no_mount_at(plan.mount); !wrong.empty())
+    why = fmt::format("--mount {}: {}", directory, wrong);
   return why.empty();
 }
 
@@ -165,9 +177,13 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
     return exec.status;
   }
   if (!exec.places_threads && !asked.place.empty())
-    return refuse("--place is for threads of programs without OpenMP; those that " + exec.path + " makes itself stay where they are made");
+    return refuse("--place is for threads of programs without OpenMP; those that " + exec.path +
+                  " makes itself stay where they are made");
   if (exec.places_threads && tells)
-    fmt::print(stderr, "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for copies that share nothing, write env before it)\n", exec.path);
+    fmt::print(stderr,
+               "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
+               "copies that share nothing, write env before it)\n",
+               exec.path);
   const auto words = exec_words(asked.memory, asked.place);
   plan.command.insert(plan.command.begin(), words.begin(), words.end());
   return 0;
@@ -177,19 +193,25 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
 bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
   std::vector<std::filesystem::path> records;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory") records.push_back(entry.path());
+    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory")
+      records.push_back(entry.path());
   for (const auto& path : records) std::filesystem::remove(path, error);
   return !error;
 }
 
-/// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user sees to. Empty, and a sentence in `why`.
+/// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user
+/// sees to. Empty, and a sentence in `why`.
 std::string record_directory(const run_arguments& asked, std::string& why) {
-  const std::string beside = !asked.report.empty() ? asked.report : !asked.perfetto.empty() ? asked.perfetto : asked.advice;
+  const std::string beside = !asked.report.empty()     ? asked.report
+                             : !asked.perfetto.empty() ? asked.perfetto
+                                                       : asked.advice;
   const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
   std::error_code error;
   std::filesystem::create_directory(directory, error);
   const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
-  if (!good) why = fmt::format("{} {}: cannot make {}: {}", wants_report(asked) ? "--report" : "--advice", beside, directory.string(), error.message());
+  if (!good)
+    why = fmt::format("{} {}: cannot make {}: {}", wants_report(asked) ? "--report" : "--advice", beside,
+                      directory.string(), error.message());
   return good ? directory.string() : std::string();
 }
 
@@ -212,8 +234,8 @@ void make_report(const run_arguments& asked, const std::string& directory) {
 }
 
 /// Runs the job as often as --auto has something to find out, at most as often as was asked for.
-bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked, const base::option_values& options,
-                                             const std::string& records) {
+bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked,
+                                           const base::option_values& options, const std::string& records) {
   std::vector<std::string> closed;
   for (const char* const name : advisor::tuned_options)
     if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
@@ -224,7 +246,8 @@ bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, 
   const auto own = plan.environment;
   for (int left = asked.automatic;; --left) {
     plan.environment = own;
-    for (const auto& s : advisor::next_run(known.known())) plan.environment.emplace_back(base::find_option(s.option)->variable, s.value);
+    for (const auto& s : advisor::next_run(known.known()))
+      plan.environment.emplace_back(base::find_option(s.option)->variable, s.value);
     auto outcome = bootstrap::launcher::run_job(plan);
     std::vector<std::string> said;
     std::string why;
@@ -255,8 +278,13 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   const std::string program = plan.command[0];
   const bool by_exec = is_for_exec(program);
-  if (const char* const option = !asked.memory.empty() ? "--memory" : !asked.place.empty() ? "--place" : nullptr; !by_exec && option != nullptr)
-    return refuse(fmt::format("{} is for programs with OpenMP, or with threads, that are not linked with Quire; {} is none", option, program));
+  if (const char* const option = !asked.memory.empty()  ? "--memory"
+                                 : !asked.place.empty() ? "--place"
+                                                        : nullptr;
+      !by_exec && option != nullptr)
+    return refuse(
+        fmt::format("{} is for programs with OpenMP, or with threads, that are not linked with Quire; {} is none",
+                    option, program));
   const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
   if (by_exec)
     if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
@@ -273,7 +301,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   const auto wished = static_cast<int>(options.number(base::option::nodes));
   const auto nodes = asked.nodes ? asked.nodes : wished > 0 ? std::optional(wished) : std::nullopt;
   plan.nodes = nodes.value_or(std::min(usable_cores(), base::most_nodes));
-  if (plan.nodes >= 1 && plan.nodes <= base::most_nodes && !hosts_into(asked.where, nodes, plan, why)) return refuse(why);
+  if (plan.nodes >= 1 && plan.nodes <= base::most_nodes && !hosts_into(asked.where, nodes, plan, why))
+    return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
   if (!mount_into(options, plan, why)) return refuse(why);
@@ -282,8 +311,11 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
-  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report"
-                               : asked.automatic != 0 ? "--auto" : nullptr;
+  const char* const own_only = plan.survivors_go_on        ? "--on-failure notify"
+                               : !asked.statistics.empty() ? "--stats"
+                               : wants_report(asked)       ? "--report"
+                               : asked.automatic != 0      ? "--auto"
+                                                           : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (is_file(asked.statistics)) {
@@ -296,14 +328,16 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     if (records.empty()) return refuse(why);
     plan.environment.emplace_back(base::row_of(base::option::report).variable, records);
   }
-  const auto outcome = asked.automatic != 0 ? run_tuned(plan, asked, options, records) : bootstrap::launcher::run_job(plan);
+  const auto outcome =
+      asked.automatic != 0 ? run_tuned(plan, asked, options, records) : bootstrap::launcher::run_job(plan);
   if (wants_report(asked)) {
     make_report(asked, records);
   } else if (!records.empty()) {
     drop_records(records);
   }
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
-  if (outcome.nobody_joined && !by_exec && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
+  if (outcome.nobody_joined && !by_exec &&
+      options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
     if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
   return outcome.exit_status;
 }
@@ -343,52 +377,81 @@ void add_run(CLI::App& quire, session& about) {
   command->formatter(std::make_shared<run_formatter>());
   command->prefix_command();
   command->footer(footer);
-  command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
+  command
+      ->add_option("-n,--nodes", asked->nodes,
+                   "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
       ->type_name("N")
       ->check(number_of<int>(fmt::format("1 to {}", base::most_nodes)));
   command->add_option("--hosts", asked->where.hosts, "Start the nodes on these hosts; a:2 takes two before the next")
       ->type_name("A,B,...");
   command->add_option("--hostfile", asked->where.host_file, "The same from a file: a line for each, \"name slots=N\"")
       ->type_name("FILE");
-  command->add_option("--launcher", asked->where.launcher,
-                      "Who starts them: Quire by ssh (the default), or an installed launcher. auto: srun in an allocation of "
-                      "Slurm, else Open MPI's mpirun if it is installed and there is no --agent, else ssh")
+  command
+      ->add_option(
+          "--launcher", asked->where.launcher,
+          "Who starts them: Quire by ssh (the default), or an installed launcher. auto: srun in an allocation of "
+          "Slurm, else Open MPI's mpirun if it is installed and there is no --agent, else ssh")
       ->type_name("ssh|mpirun|srun|auto");
-  command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")->type_name("COMMAND");
+  command
+      ->add_option("--agent", asked->where.agent,
+                   "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")
+      ->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
       ->type_name("SECONDS")
       ->check(number_of<double>("more than 0, and at most 1000000000"));
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
-                    "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on false sharing as well; with "
+                    "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on "
+                    "false sharing as well; with "
                     "--stats=FILE as JSON");
-  command->add_option("--report", asked->report, "Where the time went, as a page for a browser: who waited when, for which memory and at which line, false sharing")
+  command
+      ->add_option("--report", asked->report,
+                   "Where the time went, as a page for a browser: who waited when, for which memory and at which line, "
+                   "false sharing")
       ->type_name("FILE.html");
-  command->add_option("--perfetto", asked->perfetto, "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")->type_name("FILE.json");
-  command->add_flag("--auto{1}", asked->automatic,
-                    "Find settings with which the program is faster, and means the same: each run tries one, and takes back what was slower. With --auto=RUNS at most so "
-                    "many runs, one after the other")
+  command
+      ->add_option("--perfetto", asked->perfetto,
+                   "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")
+      ->type_name("FILE.json");
+  command
+      ->add_flag("--auto{1}", asked->automatic,
+                 "Find settings with which the program is faster, and means the same: each run tries one, and takes "
+                 "back what was slower. With --auto=RUNS at most so "
+                 "many runs, one after the other")
       ->type_name("RUNS")
       ->check(CLI::Range(1, 100));
-  command->add_option("--advice", asked->advice, "--auto: where it keeps what it has found out from run to run")->type_name("FILE")->capture_default_str();
+  command->add_option("--advice", asked->advice, "--auto: where it keeps what it has found out from run to run")
+      ->type_name("FILE")
+      ->capture_default_str();
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
-  command->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")->type_name(legal(base::option::replicas));
-  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command
+      ->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")
+      ->type_name(legal(base::option::replicas));
+  command->add_option("--memory", asked->memory, memory_help)
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
-  command->add_option("--memory-limit", asked->memory_limit,
-                      "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
-  command->add_option("--peer-timeout", asked->peer_timeout,
-                      "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
+  command
+      ->add_option("--memory-limit", asked->memory_limit,
+                   "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")
+      ->type_name("SIZE");
+  command
+      ->add_option(
+          "--peer-timeout", asked->peer_timeout,
+          "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
       ->type_name("SECONDS");
-  command->add_option("--on-failure", asked->on_failure,
-                      "What becomes of the job when a node is lost: it ends, or the others are told and go on")
+  command
+      ->add_option("--on-failure", asked->on_failure,
+                   "What becomes of the job when a node is lost: it ends, or the others are told and go on")
       ->type_name(legal(base::option::on_failure));
-  command->add_option("--mount", asked->mount,
-                      "Show containers as files for other programs in this empty directory of each host, by FUSE")->type_name("DIRECTORY");
-  command->add_flag("--mount-cache", asked->mount_cache, "With --mount: the kernel caches files that are opened for reading, for a second");
+  command
+      ->add_option("--mount", asked->mount,
+                   "Show containers as files for other programs in this empty directory of each host, by FUSE")
+      ->type_name("DIRECTORY");
+  command->add_flag("--mount-cache", asked->mount_cache,
+                    "With --mount: the kernel caches files that are opened for reading, for a second");
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

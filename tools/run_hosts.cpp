@@ -28,14 +28,23 @@ std::vector<std::string> words_of(const std::string& text) {
 
 /// Without questions: there is nobody to answer them. A connection that no longer answers ends within half a minute.
 /// Connections of its own: what the user's configuration shares with other sessions would live, or die, with them.
-const std::vector<std::string> ssh_words{"ssh", "-x", "-T",
-                                         "-o",  "ControlMaster=no",
-                                         "-o",  "ControlPath=none",
-                                         "-o",  "ClearAllForwardings=yes",
-                                         "-o",  "BatchMode=yes",
-                                         "-o",  "ConnectTimeout=20",
-                                         "-o",  "ServerAliveInterval=10",
-                                         "-o",  "ServerAliveCountMax=3"};
+const std::vector<std::string> ssh_words{"ssh",
+                                         "-x",
+                                         "-T",
+                                         "-o",
+                                         "ControlMaster=no",
+                                         "-o",
+                                         "ControlPath=none",
+                                         "-o",
+                                         "ClearAllForwardings=yes",
+                                         "-o",
+                                         "BatchMode=yes",
+                                         "-o",
+                                         "ConnectTimeout=20",
+                                         "-o",
+                                         "ServerAliveInterval=10",
+                                         "-o",
+                                         "ServerAliveCountMax=3"};
 
 std::string own_path() {
   char path[4096];
@@ -62,8 +71,8 @@ const char* what_hinders(const char* own_only, const job_plan& plan) {
   return colon ? "an argument ':' of the program" : nullptr;
 }
 
-/// For --launcher auto: srun in an allocation of Slurm, else mpirun, where they can do what was asked for. Others end jobs after
-/// whole minutes, or with a status of their own.
+/// For --launcher auto: srun in an allocation of Slurm, else mpirun, where they can do what was asked for. Others end
+/// jobs after whole minutes, or with a status of their own.
 std::string choose_launcher(const host_arguments& asked, bool hindered, const job_plan& plan, const std::string& srun,
                             const std::string& mpirun) {
   if (plan.hosts.empty() || hindered || plan.timeout_ms > 0 || !speaks_pmix() || !asked.agent.empty()) return "ssh";
@@ -124,7 +133,8 @@ bool hand_over(const host_arguments& asked, const char* own_only, const job_plan
   if (asked.launcher.empty() || asked.launcher == "ssh") return true;
   const std::string srun = find_program("srun"), mpirun = find_mpirun();
   const char* const hindrance = what_hinders(own_only, plan);
-  const std::string chosen = asked.launcher == "auto" ? choose_launcher(asked, hindrance != nullptr, plan, srun, mpirun) : asked.launcher;
+  const std::string chosen =
+      asked.launcher == "auto" ? choose_launcher(asked, hindrance != nullptr, plan, srun, mpirun) : asked.launcher;
   if (chosen == "ssh") return true;
   if (hindrance != nullptr) {
     why = fmt::format("{} works with Quire's own starter only (--launcher ssh, the default)", hindrance);

@@ -19,9 +19,9 @@ struct host_arguments {
 [[nodiscard]] bool hosts_into(const host_arguments& asked, std::optional<int> nodes,
                               bootstrap::launcher::job_plan& plan, std::string& why);
 
-/// Hands the job to an installed launcher, if one was asked for (--launcher): then this process becomes it. Returns when Quire's own
-/// starter shall do it; false with a sentence in `why` when what was asked for cannot be had. `own_only`: what the user wants
-/// that only the own starter can do.
+/// Hands the job to an installed launcher, if one was asked for (--launcher): then this process becomes it. Returns
+/// when Quire's own starter shall do it; false with a sentence in `why` when what was asked for cannot be had.
+/// `own_only`: what the user wants that only the own starter can do.
 [[nodiscard]] bool hand_over(const host_arguments& asked, const char* own_only,
                              const bootstrap::launcher::job_plan& plan, std::string& why);
 

@@ -71,12 +71,14 @@ std::string spots_text(const sharing::spots& s, const unit_use& unit) {
     text += fmt::format("writes line{} {}", several(written), sharing::ranges_of(written));
     if (std::ranges::count(bytes, ',') < few) text += fmt::format(" (bytes {})", bytes);
   }
-  if (read.any()) text += fmt::format("{}reads line{} {}", text.empty() ? "" : ", ", several(read), sharing::ranges_of(read));
+  if (read.any())
+    text += fmt::format("{}reads line{} {}", text.empty() ? "" : ", ", several(read), sharing::ranges_of(read));
   return text;
 }
 
 std::string object_text(const sharing::object& o, const unit_use& unit) {
-  const std::string where = o.address < unit.address ? fmt::format("byte {} of ", unit.address - o.address) : std::string();
+  const std::string where =
+      o.address < unit.address ? fmt::format("byte {} of ", unit.address - o.address) : std::string();
   if (o.name.empty()) return fmt::format("{}a block of {} at 0x{:x}", where, size_text(o.bytes), o.address);
   return fmt::format("{}{} ({} at 0x{:x})", where, o.name, size_text(o.bytes), o.address);
 }
@@ -86,8 +88,9 @@ std::string objects_text(const unit_use& unit, const sharing::word_mask& parts) 
   const auto objects = sharing::objects_in(unit, parts);
   if (objects.empty()) return {};
   const auto& first = objects[0];
-  const bool alike = objects.size() > 1 && first.address >= unit.address &&
-                     std::ranges::all_of(objects, [&](const auto& o) { return o.name.empty() && o.bytes == first.bytes; });
+  const bool alike =
+      objects.size() > 1 && first.address >= unit.address &&
+      std::ranges::all_of(objects, [&](const auto& o) { return o.name.empty() && o.bytes == first.bytes; });
   std::string text = alike ? fmt::format(": blocks of {} at ", size_text(first.bytes)) : ": ";
   for (std::size_t i = 0; i < std::min(objects.size(), most_objects); ++i) {
     if (i != 0) text += ", ";
@@ -100,9 +103,11 @@ std::string objects_text(const unit_use& unit, const sharing::word_mask& parts) 
 void print_unit(std::string& out, const finding& f) {
   const unit_use& u = f.unit;
   const std::uint64_t each = sharing::line_bytes(u.bytes);
-  fmt::format_to(std::back_inserter(out), "\n0x{:x} {}, {}, {}: {}\n", u.address, u.region == 0 ? std::string("heap") : fmt::format("region {}", u.region),
-                 size_text(u.bytes), u.release ? "release" : "sequential", kind_text(f.verdict.kind));
-  fmt::format_to(std::back_inserter(out), "  it came back {} times, threads waited {} for it{}\n", f.verdict.switches, time_text(f.verdict.ns),
+  fmt::format_to(std::back_inserter(out), "\n0x{:x} {}, {}, {}: {}\n", u.address,
+                 u.region == 0 ? std::string("heap") : fmt::format("region {}", u.region), size_text(u.bytes),
+                 u.release ? "release" : "sequential", kind_text(f.verdict.kind));
+  fmt::format_to(std::back_inserter(out), "  it came back {} times, threads waited {} for it{}\n", f.verdict.switches,
+                 time_text(f.verdict.ns),
                  each != 64 ? fmt::format("; lines of {} here", size_text(each)) : std::string());
   if (!f.line.empty()) out += "  allocated at " + f.line + '\n';
   std::size_t told = 0, more = 0;
@@ -113,7 +118,8 @@ void print_unit(std::string& out, const finding& f) {
       ++more;
       continue;
     }
-    fmt::format_to(std::back_inserter(out), "  node {} {}{}\n", u.nodes[i].node, spots_text(spots, u), objects_text(u, spots.used()));
+    fmt::format_to(std::back_inserter(out), "  node {} {}{}\n", u.nodes[i].node, spots_text(spots, u),
+                   objects_text(u, spots.used()));
   }
   if (more != 0) out += fmt::format("  and {} more nodes\n", more);
   out += "  What to do: " + sharing::advice(u, f.verdict) + '\n';
@@ -132,14 +138,19 @@ std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
   }
   std::string out;
   if (falsely == 0) {
-    out = fmt::format("quire: No false sharing: of {} units that moved between nodes none came back {} times or more to nodes that use different parts.\n",
-                      all.shared.size(), sharing::least_switches);
+    out = fmt::format(
+        "quire: No false sharing: of {} units that moved between nodes none came back {} times or more to nodes that "
+        "use different parts.\n",
+        all.shared.size(), sharing::least_switches);
   } else {
-    out = fmt::format("quire: False sharing: on {} nodes use different parts; threads waited {} for {}. A line has 64 bytes. Seen is what a node touches "
-                      "first, each time that the unit has come, and what it has changed under release consistency.\n",
-                      falsely == 1 ? "1 unit" : fmt::format("{} units", falsely), time_text(ns), falsely == 1 ? "it" : "them");
+    out = fmt::format(
+        "quire: False sharing: on {} nodes use different parts; threads waited {} for {}. A line has 64 bytes. Seen is "
+        "what a node touches "
+        "first, each time that the unit has come, and what it has changed under release consistency.\n",
+        falsely == 1 ? "1 unit" : fmt::format("{} units", falsely), time_text(ns), falsely == 1 ? "it" : "them");
   }
-  if (all.sharing_told < all.nodes_told) out += fmt::format("quire: {} nodes did not say which lines they used.\n", all.nodes_told - all.sharing_told);
+  if (all.sharing_told < all.nodes_told)
+    out += fmt::format("quire: {} nodes did not say which lines they used.\n", all.nodes_told - all.sharing_told);
   for (std::size_t i = 0; i < std::min(found.size(), most_units); ++i) print_unit(out, found[i]);
   if (found.size() > most_units) out += fmt::format("\nand {} more units\n", found.size() - most_units);
   return out;

@@ -15,14 +15,16 @@ namespace quire::tools {
 namespace {
 
 bool is_users(const std::string& file) {
-  return file != "??" && !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") && file.find("/include/quire/") == std::string::npos;
+  return file != "??" && !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") &&
+         file.find("/include/quire/") == std::string::npos;
 }
 
 /// memcpy() and the like, and Python's interpreter: whatever debug information they come with, their callers count.
 bool is_of_system(const std::string& call) {
   const std::size_t slash = call.rfind('/') + 1;
   if (call.compare(slash, 6, "python") == 0 || call.compare(slash, 9, "libpython") == 0) return true;
-  return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") || call.starts_with("/usr/lib64/");
+  return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") ||
+         call.starts_with("/usr/lib64/");
 }
 
 /// Without the arguments of templates and functions, which fill lines.
@@ -43,7 +45,8 @@ std::string short_name(std::string function) {
 /// Memory that a front-end of Quire has allocated for the program.
 constexpr struct {
   std::string_view function, what;
-} of_quire[] = {{"quire::openmp::make_stack", "the stack of a thread"}, {"quire::openmp::open_shared_state", "what OpenMP's threads share"},
+} of_quire[] = {{"quire::openmp::make_stack", "the stack of a thread"},
+                {"quire::openmp::open_shared_state", "what OpenMP's threads share"},
                 {"quire::openmp::start_thread_at", "thread-local variables"}};
 
 }  // namespace
@@ -82,11 +85,13 @@ std::string source_lines::line_at(const std::string& call) const {
   const auto found = lines_.find(call);
   if (found == lines_.end()) return {};
   for (const line& one : found->second) {
-    const auto* const own = std::find_if(std::begin(of_quire), std::end(of_quire), [&](const auto& o) { return one.function.starts_with(o.function); });
+    const auto* const own = std::find_if(std::begin(of_quire), std::end(of_quire),
+                                         [&](const auto& o) { return one.function.starts_with(o.function); });
     if (own != std::end(of_quire)) return std::string(own->what);
     if (one.number == 0 || !is_users(one.file) || one.function.starts_with("quire::")) continue;
     const std::size_t slash = one.file.rfind('/');
-    return fmt::format("{}:{} in {}()", one.file.substr(slash == std::string::npos ? 0 : slash + 1), one.number, short_name(one.function));
+    return fmt::format("{}:{} in {}()", one.file.substr(slash == std::string::npos ? 0 : slash + 1), one.number,
+                       short_name(one.function));
   }
   return {};
 }

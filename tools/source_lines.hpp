@@ -18,8 +18,8 @@ class source_lines {
   };
   /// Looks all of them up, one process a file. Calls that cannot be looked up are left out.
   explicit source_lines(std::span<const std::vector<std::string>> stacks);
-  /// The innermost line of the user's own program: not of the C++ library, nor of Quire's headers. "heat.cpp:57 in make_grid()"; without debug
-  /// information the function's name, or the place in the file; empty if nothing is known.
+  /// The innermost line of the user's own program: not of the C++ library, nor of Quire's headers. "heat.cpp:57 in
+  /// make_grid()"; without debug information the function's name, or the place in the file; empty if nothing is known.
   [[nodiscard]] std::string own_line(const std::vector<std::string>& calls) const;
   /// The same; empty without debug information.
   [[nodiscard]] std::string line_of(const std::vector<std::string>& calls) const;

@@ -77,8 +77,9 @@ void print_regions(std::string& out, const job_statistics& all) {
   if (named) rows[0].push_back("static objects");
   for (std::size_t i = 0; i < std::min(all.regions.size(), most_regions); ++i) {
     const auto& r = all.regions[i];
-    rows.push_back({name_of(r.region), size_text(r.bytes), size_text(r.unit_bytes), r.release ? "release" : "sequential",
-                    fmt::to_string(r.faults), fmt::to_string(r.writes), time_text(r.ns)});
+    rows.push_back({name_of(r.region), size_text(r.bytes), size_text(r.unit_bytes),
+                    r.release ? "release" : "sequential", fmt::to_string(r.faults), fmt::to_string(r.writes),
+                    time_text(r.ns)});
     if (named) rows.back().push_back(names[i].empty() ? "-" : names[i]);
   }
   print(out, rows);
@@ -96,17 +97,20 @@ std::vector<std::string> lines_of(const job_statistics& all) {
     return region != all.regions.end() ? region->unit_bytes : 1;
   };
   const auto objects = objects_of(all.units, unit_bytes);
-  for (std::size_t i = 0; i < stacks.size(); ++i) lines.push_back(objects[i].empty() ? known.own_line(stacks[i]) : objects[i]);
+  for (std::size_t i = 0; i < stacks.size(); ++i)
+    lines.push_back(objects[i].empty() ? known.own_line(stacks[i]) : objects[i]);
   return lines;
 }
 
 void print_units(std::string& out, const job_statistics& all, const std::vector<std::string>& where) {
   out += '\n';
-  std::vector<row> rows{{"units waited for most", "faults", "to write", "waited", "nodes", "writers", "blocks", "allocated at, or static objects"}};
+  std::vector<row> rows{{"units waited for most", "faults", "to write", "waited", "nodes", "writers", "blocks",
+                         "allocated at, or static objects"}};
   for (std::size_t i = 0; i < std::min(all.units.size(), most_units); ++i) {
     const auto& u = all.units[i];
-    rows.push_back({fmt::format("0x{:x} {}", u.address, name_of(u.region)), fmt::to_string(u.faults), fmt::to_string(u.writes), time_text(u.ns),
-                    fmt::to_string(u.nodes), fmt::to_string(u.writers), u.blocks != 0 ? fmt::to_string(u.blocks) : "-", where[i].empty() ? "-" : where[i]});
+    rows.push_back({fmt::format("0x{:x} {}", u.address, name_of(u.region)), fmt::to_string(u.faults),
+                    fmt::to_string(u.writes), time_text(u.ns), fmt::to_string(u.nodes), fmt::to_string(u.writers),
+                    u.blocks != 0 ? fmt::to_string(u.blocks) : "-", where[i].empty() ? "-" : where[i]});
   }
   print(out, rows);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The statistics of a job for people: counters that are not zero, a column a node (up to eight) and the total; regions and units that
-// threads have waited for most, with the line that allocated them; and advice.
+// The statistics of a job for people: counters that are not zero, a column a node (up to eight) and the total; regions
+// and units that threads have waited for most, with the line that allocated them; and advice.
 #pragma once
 
 #include <string>

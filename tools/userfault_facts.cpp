@@ -70,7 +70,8 @@ fact written_pages_fact() {
   const os::descriptor second(first.open() ? os::pagemap_open() : userfault);
   const std::string why = second.open() ? "" : os::error_text(-second.number());
   return {"finds written pages without faults",
-          second.open() ? "yes (WP_ASYNC and PAGEMAP_SCAN)" : "no: " + why + (first.open() ? " (PAGEMAP_SCAN)" : " (WP_ASYNC)"),
+          second.open() ? "yes (WP_ASYNC and PAGEMAP_SCAN)"
+                        : "no: " + why + (first.open() ? " (PAGEMAP_SCAN)" : " (WP_ASYNC)"),
           "finds_written_pages", second.open()};
 }
 
@@ -81,7 +82,10 @@ fact_group userfault_facts() {
   bool by_device = false;
   const int error = os::userfault_features(offered, by_device);
   fact_group group{"userfaultfd", "userfaultfd", {}};
-  group.facts.push_back({"available", error != 0 ? "no: " + os::error_text(error) : by_device ? "yes (by /dev/userfaultfd alone)" : "yes",
+  group.facts.push_back({"available",
+                         error != 0  ? "no: " + os::error_text(error)
+                         : by_device ? "yes (by /dev/userfaultfd alone)"
+                                     : "yes",
                          "available", error == 0});
   if (error != 0) return group;
   std::string text, missing;

@@ -30,20 +30,19 @@ int main(int argc, char** argv) try {
   apps::progress shown("cg", iterations, wanted.progress);
   std::vector<cg::matrix_rows<std::allocator>> matrix(static_cast<std::size_t>(wanted.threads));
   cg::eigenvalue found;
-  apps::openmp_crew(wanted)
-      .run(
-          result,
-          [&](auto& me) {
-            const auto mine = cg::rows_of(me, n);
-            matrix[me.thread()] = cg::build_rows<std::allocator>(terms, wanted.problem.shift, mine);
-            cg::warm_up(me, matrix[me.thread()], vectors, wanted.problem.shift);
-          },
-          [&](auto& me) {
-            for (std::size_t i = 0; i < iterations; ++i) {
-              const auto now = cg::iterate(me, matrix[me.thread()], vectors, wanted.problem.shift);
-              if (me.thread() == 0) found = now, shown.show(i + 1);
-            }
-          });
+  apps::openmp_crew(wanted).run(
+      result,
+      [&](auto& me) {
+        const auto mine = cg::rows_of(me, n);
+        matrix[me.thread()] = cg::build_rows<std::allocator>(terms, wanted.problem.shift, mine);
+        cg::warm_up(me, matrix[me.thread()], vectors, wanted.problem.shift);
+      },
+      [&](auto& me) {
+        for (std::size_t i = 0; i < iterations; ++i) {
+          const auto now = cg::iterate(me, matrix[me.thread()], vectors, wanted.problem.shift);
+          if (me.thread() == 0) found = now, shown.show(i + 1);
+        }
+      });
   return cg::finish(wanted, result, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "cg: {}\n", e.what());

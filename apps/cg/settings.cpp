@@ -43,8 +43,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add("--iterations", iterations, 1, 1000000, "of the inverse iteration; not given: those of the class", false);
   app.add_unit(wanted.unit_kib, "4");
   app.add_hints(wanted);
-  app.parse(wanted, "compare with a serial run where there is no official result (others are compared)",
-              argc, argv);
+  app.parse(wanted, "compare with a serial run where there is no official result (others are compared)", argc, argv);
   for (const problem_class& known : classes)
     if (name == known.name) wanted.problem = known;
   wanted.official = iterations == 0 || iterations == wanted.problem.iterations;
@@ -60,8 +59,8 @@ apps::report begin_report(const settings& wanted, const std::string& variant) {
   apps::report result;
   result.program = "cg";
   result.variant = variant;
-  result.problem = fmt::format("class {}, {} rows, {} iterations", wanted.problem.name, wanted.problem.n,
-                               wanted.problem.iterations);
+  result.problem =
+      fmt::format("class {}, {} rows, {} iterations", wanted.problem.name, wanted.problem.n, wanted.problem.iterations);
   result.threads = wanted.threads;
   return result;
 }

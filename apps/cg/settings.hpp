@@ -21,8 +21,8 @@ struct problem_class {
 };
 
 struct settings : apps::run_settings {
-  problem_class problem;   ///< its iterations may be other than those of its class
-  bool official = true;    ///< there is an official result for it
+  problem_class problem;     ///< its iterations may be other than those of its class
+  bool official = true;      ///< there is an official result for it
   std::size_t unit_kib = 0;  ///< Quire only: sharing unit of the vectors
 };
 

@@ -12,7 +12,8 @@ namespace apps {
 namespace {
 
 template <class Value, class Bits>
-bool same(const std::string& program, std::span<const Value> computed, std::span<const Value> expected, std::size_t columns) {
+bool same(const std::string& program, std::span<const Value> computed, std::span<const Value> expected,
+          std::size_t columns) {
   const auto equal = [](Value a, Value b) { return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b); };
   const auto [wrong, right] = std::mismatch(computed.begin(), computed.end(), expected.begin(), expected.end(), equal);
   if (wrong == computed.end() && right == expected.end()) return true;
@@ -28,10 +29,12 @@ bool same(const std::string& program, std::span<const Value> computed, std::span
 
 }  // namespace
 
-bool same_bits(const std::string& program, std::span<const double> computed, std::span<const double> expected, std::size_t columns) {
+bool same_bits(const std::string& program, std::span<const double> computed, std::span<const double> expected,
+               std::size_t columns) {
   return same<double, std::uint64_t>(program, computed, expected, columns);
 }
-bool same_bits(const std::string& program, std::span<const float> computed, std::span<const float> expected, std::size_t columns) {
+bool same_bits(const std::string& program, std::span<const float> computed, std::span<const float> expected,
+               std::size_t columns) {
   return same<float, std::uint32_t>(program, computed, expected, columns);
 }
 

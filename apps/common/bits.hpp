@@ -28,6 +28,7 @@ namespace apps {
 /// Are two arrays of rows of `columns` values equal, bit by bit? Says on standard error where they first differ.
 [[nodiscard]] bool same_bits(const std::string& program, std::span<const double> computed,
                              std::span<const double> expected, std::size_t columns);
-[[nodiscard]] bool same_bits(const std::string& program, std::span<const float> computed, std::span<const float> expected, std::size_t columns);
+[[nodiscard]] bool same_bits(const std::string& program, std::span<const float> computed,
+                             std::span<const float> expected, std::size_t columns);
 
 }  // namespace apps

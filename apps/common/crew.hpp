@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The workers of a Quire job: a quire::team, with parallel blocks between its barriers where the settings want them, and clocks.
+// The workers of a Quire job: a quire::team, with parallel blocks between its barriers where the settings want them,
+// and clocks.
 #pragma once
 
 #include <array>
@@ -23,9 +24,13 @@ class crew {
  public:
   class member;
 
-  /// One on each node, within the session; the same settings on all. `written`: the arrays that phases write, see phases.hpp.
+  /// One on each node, within the session; the same settings on all. `written`: the arrays that phases write, see
+  /// phases.hpp.
   explicit crew(const run_settings& wanted, std::initializer_list<phased_array> written = {})
-      : hints_(wanted.hints), one_thread_(wanted.threads == 1), phases_(wanted, written), team_(static_cast<unsigned>(wanted.threads)) {}
+      : hints_(wanted.hints),
+        one_thread_(wanted.threads == 1),
+        phases_(wanted, written),
+        team_(static_cast<unsigned>(wanted.threads)) {}
 
   /// Runs set_up(me), then compute(me), on every worker, and fills in what the report says of times and of sharing.
   template <class SetUp, class Compute>

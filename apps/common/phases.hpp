@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The phases of a program on Quire: between two of its meetings every worker writes what is its own, and reads what was written
-// before. Ordinary barriers separate them, or, with --consistency blocks, the ends of parallel blocks on the arrays that
-// they write (KOAN): within a block every node has copies of its own, which are merged at its end.
+// The phases of a program on Quire: between two of its meetings every worker writes what is its own, and reads what was
+// written before. Ordinary barriers separate them, or, with --consistency blocks, the ends of parallel blocks on the
+// arrays that they write (KOAN): within a block every node has copies of its own, which are merged at its end.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +23,8 @@ struct phased_array {
 
 class phases {
  public:
-  /// `arrays`: each in a region of its own. Those of which other nodes read what a node wrote, or that share pages with theirs.
+  /// `arrays`: each in a region of its own. Those of which other nodes read what a node wrote, or that share pages with
+  /// theirs.
   phases(const run_settings& wanted, std::initializer_list<phased_array> arrays) {
     if (wanted.consistency != "blocks") return;
     for (const auto& array : arrays) regions_.push_back(quire::region::of(array.begin));

@@ -12,10 +12,9 @@ namespace apps {
 namespace {
 
 std::string as_line(const report& r) {
-  std::string line =
-      fmt::format("{} ({}, {}): {} node{} x {} thread{}, set-up {:.3f} s, time {:.3f} s", r.program, r.variant,
-                  r.problem, r.nodes, r.nodes == 1 ? "" : "s", r.threads, r.threads == 1 ? "" : "s", r.set_up_s,
-                  r.time_s);
+  std::string line = fmt::format("{} ({}, {}): {} node{} x {} thread{}, set-up {:.3f} s, time {:.3f} s", r.program,
+                                 r.variant, r.problem, r.nodes, r.nodes == 1 ? "" : "s", r.threads,
+                                 r.threads == 1 ? "" : "s", r.set_up_s, r.time_s);
   for (const auto& [name, value] : r.values) line += fmt::format(", {} {}", name, value);
   if (r.checksum) line += fmt::format(", checksum {:016x}", *r.checksum);
   if (r.shared)
@@ -26,11 +25,9 @@ std::string as_line(const report& r) {
 }
 
 std::string as_object(const report& r) {
-  nlohmann::json json{{"program", r.program}, {"variant", r.variant},
-                      {"problem", r.problem}, {"nodes", r.nodes},
-                      {"threads", r.threads}, {"set_up_s", r.set_up_s},
-                      {"time_s", r.time_s},   {"checksum", nullptr},
-                      {"matches", nullptr}};
+  nlohmann::json json{{"program", r.program}, {"variant", r.variant}, {"problem", r.problem},
+                      {"nodes", r.nodes},     {"threads", r.threads}, {"set_up_s", r.set_up_s},
+                      {"time_s", r.time_s},   {"checksum", nullptr},  {"matches", nullptr}};
   for (const auto& [name, value] : r.values) json[name] = value;
   if (r.checksum) json["checksum"] = fmt::format("{:016x}", *r.checksum);
   if (r.matches) json["matches"] = *r.matches;

@@ -24,9 +24,9 @@ struct report {
   std::string variant;  ///< "serial", "openmp" or "quire"
   std::string problem;  ///< for people: what was computed
   int nodes = 1;
-  int threads = 1;      ///< per node
-  double set_up_s = 0;  ///< initialisation of the data, slowest node
-  double time_s = 0;    ///< the computation, slowest node
+  int threads = 1;                                     ///< per node
+  double set_up_s = 0;                                 ///< initialisation of the data, slowest node
+  double time_s = 0;                                   ///< the computation, slowest node
   std::vector<std::pair<std::string, double>> values;  ///< what was found, by name
   std::optional<std::uint64_t> checksum;               ///< of results that are equal to the last bit in all variants
   std::optional<bool> matches;                         ///< equal to the reference, if that was checked

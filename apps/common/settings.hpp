@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of an application. Its settings derive from run_settings; it adds its own options to a command_line and lets parse()
-// do the rest. CLI11 takes long to compile and is included by settings.cpp alone.
+// The command line of an application. Its settings derive from run_settings; it adds its own options to a command_line
+// and lets parse() do the rest. CLI11 takes long to compile and is included by settings.cpp alone.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,15 @@ namespace apps {
 struct sharing {
   std::size_t chunk = 0;
   bool adaptive = false;  ///< a fault on one brings those of its page along that are used with it
-  bool composed = false;  ///< where all elements are read in turn they come by pages all the same: in the natural view of the minipages
+  bool composed = false;  ///< where all elements are read in turn they come by pages all the same: in the natural view
+                          ///< of the minipages
 };
 
 struct run_settings {
-  int threads = 1;     ///< per node
-  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release", "scan", "blocks" or "transactional"
-  bool hints = true;   ///< Quire only: say beforehand what will be read and written
+  int threads = 1;  ///< per node
+  std::string consistency =
+      "sequential";   ///< Quire only: of the arrays, "sequential", "release", "scan", "blocks" or "transactional"
+  bool hints = true;  ///< Quire only: say beforehand what will be read and written
   bool check = false;
   bool progress = false;
   bool json = false;
@@ -38,7 +40,8 @@ class command_line {
   command_line(const command_line&) = delete;
   command_line& operator=(const command_line&) = delete;
 
-  /// A number from `least` to `most` (int, unsigned, std::size_t, double). What `value` holds before is the default, and shown if `shown`.
+  /// A number from `least` to `most` (int, unsigned, std::size_t, double). What `value` holds before is the default,
+  /// and shown if `shown`.
   template <class T>
   void add(const char* name, T& value, T least, T most, const char* about, bool shown = true);
   void add_text(const char* name, std::string& value, const char* about);
@@ -56,7 +59,8 @@ class command_line {
   void has_transactions() { transactions_ = true; }
   [[nodiscard]] bool is_quire() const { return variant_ == "quire"; }
 
-  /// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and
+  /// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given
+  /// description, --progress and
   /// --json, and reads the command line. Prints and exits on --help and on errors.
   void parse(run_settings& wanted, const std::string& check_about, int argc, char** argv);
 

@@ -37,25 +37,30 @@ template <class T = double>
 template <class T>
 [[nodiscard]] T* seen_in(quire_view_kind view, T* address) {
   void* same = nullptr;
-  if (const quire_status status = quire_view(address, view, &same); status != QUIRE_OK) throw std::runtime_error(quire_status_text(status));
+  if (const quire_status status = quire_view(address, view, &same); status != QUIRE_OK)
+    throw std::runtime_error(quire_status_text(status));
   return static_cast<T*>(same);
 }
 
 /// A region in minipages.
-[[nodiscard]] inline quire::region_options minipage_region(const run_settings& wanted, const sharing& how, std::size_t minipage_bytes) {
+[[nodiscard]] inline quire::region_options minipage_region(const run_settings& wanted, const sharing& how,
+                                                           std::size_t minipage_bytes) {
   auto options = array_region(wanted, 0);
   options.minipage_bytes = minipage_bytes;
   if (how.adaptive) options.grouping = quire::grouping::adaptive;
   return options;
 }
 
-/// `n` zeros in a region of their own, in minipages of so many bytes that fill pages: in the natural view they lie one after the other. One node calls it.
+/// `n` zeros in a region of their own, in minipages of so many bytes that fill pages: in the natural view they lie one
+/// after the other. One node calls it.
 template <class T>
-[[nodiscard]] std::span<T> make_array_in_minipages(const run_settings& wanted, const sharing& how, std::size_t n, std::size_t minipage_bytes) {
+[[nodiscard]] std::span<T> make_array_in_minipages(const run_settings& wanted, const sharing& how, std::size_t n,
+                                                   std::size_t minipage_bytes) {
   const auto options = minipage_region(wanted, how, minipage_bytes);
   return quire::region::create(n * sizeof(T), options).span<T>().first(n);
 }
-/// Throws where minipages of so many bytes cannot be such an array, or not with these settings; 0: none are wanted. All nodes call it first.
+/// Throws where minipages of so many bytes cannot be such an array, or not with these settings; 0: none are wanted. All
+/// nodes call it first.
 inline void require_filled_pages(const run_settings& wanted, std::size_t minipage_bytes) {
   if (minipage_bytes == 0) return;
   if (minipage_bytes > most_minipage_bytes || !std::has_single_bit(minipage_bytes))
@@ -71,8 +76,8 @@ template <class T>
   return pieces;
 }
 
-/// Room for `n` elements of so many bytes, `how.chunk` of them in each minipage: what quire::minipage_array has, for sizes that only a run knows. at(i, place)
-/// learns where each is, in the fine view. One node calls it.
+/// Room for `n` elements of so many bytes, `how.chunk` of them in each minipage: what quire::minipage_array has, for
+/// sizes that only a run knows. at(i, place) learns where each is, in the fine view. One node calls it.
 template <class At>
 void make_in_minipages(const run_settings& wanted, const sharing& how, std::size_t n, std::size_t bytes, const At& at) {
   const std::size_t chunk = how.chunk;

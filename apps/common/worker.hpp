@@ -12,8 +12,8 @@
 
 namespace apps {
 
-/// will_read() and will_write() are hints, of spans of any type: the worker is about to read values that others have written, or to write values that
-/// others have read.
+/// will_read() and will_write() are hints, of spans of any type: the worker is about to read values that others have
+/// written, or to write values that others have read.
 ///
 /// wait() and sum() are called by all workers, in the same order; both return when all have come. sum() adds the values
 /// in a fixed order: the result depends on how many workers there are, not on who came first.

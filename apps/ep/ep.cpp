@@ -19,16 +19,15 @@ int main(int argc, char** argv) try {
   auto result = ep::begin_report(wanted, "quire");
   apps::progress shown("ep", wanted.shown_batches(job.nodes() * wanted.threads), wanted.progress && job.node() == 0);
   ep::tally found;
-  apps::crew(wanted)
-      .run(
-          result, [](auto&) {},
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto all = ep::compute(me, wanted.problem.batches(), [&](std::size_t done) {
-              if (first) shown.show(done);
-            });
-            if (first) found = all;
-          });
+  apps::crew(wanted).run(
+      result, [](auto&) {},
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto all = ep::compute(me, wanted.problem.batches(), [&](std::size_t done) {
+          if (first) shown.show(done);
+        });
+        if (first) found = all;
+      });
   return quire::broadcast(job.node() == 0 ? ep::finish(wanted, result, found) : 0);
 } catch (const std::exception& e) {
   fmt::print(stderr, "ep: {}\n", e.what());

@@ -18,16 +18,15 @@ int main(int argc, char** argv) try {
   auto result = ep::begin_report(wanted, apps::plain_variant);
   apps::progress shown("ep", wanted.shown_batches(wanted.threads), wanted.progress);
   ep::tally found;
-  apps::openmp_crew(wanted)
-      .run(
-          result, [](auto&) {},
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto all = ep::compute(me, wanted.problem.batches(), [&](std::size_t done) {
-              if (first) shown.show(done);
-            });
-            if (first) found = all;
-          });
+  apps::openmp_crew(wanted).run(
+      result, [](auto&) {},
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto all = ep::compute(me, wanted.problem.batches(), [&](std::size_t done) {
+          if (first) shown.show(done);
+        });
+        if (first) found = all;
+      });
   return ep::finish(wanted, result, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "ep: {}\n", e.what());

@@ -29,16 +29,15 @@ int main(int argc, char** argv) try {
   helmholtz::outcome found;
   const std::size_t row_bytes = problem.columns * sizeof(double);
   const auto rows_of = [&](const auto& me) { return apps::rows_of(me, problem.rows, row_bytes); };
-  apps::openmp_crew(wanted)
-      .run(
-          result, [&](auto& me) { helmholtz::initialise_rows(problem, grids, rows_of(me)); },
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto mine = helmholtz::solve(me, problem, grids, rows_of(me), [&](int done) {
-              if (first) shown.show(static_cast<std::size_t>(done));
-            });
-            if (first) found = mine;
-          });
+  apps::openmp_crew(wanted).run(
+      result, [&](auto& me) { helmholtz::initialise_rows(problem, grids, rows_of(me)); },
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto mine = helmholtz::solve(me, problem, grids, rows_of(me), [&](int done) {
+          if (first) shown.show(static_cast<std::size_t>(done));
+        });
+        if (first) found = mine;
+      });
   return helmholtz::finish(wanted, result, grids.u, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "helmholtz: {}\n", e.what());

@@ -55,8 +55,8 @@ apps::report begin_report(const settings& wanted, const std::string& variant) {
   apps::report result;
   result.program = "helmholtz";
   result.variant = variant;
-  result.problem = fmt::format("{} x {}, {} iterations", wanted.problem.rows, wanted.problem.columns,
-                               wanted.problem.iterations);
+  result.problem =
+      fmt::format("{} x {}, {} iterations", wanted.problem.rows, wanted.problem.columns, wanted.problem.iterations);
   result.threads = wanted.threads;
   return result;
 }

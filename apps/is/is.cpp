@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IS on Quire. The counts lie in shared memory; keys are private to the thread that ranks them. A section of the counts goes from worker to worker as
-// each adds its own.
+// IS on Quire. The counts lie in shared memory; keys are private to the thread that ranks them. A section of the counts
+// goes from worker to worker as each adds its own.
 #include <cstddef>
 #include <cstdio>
 #include <exception>

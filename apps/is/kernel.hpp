@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NAS IS (RNR-94-007, section 2.3.6): ranks of integer keys, ten times. Each worker has a part of the keys to itself and counts how often each value
-// occurs there; the counts are added up in shared memory, section by section in turn, as in the program that TreadMarks and Millipage were measured
-// with; then all read them. The code that all programs share, for one worker.
+// NAS IS (RNR-94-007, section 2.3.6): ranks of integer keys, ten times. Each worker has a part of the keys to itself
+// and counts how often each value occurs there; the counts are added up in shared memory, section by section in turn,
+// as in the program that TreadMarks and Millipage were measured with; then all read them. The code that all programs
+// share, for one worker.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,15 @@ using count = std::int32_t;
 inline constexpr int iterations = 10;
 inline constexpr std::size_t test_keys = 5;  ///< whose ranks are compared with the official ones
 
-/// The first keys change with each iteration, and so do the ranks of all: those of the first `rising` test keys grow, the others fall.
+/// The first keys change with each iteration, and so do the ranks of all: those of the first `rising` test keys grow,
+/// the others fall.
 struct problem_class {
   const char* name = "";
   unsigned log2_keys = 0;
   unsigned log2_values = 0;
-  std::array<std::size_t, test_keys> keys{};    ///< numbers of the test keys
-  std::array<std::int64_t, test_keys> ranks{};  ///< their official ranks, in iterations rising_from and falling_from; none if all are 0
+  std::array<std::size_t, test_keys> keys{};  ///< numbers of the test keys
+  std::array<std::int64_t, test_keys>
+      ranks{};  ///< their official ranks, in iterations rising_from and falling_from; none if all are 0
   std::size_t rising = 0;
   int rising_from = 0;
   int falling_from = 0;
@@ -104,9 +107,11 @@ void rank(Worker& me, const part& keys, const shared_counts& counts, scratch& mi
   for (const count key : keys.keys) ++mine.own[static_cast<std::size_t>(key)];
   for (std::size_t turn = 0; turn < me.count(); ++turn) {
     const apps::row_range here = section((me.number() + turn) % me.count(), me.count(), counts.all.size());
-    me.will_write(counts.all.subspan(here.begin, here.end - here.begin));  // of all pieces at once, wherever they are used
+    me.will_write(
+        counts.all.subspan(here.begin, here.end - here.begin));  // of all pieces at once, wherever they are used
     counts.visit(here, [&](std::size_t first, std::span<count> some) {
-      for (std::size_t i = 0; i < some.size(); ++i) some[i] = turn == 0 ? mine.own[first + i] : some[i] + mine.own[first + i];
+      for (std::size_t i = 0; i < some.size(); ++i)
+        some[i] = turn == 0 ? mine.own[first + i] : some[i] + mine.own[first + i];
     });
     me.wait();
   }
@@ -120,9 +125,11 @@ void rank(Worker& me, const part& keys, const shared_counts& counts, scratch& mi
   });
 }
 
-/// What one worker does; shown(done) after each ranking. How many ranks of test keys were not the official ones, on all workers.
+/// What one worker does; shown(done) after each ranking. How many ranks of test keys were not the official ones, on all
+/// workers.
 template <apps::worker Worker, class Shown>
-int rank_again_and_again(Worker& me, const problem_class& of, part& keys, const shared_counts& counts, const Shown& shown) {
+int rank_again_and_again(Worker& me, const problem_class& of, part& keys, const shared_counts& counts,
+                         const Shown& shown) {
   scratch mine(of.values());
   const auto is_mine = [&](std::size_t number) { return number >= keys.range.begin && number < keys.range.end; };
   int wrong = 0;

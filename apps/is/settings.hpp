@@ -25,8 +25,8 @@ struct settings : apps::run_settings {
 /// A report with everything filled in that follows from the settings.
 [[nodiscard]] apps::report begin_report(const settings& wanted, const std::string& variant);
 
-/// Ends a run, on node 0: compares with the official ranks, and with a serial run if wanted, prints the report; the exit status. `wrong`: how many ranks
-/// of test keys are not the official ones.
+/// Ends a run, on node 0: compares with the official ranks, and with a serial run if wanted, prints the report; the
+/// exit status. `wrong`: how many ranks of test keys are not the official ones.
 [[nodiscard]] int finish(const settings& wanted, apps::report result, std::span<const count> counts, int wrong);
 
 }  // namespace is

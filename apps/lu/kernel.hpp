@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU factorisation of a dense matrix without pivoting, in blocks: the method of SPLASH-2's contiguous LU (Woo, Ohara, Torrie, Singh and Gupta, "The
-// SPLASH-2 Programs", ISCA 1995), from its description. The code that all programs share, for one worker, who owns blocks here and there in the
-// matrix, so that all have work until the end, and alone writes them.
+// LU factorisation of a dense matrix without pivoting, in blocks: the method of SPLASH-2's contiguous LU (Woo, Ohara,
+// Torrie, Singh and Gupta, "The SPLASH-2 Programs", ISCA 1995), from its description. The code that all programs share,
+// for one worker, who owns blocks here and there in the matrix, so that all have work until the end, and alone writes
+// them.
 //
-// Each element is computed by the same operations in the same order whoever owns its block: results have the bits of a serial run.
+// Each element is computed by the same operations in the same order whoever owns its block: results have the bits of a
+// serial run.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +86,8 @@ inline void divide_by_lower(std::span<double> block, std::span<const double> dia
 }
 
 /// A block inside loses the product of the one to its left and the one above.
-inline void subtract_product(std::span<double> block, std::span<const double> left, std::span<const double> above, std::size_t edge) {
+inline void subtract_product(std::span<double> block, std::span<const double> left, std::span<const double> above,
+                             std::size_t edge) {
   for (std::size_t r = 0; r < edge; ++r)
     for (std::size_t k = 0; k < edge; ++k) {
       const double share = left[r * edge + k];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU on Quire. The matrix lies in shared memory, block by block; each worker writes its own blocks. In every step the row and the column of blocks
-// that the step has finished go to all who need them.
+// LU on Quire. The matrix lies in shared memory, block by block; each worker writes its own blocks. In every step the
+// row and the column of blocks that the step has finished go to all who need them.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -18,7 +18,8 @@
 int main(int argc, char** argv) try {
   const auto wanted = lu::parse(argc, argv, "quire");
   quire::session job;
-  const lu::matrix a{quire::from_node(0, [&] { return apps::make_shared_array(wanted, wanted.size * wanted.size); }), wanted.size, wanted.edge};
+  const lu::matrix a{quire::from_node(0, [&] { return apps::make_shared_array(wanted, wanted.size * wanted.size); }),
+                     wanted.size, wanted.edge};
 
   auto result = lu::begin_report(wanted, "quire");
   apps::progress shown("lu", a.blocks(), wanted.progress && job.node() == 0);

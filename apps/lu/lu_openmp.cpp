@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial program.
+// LU as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial
+// program.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -20,14 +21,13 @@ int main(int argc, char** argv) try {
 
   auto result = lu::begin_report(wanted, apps::plain_variant);
   apps::progress shown("lu", a.blocks(), wanted.progress);
-  apps::openmp_crew(wanted)
-      .run(
-          result, [&](auto& me) { lu::fill(me, a); },
-          [&](auto& me) {
-            lu::factorise(me, a, [&](std::size_t done) {
-              if (me.thread() == 0) shown.show(done);
-            });
-          });
+  apps::openmp_crew(wanted).run(
+      result, [&](auto& me) { lu::fill(me, a); },
+      [&](auto& me) {
+        lu::factorise(me, a, [&](std::size_t done) {
+          if (me.thread() == 0) shown.show(done);
+        });
+      });
   return lu::finish(wanted, result, a);
 } catch (const std::exception& e) {
   fmt::print(stderr, "lu: {}\n", e.what());

@@ -21,7 +21,8 @@ double element(const matrix& m, std::size_t row, std::size_t column) {
   return m.block(row / m.edge, column / m.edge)[row % m.edge * m.edge + column % m.edge];
 }
 
-/// How far L U is from the matrix, by their products with one vector: the largest difference, relative to the largest value.
+/// How far L U is from the matrix, by their products with one vector: the largest difference, relative to the largest
+/// value.
 double residual(const matrix& factors, const matrix& a) {
   const std::size_t n = a.size;
   apps::random_numbers random(271828183);

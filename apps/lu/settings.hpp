@@ -22,7 +22,8 @@ struct settings : apps::run_settings {
 /// A report with everything filled in that follows from the settings.
 [[nodiscard]] apps::report begin_report(const settings& wanted, const std::string& variant);
 
-/// Ends a run, on node 0: compares with a serial run and multiplies the factors if wanted, prints the report; the exit status.
+/// Ends a run, on node 0: compares with a serial run and multiplies the factors if wanted, prints the report; the exit
+/// status.
 [[nodiscard]] int finish(const settings& wanted, apps::report result, const matrix& factors);
 
 }  // namespace lu

@@ -26,16 +26,15 @@ int main(int argc, char** argv) try {
   apps::progress shown("md", static_cast<std::size_t>(wanted.steps), wanted.progress);
   md::outcome found;
   const auto mine = [&](const auto& me) { return apps::rows_of(me, wanted.size, md::dimensions * sizeof(double)); };
-  apps::openmp_crew(wanted)
-      .run(
-          result, [&](auto& me) { md::place(particles, mine(me)); },
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto outcome = md::simulate(me, particles, mine(me), wanted.steps, [&](int done) {
-              if (first) shown.show(static_cast<std::size_t>(done));
-            });
-            if (first) found = outcome;
-          });
+  apps::openmp_crew(wanted).run(
+      result, [&](auto& me) { md::place(particles, mine(me)); },
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto outcome = md::simulate(me, particles, mine(me), wanted.steps, [&](int done) {
+          if (first) shown.show(static_cast<std::size_t>(done));
+        });
+        if (first) found = outcome;
+      });
   return md::finish(wanted, result, particles.position, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "md: {}\n", e.what());

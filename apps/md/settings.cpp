@@ -43,7 +43,8 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add<std::size_t>("--size", wanted.size, 2, 1 << 20, "particles");
   app.add("--steps", wanted.steps, 0, 1000000, "steps in time");
   app.add_hints(wanted);
-  app.parse(wanted, "compare with a serial run in plain memory, bit by bit, and see that energy is conserved", argc, argv);
+  app.parse(wanted, "compare with a serial run in plain memory, bit by bit, and see that energy is conserved", argc,
+            argv);
   return wanted;
 }
 
@@ -57,9 +58,8 @@ apps::report begin_report(const settings& wanted, const std::string& variant) {
 }
 
 int finish(const settings& wanted, apps::report result, std::span<const double> position, const outcome& found) {
-  result.values = {{"potential", found.last.potential},
-                   {"kinetic", found.last.kinetic},
-                   {"energy_change", found.energy_change}};
+  result.values = {
+      {"potential", found.last.potential}, {"kinetic", found.last.kinetic}, {"energy_change", found.energy_change}};
   result.checksum = apps::checksum(position);
   if (wanted.check) result.matches = verified(wanted, position, found);
   return apps::print(result, wanted.json);

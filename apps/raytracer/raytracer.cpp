@@ -2,8 +2,8 @@
 // The ray tracer on Quire. Node 0 builds the scene in shared memory and publishes it; every thread of every node takes
 // the next tile from a shared counter and writes its pixels into the shared picture; node 0 writes the file.
 //
-// With --consistency other than sequential the picture lies in a region of its own. Transactional: a tile is a transaction, which writes the picture
-// only; scene and counter stay in the heap.
+// With --consistency other than sequential the picture lies in a region of its own. Transactional: a tile is a
+// transaction, which writes the picture only; scene and counter stay in the heap.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -75,7 +75,8 @@ void render_tiles(const raytracer::settings& wanted, const raytracer::tiling& ti
 
 int main(int argc, char** argv) try {
   const auto wanted = raytracer::parse(argc, argv, "quire");
-  if (wanted.consistency == "blocks") throw std::runtime_error("--consistency blocks: tiles are given out by a counter, not between barriers");
+  if (wanted.consistency == "blocks")
+    throw std::runtime_error("--consistency blocks: tiles are given out by a counter, not between barriers");
   quire::session job;
   quire::team all(static_cast<unsigned>(wanted.threads));
   apps::report result;

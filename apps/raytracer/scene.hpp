@@ -92,8 +92,9 @@ void build(Scene& s) {
   s.eye = {{0.9, 2.7, 8.2}, {0, 1.15, 0}, 1.02};
 }
 
-/// As many objects as the scene of Fakler, Frenz, Schoettner, Morin and others has ("Comparison of Kerrighed and Plurix", section 4.3): 99 spheres, 8
-/// triangles, 3 lights. Where they are, it does not say: here a pyramid of spheres stands between two mirrors, before a pyramid of triangles.
+/// As many objects as the scene of Fakler, Frenz, Schoettner, Morin and others has ("Comparison of Kerrighed and
+/// Plurix", section 4.3): 99 spheres, 8 triangles, 3 lights. Where they are, it does not say: here a pyramid of spheres
+/// stands between two mirrors, before a pyramid of triangles.
 template <class Scene>
 void build_paper(Scene& s) {
   constexpr int layers = 6;  // 36 + 25 + 16 + 9 + 4 + 1 spheres, and 8 around them
@@ -102,13 +103,16 @@ void build_paper(Scene& s) {
     const int side = layers - layer;
     for (int i = 0; i < side * side; ++i) {
       const double x = (2 * (i % side) - (side - 1)) * radius, z = (2 * (i / side) - (side - 1)) * radius;
-      s.spheres.push_back({{x, radius + layer * radius * std::numbers::sqrt2, z}, radius, {0.9 * hue(i / 36.0) * hue(layer / 6.0), 0.8, 0.2}});
+      s.spheres.push_back({{x, radius + layer * radius * std::numbers::sqrt2, z},
+                           radius,
+                           {0.9 * hue(i / 36.0) * hue(layer / 6.0), 0.8, 0.2}});
     }
   }
   constexpr int around = 8;
   for (int i = 0; i < around; ++i) {
     const double angle = 2 * std::numbers::pi * i / around;
-    s.spheres.push_back({{3.4 * std::cos(angle), 0.4, 3.4 * std::sin(angle)}, 0.4, {hue(static_cast<double>(i) / around), 1.0, 0.35}});
+    s.spheres.push_back(
+        {{3.4 * std::cos(angle), 0.4, 3.4 * std::sin(angle)}, 0.4, {hue(static_cast<double>(i) / around), 1.0, 0.35}});
   }
   const material mirror{{0.8, 0.85, 0.9}, 0.6, 0.7};
   s.triangles.push_back({{-5, 0, -3}, {2, 0, -2}, {0, 3.5, 0}, mirror});

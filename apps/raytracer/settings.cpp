@@ -42,7 +42,8 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add<std::size_t>("--width", wanted.size.width, 1, 1 << 15, "pixels");
   app.add<std::size_t>("--height", wanted.size.height, 1, 1 << 15, "pixels");
   app.add("--samples", wanted.size.samples, 1, 64, "rays per pixel in each direction");
-  app.add<std::size_t>("--tile-rows", wanted.tile_rows, 1, 1 << 15, "rows of a tile; rounded up to whole pages where it can be");
+  app.add<std::size_t>("--tile-rows", wanted.tile_rows, 1, 1 << 15,
+                       "rows of a tile; rounded up to whole pages where it can be");
   app.add_choice("--scene", wanted.scene, {"spiral", "paper"},
                  "paper: 99 spheres, 8 triangles, 3 lights, as many as in the measurements of Kerrighed and Plurix");
   app.add_text("--out", wanted.out, "write the picture to this PNG file");
@@ -53,8 +54,9 @@ settings parse(int argc, char** argv, const std::string& variant) {
 
 int finish(const settings& wanted, apps::report result, std::span<const std::uint32_t> pixels) {
   result.program = "raytracer";
-  result.problem = fmt::format("{} x {}, {} ray{} a pixel{}", wanted.size.width, wanted.size.height, wanted.size.samples * wanted.size.samples,
-                               wanted.size.samples == 1 ? "" : "s", wanted.scene == "paper" ? ", 99 spheres and 8 triangles" : "");
+  result.problem = fmt::format("{} x {}, {} ray{} a pixel{}", wanted.size.width, wanted.size.height,
+                               wanted.size.samples * wanted.size.samples, wanted.size.samples == 1 ? "" : "s",
+                               wanted.scene == "paper" ? ", 99 spheres and 8 triangles" : "");
   result.threads = wanted.threads;
   result.checksum = checksum(pixels);
   if (!wanted.out.empty()) apps::write_png(wanted.out, pixels, wanted.size.width, wanted.size.height);

@@ -17,7 +17,7 @@ struct settings : apps::run_settings {
   picture_size size;
   std::size_t tile_rows = 4;
   std::string scene = "spiral";  ///< or "paper"
-  std::string out;  ///< PNG file; empty: none
+  std::string out;               ///< PNG file; empty: none
 
   [[nodiscard]] std::size_t pixels() const noexcept { return size.width * size.height; }
 };

@@ -101,7 +101,8 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] inline bool in_shadow(const scene_view& s, const ray& to_light, double distance) noexcept {
   const auto is_between = [&](const auto& object) { return distance_to(object, to_light) < distance; };
-  return std::any_of(s.spheres.begin(), s.spheres.end(), is_between) || std::any_of(s.triangles.begin(), s.triangles.end(), is_between);
+  return std::any_of(s.spheres.begin(), s.spheres.end(), is_between) ||
+         std::any_of(s.triangles.begin(), s.triangles.end(), is_between);
 }
 
 /// The sky: pale at the horizon, deep blue above, with a glow where the first light stands.

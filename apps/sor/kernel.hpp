@@ -21,7 +21,9 @@ struct grid_of {
   std::size_t rows = 0, columns = 0;
   Cell* const* apart = nullptr;  ///< if any: where each row is, for who does not want what lies beside it
 
-  [[nodiscard]] Cell* row(std::size_t number) const { return apart != nullptr ? apart[number] : cells + number * columns; }
+  [[nodiscard]] Cell* row(std::size_t number) const {
+    return apart != nullptr ? apart[number] : cells + number * columns;
+  }
   [[nodiscard]] std::size_t size() const { return rows * columns; }
 };
 using grid = grid_of<double>;
@@ -70,7 +72,8 @@ struct no_hints {
 /// A half sweep over rows [from, to), upwards. None is of the border.
 template <class Cell>
 inline void relax_in_order(const grid_of<Cell>& g, std::size_t from, std::size_t to, unsigned colour) {
-  for (std::size_t i = from; i < to; ++i) relax_row(g.row(i), g.row(i - 1), g.row(i + 1), g.columns, 1 + (i + 1 + colour) % 2);
+  for (std::size_t i = from; i < to; ++i)
+    relax_row(g.row(i), g.row(i - 1), g.row(i + 1), g.columns, 1 + (i + 1 + colour) % 2);
 }
 
 /// One half sweep over some rows of the grid: upwards, but for the first row, which has its turn after a quarter of the

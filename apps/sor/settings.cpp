@@ -23,12 +23,14 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add<std::size_t>("--size", wanted.size, 3, 1 << 20, "rows, and columns if --columns does not say others");
   app.add<std::size_t>("--columns", wanted.columns, 3, 1 << 20, "columns", false);
   app.add("--iterations", wanted.iterations, 0, 1000000, "sweeps over red and black");
-  if (app.is_quire() || variant == "openmp" || variant == "serial") app.add_choice("--cell", wanted.cell, {"double", "float"}, "type of the cells");
+  if (app.is_quire() || variant == "openmp" || variant == "serial")
+    app.add_choice("--cell", wanted.cell, {"double", "float"}, "type of the cells");
   app.add_unit(wanted.unit_kib, "a row, where it can be");
   app.add_hints(wanted);
   app.add_sharing(wanted.sharing, "row", least_row_bytes, false);
   if (app.is_quire()) {
-    app.add_text("--checkpoint", wanted.checkpoint, "write checkpoints to this directory, and go on from the last one there");
+    app.add_text("--checkpoint", wanted.checkpoint,
+                 "write checkpoints to this directory, and go on from the last one there");
     app.add("--every", wanted.every, 0, 1000000, "iterations between checkpoints; 0: a tenth of all", false);
   }
   app.has_transactions();
@@ -45,7 +47,8 @@ bool equals_serial(const settings& wanted, const grid_of<Cell>& found) {
   initialise_rows(expected, all);
   for (int iteration = 0; iteration < wanted.iterations; ++iteration)
     for (unsigned colour : {0u, 1u}) relax_rows(expected, all, colour);
-  return apps::same_bits("sor", std::span<const Cell>(found.cells, found.size()), std::span<const Cell>(expected.cells, expected.size()), found.columns);
+  return apps::same_bits("sor", std::span<const Cell>(found.cells, found.size()),
+                         std::span<const Cell>(expected.cells, expected.size()), found.columns);
 }
 template bool equals_serial(const settings&, const grid_of<double>&);
 template bool equals_serial(const settings&, const grid_of<float>&);
@@ -54,7 +57,8 @@ apps::report begin_report(const settings& wanted, const std::string& variant) {
   apps::report result;
   result.program = "sor";
   result.variant = variant;
-  result.problem = fmt::format("{} x {}{}, {} iterations", wanted.size, wanted.columns, wanted.cell == "float" ? " floats" : "", wanted.iterations);
+  result.problem = fmt::format("{} x {}{}, {} iterations", wanted.size, wanted.columns,
+                               wanted.cell == "float" ? " floats" : "", wanted.iterations);
   result.threads = wanted.threads;
   return result;
 }

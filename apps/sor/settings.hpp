@@ -12,14 +12,14 @@
 namespace sor {
 
 struct settings : apps::run_settings {
-  std::size_t size = 2048;    ///< rows, border included
-  std::size_t columns = 0;    ///< the same; 0: as many as rows
+  std::size_t size = 2048;  ///< rows, border included
+  std::size_t columns = 0;  ///< the same; 0: as many as rows
   int iterations = 20;
   std::string cell = "double";  ///< or "float"
-  std::string checkpoint;  ///< Quire only: directory of checkpoints; empty: none
-  int every = 0;           ///< iterations between them; 0: a tenth of all
-  apps::sharing sharing;     ///< Quire only: of rows
-  std::size_t unit_kib = 0;  ///< Quire only: sharing unit; 0: as long as a row, where it can be
+  std::string checkpoint;       ///< Quire only: directory of checkpoints; empty: none
+  int every = 0;                ///< iterations between them; 0: a tenth of all
+  apps::sharing sharing;        ///< Quire only: of rows
+  std::size_t unit_kib = 0;     ///< Quire only: sharing unit; 0: as long as a row, where it can be
 
   [[nodiscard]] std::size_t row_bytes() const { return columns * (cell == "float" ? sizeof(float) : sizeof(double)); }
   [[nodiscard]] std::size_t minipage_bytes() const { return sharing.chunk * row_bytes(); }  ///< 0: none

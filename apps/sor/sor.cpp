@@ -3,11 +3,12 @@
 // half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, or, if the
 // program says beforehand that it will touch them, while it computes others.
 //
-// With --consistency transactional a block is computed in transactions, a band of rows in each, after Plurix. A half sweep has two parts there, each
-// with a barrier: the upper halves of all blocks, then the lower ones. So nobody reads rows that another writes meanwhile.
+// With --consistency transactional a block is computed in transactions, a band of rows in each, after Plurix. A half
+// sweep has two parts there, each with a barrier: the upper halves of all blocks, then the lower ones. So nobody reads
+// rows that another writes meanwhile.
 //
-// With --checkpoint the grid, and beside it the number of iterations done, are written to files now and then: started again, on as many
-// nodes or on others, it goes on from there.
+// With --checkpoint the grid, and beside it the number of iterations done, are written to files now and then: started
+// again, on as many nodes or on others, it goes on from there.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -33,8 +34,9 @@
 
 namespace {
 
-/// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long. In transactions any unit will do that is
-/// no longer than a row: where blocks meet, only one of them has its turn (sor/bands.hpp).
+/// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long. In
+/// transactions any unit will do that is no longer than a row: where blocks meet, only one of them has its turn
+/// (sor/bands.hpp).
 std::size_t unit_bytes(const sor::settings& wanted) {
   if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
   const std::size_t row_bytes = wanted.row_bytes();
@@ -46,16 +48,18 @@ template <class Cell>
 quire::region make_grid(const sor::settings& wanted) {
   const std::size_t cells = wanted.size * wanted.columns;
   if (wanted.minipage_bytes() != 0)
-    return quire::region::of(apps::make_array_in_minipages<Cell>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
+    return quire::region::of(
+        apps::make_array_in_minipages<Cell>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
   return quire::region::create(cells * sizeof(Cell), apps::array_region(wanted, unit_bytes(wanted)));
 }
 
-/// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
-/// neighbours have copies, become its own, before it comes to them.
+/// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which
+/// the neighbours have copies, become its own, before it comes to them.
 template <class Cell>
 class border_hints {
  public:
-  border_hints(const sor::grid_of<Cell>& grid, apps::row_range mine, bool wanted) : grid_(grid), mine_(mine), wanted_(wanted) {}
+  border_hints(const sor::grid_of<Cell>& grid, apps::row_range mine, bool wanted)
+      : grid_(grid), mine_(mine), wanted_(wanted) {}
   void at_the_start() const {
     if (mine_.begin == 0) return;
     say(mine_.begin - 1, quire::access::read);
@@ -80,7 +84,8 @@ class border_hints {
 template <class Cell>
 class transactions {
  public:
-  transactions(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) : grid_(grid), mine_(mine), hints_(wanted.hints) {
+  transactions(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine)
+      : grid_(grid), mine_(mine), hints_(wanted.hints) {
     const auto [upper, lower] = sor::halves_of(sor::inner_rows(grid.rows, mine));
     upper_ = sor::bands_of(upper, true, wanted.row_bytes());
     lower_ = sor::bands_of(lower, false, wanted.row_bytes());
@@ -96,7 +101,8 @@ class transactions {
 
  private:
   void relax(const std::vector<apps::row_range>& bands, unsigned colour) const {
-    for (const apps::row_range& rows : bands) quire::atomically([&] { sor::relax_in_order(grid_, rows.begin, rows.end, colour); });
+    for (const apps::row_range& rows : bands)
+      quire::atomically([&] { sor::relax_in_order(grid_, rows.begin, rows.end, colour); });
   }
   void say(std::size_t row) const {
     if (hints_) quire::prefetch(std::span(grid_.row(row), grid_.columns));
@@ -118,13 +124,16 @@ struct problem {
 class saver {
  public:
   saver(const sor::settings& wanted, problem* saved)
-      : path_(wanted.checkpoint), saved_(saved), every_(wanted.every != 0 ? wanted.every : std::max(wanted.iterations / 10, 1)) {}
+      : path_(wanted.checkpoint),
+        saved_(saved),
+        every_(wanted.every != 0 ? wanted.every : std::max(wanted.iterations / 10, 1)) {}
   [[nodiscard]] bool is_due(int iterations_now) const { return !path_.empty() && iterations_now % every_ == 0; }
   /// Of all nodes; one thread of each calls.
   void save(bool leads) const {
     if (leads) saved_->done += every_;
     const quire_status why = quire_checkpoint(path_.c_str());  // a disk that is full need not end the computation
-    if (why != QUIRE_OK && leads) fmt::print(stderr, "sor: no checkpoint after iteration {}: {}\n", saved_->done, quire_status_text(why));
+    if (why != QUIRE_OK && leads)
+      fmt::print(stderr, "sor: no checkpoint after iteration {}: {}\n", saved_->done, quire_status_text(why));
   }
 
  private:
@@ -135,7 +144,8 @@ class saver {
 
 /// The half sweeps of an iteration, by one of the workers.
 template <class Cell>
-void iterate(apps::crew::member& me, const sor::grid_of<Cell>& grid, apps::row_range mine, const border_hints<Cell>& hints) {
+void iterate(apps::crew::member& me, const sor::grid_of<Cell>& grid, apps::row_range mine,
+             const border_hints<Cell>& hints) {
   for (unsigned colour : {0u, 1u}) {
     sor::relax_rows(grid, mine, colour, hints);
     me.wait();
@@ -154,13 +164,15 @@ void iterate(apps::crew::member& me, const transactions<Cell>& block) {
 template <class Cell>
 void initialise(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) {
   if (wanted.consistency != "transactional") return sor::initialise_rows(grid, mine);
-  for (const apps::row_range& rows : sor::bands_of(mine, false, wanted.row_bytes())) quire::atomically([&] { sor::initialise_rows(grid, rows); });
+  for (const apps::row_range& rows : sor::bands_of(mine, false, wanted.row_bytes()))
+    quire::atomically([&] { sor::initialise_rows(grid, rows); });
 }
 
 template <class Cell>
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<Cell> cells, problem* saved) {
   std::vector<Cell*> apart;
-  if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(cells.first(wanted.size * wanted.columns), wanted.columns);
+  if (wanted.minipage_bytes() != 0)
+    apart = apps::pieces_apart(cells.first(wanted.size * wanted.columns), wanted.columns);
   const sor::grid_of<Cell> grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](std::size_t thread) {
@@ -188,8 +200,10 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
             }
           });
   const apps::row_range of_node{rows_of(0).begin, rows_of(static_cast<std::size_t>(wanted.threads) - 1).end};
-  const std::span<const Cell> own(grid.cells + of_node.begin * grid.columns, (of_node.end - of_node.begin) * grid.columns);
-  result.checksum = static_cast<std::uint64_t>(quire::all_reduce(static_cast<std::int64_t>(apps::checksum(own)), quire::operation::sum));
+  const std::span<const Cell> own(grid.cells + of_node.begin * grid.columns,
+                                  (of_node.end - of_node.begin) * grid.columns);
+  result.checksum = static_cast<std::uint64_t>(
+      quire::all_reduce(static_cast<std::int64_t>(apps::checksum(own)), quire::operation::sum));
   return result;
 }
 
@@ -209,9 +223,11 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
   }
   auto* const found = quire::lookup<problem>("sor");
   if (found->size != wanted.size || found->columns != wanted.columns)
-    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {1}; say --size {0} --columns {1}", found->size, found->columns));
+    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {1}; say --size {0} --columns {1}",
+                                         found->size, found->columns));
   if (found->cell_bytes != sizeof(Cell))
-    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0}s; say --cell {0}", found->cell_bytes == sizeof(float) ? "float" : "double"));
+    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0}s; say --cell {0}",
+                                         found->cell_bytes == sizeof(float) ? "float" : "double"));
   if (job.node() == 0 && !wanted.json) fmt::print("goes on after {} iterations\n", found->done);
   return found;
 }
@@ -232,12 +248,15 @@ int run(const quire::session& job, const sor::settings& wanted) {
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, "quire");
   if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
-    throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
+    throw std::runtime_error(
+        "there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
   }
   if (!wanted.checkpoint.empty() && wanted.consistency == "transactional")
-    throw std::runtime_error("there are no checkpoints of transactional arrays: leave out --checkpoint, or choose another --consistency");
+    throw std::runtime_error(
+        "there are no checkpoints of transactional arrays: leave out --checkpoint, or choose another --consistency");
   apps::require_filled_pages(wanted, wanted.minipage_bytes());
-  if (wanted.minipage_bytes() != 0 && !wanted.checkpoint.empty()) throw std::runtime_error("--checkpoint goes with --sharing pages");
+  if (wanted.minipage_bytes() != 0 && !wanted.checkpoint.empty())
+    throw std::runtime_error("--checkpoint goes with --sharing pages");
   quire::session job;
   const int status = sor::with_cell(wanted, [&]<class Cell>(Cell) { return run<Cell>(job, wanted); });
   return quire::broadcast(status);

@@ -29,7 +29,8 @@ template <class Cell>
 apps::report compute(const sor::settings& wanted, const sor::grid_of<Cell>& grid) {
   const int parts = wanted.threads;
   const auto rows_of = [&](int part) {
-    return apps::block_of_rows(static_cast<std::size_t>(part), static_cast<std::size_t>(parts), wanted.size, wanted.row_bytes());
+    return apps::block_of_rows(static_cast<std::size_t>(part), static_cast<std::size_t>(parts), wanted.size,
+                               wanted.row_bytes());
   };
   auto result = sor::begin_report(wanted, variant);
   apps::progress shown("sor", static_cast<std::size_t>(wanted.iterations), wanted.progress);

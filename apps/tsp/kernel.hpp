@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The travelling salesperson's shortest tour by branch and bound: the program that TreadMarks and Millipage were measured with, from its description.
-// Beginnings of tours lie in a pool; a queue has the most promising one first. A worker takes one under the queue's lock, and makes longer ones of it
-// while it is short; one that is long enough it completes in all ways, by itself. The best length is read without a lock: an old one costs time only.
-// The code that all programs share, for one worker.
+// The travelling salesperson's shortest tour by branch and bound: the program that TreadMarks and Millipage were
+// measured with, from its description. Beginnings of tours lie in a pool; a queue has the most promising one first. A
+// worker takes one under the queue's lock, and makes longer ones of it while it is short; one that is long enough it
+// completes in all ways, by itself. The best length is read without a lock: an old one costs time only. The code that
+// all programs share, for one worker.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct tour {
   std::array<std::int32_t, most_cities> city{};
   std::int32_t count = 0;
   length so_far = 0;
-  length at_least = 0;     ///< of every tour that begins so
+  length at_least = 0;  ///< of every tour that begins so
   cities visited = 0;
   std::int32_t next = -1;  ///< of the free ones: the number of another
 };
@@ -39,7 +40,9 @@ struct best_tour {
 struct entry {
   length at_least = 0;
   std::int32_t number = 0;
-  [[nodiscard]] friend bool operator<(const entry& a, const entry& b) { return a.at_least != b.at_least ? a.at_least > b.at_least : a.number < b.number; }
+  [[nodiscard]] friend bool operator<(const entry& a, const entry& b) {
+    return a.at_least != b.at_least ? a.at_least > b.at_least : a.number < b.number;
+  }
 };
 
 /// The queue's head.
@@ -58,7 +61,8 @@ struct search_state {
 
 /// Before the search: all tours are free but one, which has city 0 alone.
 inline void prepare(const search_state& all, const map& where) {
-  for (std::size_t i = 0; i < all.pool.size(); ++i) all.pool[i]->next = i + 1 < all.pool.size() ? static_cast<std::int32_t>(i + 1) : -1;
+  for (std::size_t i = 0; i < all.pool.size(); ++i)
+    all.pool[i]->next = i + 1 < all.pool.size() ? static_cast<std::int32_t>(i + 1) : -1;
   tour& first = *all.pool[0];
   all.state->free = std::exchange(first.next, -1);
   first.count = 1;
@@ -68,13 +72,14 @@ inline void prepare(const search_state& all, const map& where) {
   all.state->entries = 1;
 }
 
-/// What one worker is to a search. `Guards` has two locks, queue() and best(), which hold while what they return lives, and announce(best_tour): others
-/// are to see it soon.
+/// What one worker is to a search. `Guards` has two locks, queue() and best(), which hold while what they return lives,
+/// and announce(best_tour): others are to see it soon.
 template <class Guards>
 class seeker {
  public:
   /// Tours with at most `alone` cities left are completed without a lock.
-  seeker(const search_state& all, const map& where, std::size_t alone, Guards& guards) : all_(all), map_(where), alone_(alone), guards_(guards) {}
+  seeker(const search_state& all, const map& where, std::size_t alone, Guards& guards)
+      : all_(all), map_(where), alone_(alone), guards_(guards) {}
 
   /// Until nothing is left to try.
   void seek() {
@@ -100,8 +105,8 @@ class seeker {
     return t.at_least < best();
   }
 
-  /// A tour to complete, -1 if there is none, and will be none. `done`: the one that was taken before. While tours are short this makes longer ones of
-  /// them, all under the lock: so an empty queue says that nobody will add to it.
+  /// A tour to complete, -1 if there is none, and will be none. `done`: the one that was taken before. While tours are
+  /// short this makes longer ones of them, all under the lock: so an empty queue says that nobody will add to it.
   std::int32_t take(std::int32_t done) {
     [[maybe_unused]] const auto lock = guards_.queue();
     if (done >= 0) release(done);

@@ -28,13 +28,15 @@ class map {
       for (double& coordinate : place) coordinate = 1000 * random.next();
     for (std::size_t a = 0; a < count; ++a)
       for (std::size_t b = 0; b < count; ++b)
-        far_[a][b] = static_cast<length>(std::lround(std::hypot(places[a][0] - places[b][0], places[a][1] - places[b][1])));
+        far_[a][b] =
+            static_cast<length>(std::lround(std::hypot(places[a][0] - places[b][0], places[a][1] - places[b][1])));
   }
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] cities all() const { return static_cast<cities>((std::uint64_t{1} << count_) - 1); }
   [[nodiscard]] length between(std::size_t a, std::size_t b) const { return far_[a][b]; }
 
-  /// No way from `from` over all of `left` and home to city 0 is shorter than this: the smallest spanning tree of them all (Prim's algorithm).
+  /// No way from `from` over all of `left` and home to city 0 is shorter than this: the smallest spanning tree of them
+  /// all (Prim's algorithm).
   [[nodiscard]] length at_least(std::size_t from, cities left) const {
     std::array<length, most_cities> near;
     cities open = left | 1;

@@ -21,7 +21,8 @@ bool is_tour(const map& where, const best_tour& best) {
   cities visited = 0;
   length total = 0;
   for (std::size_t i = 0; i < where.count(); ++i) {
-    const auto here = static_cast<std::size_t>(best.city[i]), next = static_cast<std::size_t>(best.city[(i + 1) % where.count()]);
+    const auto here = static_cast<std::size_t>(best.city[i]),
+               next = static_cast<std::size_t>(best.city[(i + 1) % where.count()]);
     if (here >= where.count() || next >= where.count()) return false;
     visited |= cities{1} << here;
     total += where.between(here, next);

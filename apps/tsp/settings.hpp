@@ -12,11 +12,11 @@
 namespace tsp {
 
 struct settings : apps::run_settings {
-  std::size_t size = 19;   ///< cities
-  std::size_t alone = 12;  ///< a worker completes tours with so many cities left
-  std::size_t pool = 9000; ///< tours
+  std::size_t size = 19;    ///< cities
+  std::size_t alone = 12;   ///< a worker completes tours with so many cities left
+  std::size_t pool = 9000;  ///< tours
   unsigned seed = 1;
-  apps::sharing sharing;   ///< Quire only: of tours
+  apps::sharing sharing;  ///< Quire only: of tours
 };
 
 /// Reads the command line; prints and exits on --help and on errors.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TSP on Quire. Each beginning of a tour is an object in shared memory, smaller than a page; it may be a minipage. The queue and the best tour have
-// mutexes. The length of the best tour is pushed to all nodes when it changes, and read without a lock.
+// TSP on Quire. Each beginning of a tour is an object in shared memory, smaller than a page; it may be a minipage. The
+// queue and the best tour have mutexes. The length of the best tour is pushed to all nodes when it changes, and read
+// without a lock.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -55,7 +56,8 @@ shared_search make(const tsp::settings& wanted) {
 
 class guards {
  public:
-  guards(const tsp::settings& wanted, quire::mutex queue, quire::mutex best) : queue_(queue), best_(best), pushes_(wanted.consistency == "sequential") {}
+  guards(const tsp::settings& wanted, quire::mutex queue, quire::mutex best)
+      : queue_(queue), best_(best), pushes_(wanted.consistency == "sequential") {}
   [[nodiscard]] auto queue() { return std::unique_lock(queue_); }
   [[nodiscard]] auto best() { return std::unique_lock(best_); }
   void announce(tsp::best_tour& best) const {
@@ -80,16 +82,15 @@ int main(int argc, char** argv) try {
 
   auto result = tsp::begin_report(wanted, "quire");
   tsp::outcome found;
-  apps::crew(wanted)
-      .run(
-          result,
-          [&](auto& me) {
-            if (me.number() == 0) tsp::prepare(all, where);
-          },
-          [&](auto& me) {
-            const auto outcome = tsp::search(me, all, where, wanted.alone, own);
-            if (me.thread() == 0) found = outcome;
-          });
+  apps::crew(wanted).run(
+      result,
+      [&](auto& me) {
+        if (me.number() == 0) tsp::prepare(all, where);
+      },
+      [&](auto& me) {
+        const auto outcome = tsp::search(me, all, where, wanted.alone, own);
+        if (me.thread() == 0) found = outcome;
+      });
   return quire::broadcast(job.node() == 0 ? tsp::finish(wanted, result, *all.best, found) : 0);
 } catch (const std::exception& e) {
   fmt::print(stderr, "tsp: {}\n", e.what());

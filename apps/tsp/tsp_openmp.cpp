@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TSP as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial program.
+// TSP as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial
+// program.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -42,16 +43,15 @@ int main(int argc, char** argv) try {
 
   auto result = tsp::begin_report(wanted, apps::plain_variant);
   tsp::outcome found;
-  apps::openmp_crew(wanted)
-      .run(
-          result,
-          [&](auto& me) {
-            if (me.number() == 0) tsp::prepare(all, where);
-          },
-          [&](auto& me) {
-            const auto outcome = tsp::search(me, all, where, wanted.alone, own);
-            if (me.thread() == 0) found = outcome;
-          });
+  apps::openmp_crew(wanted).run(
+      result,
+      [&](auto& me) {
+        if (me.number() == 0) tsp::prepare(all, where);
+      },
+      [&](auto& me) {
+        const auto outcome = tsp::search(me, all, where, wanted.alone, own);
+        if (me.thread() == 0) found = outcome;
+      });
   return tsp::finish(wanted, result, best, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "tsp: {}\n", e.what());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Molecules of water that move for some femtoseconds: the structure of SPLASH-2's Water-nsquared (Woo, Ohara, Torrie, Singh and Gupta, ISCA 1995), from
-// its description. Each worker owns some molecules. It computes the forces between them and the next half of all others, adds them up for itself, and
-// then to the molecules, each under its own lock. The code that all programs share, for one worker.
+// Molecules of water that move for some femtoseconds: the structure of SPLASH-2's Water-nsquared (Woo, Ohara, Torrie,
+// Singh and Gupta, ISCA 1995), from its description. Each worker owns some molecules. It computes the forces between
+// them and the next half of all others, adds them up for itself, and then to the molecules, each under its own lock.
+// The code that all programs share, for one worker.
 //
 // Forces are added in the order in which workers come: results are those of a serial run but for rounding.
 #pragma once
@@ -25,7 +26,8 @@ namespace water {
 struct liquid {
   std::span<molecule* const> molecules;
   cube box;
-  std::span<molecule* const> in_turn{};  ///< if any, the same by other addresses: a worker copies the positions of all from there, and computes with that
+  std::span<molecule* const> in_turn{};  ///< if any, the same by other addresses: a worker copies the positions of all
+                                         ///< from there, and computes with that
 };
 
 [[nodiscard]] inline std::size_t lattice_edge(std::size_t molecules) {
@@ -40,18 +42,21 @@ struct liquid {
   return {edge * std::cbrt(1 / per_volume)};
 }
 
-/// Number `i` of them as it is at first: on a lattice, turned and moving at random; two that follow each other move in opposite directions.
+/// Number `i` of them as it is at first: on a lattice, turned and moving at random; two that follow each other move in
+/// opposite directions.
 inline void place(molecule& m, std::size_t i, std::size_t molecules) {
   const std::size_t edge = lattice_edge(molecules);
   const double step = std::cbrt(1 / per_volume);
-  const vector centre{static_cast<double>(i % edge) * step, static_cast<double>(i / edge % edge) * step, static_cast<double>(i / (edge * edge)) * step};
+  const vector centre{static_cast<double>(i % edge) * step, static_cast<double>(i / edge % edge) * step,
+                      static_cast<double>(i / (edge * edge)) * step};
   apps::random_numbers random(314159265);
   random.skip(5 * (i - i % 2));
   const auto signed_number = [&] { return 2 * random.next() - 1; };
   vector velocity{};
   const bool alone = i + 1 == molecules && i % 2 == 0;
   for (double& v : velocity) v = (alone ? 0 : i % 2 == 0 ? 1 : -1) * 0.005 * time_step * signed_number();
-  const double turn = std::numbers::pi * random.next() + static_cast<double>(i % 2), tilt = std::numbers::pi * random.next();
+  const double turn = std::numbers::pi * random.next() + static_cast<double>(i % 2),
+               tilt = std::numbers::pi * random.next();
   const double half = std::asin(opening / (2 * bond));
   const vector along{std::cos(turn) * std::sin(tilt), std::sin(turn) * std::sin(tilt), std::cos(tilt)};
   const vector across{-std::sin(turn), std::cos(turn), 0};
@@ -74,7 +79,8 @@ inline void predict(molecule& m) {
       for (std::size_t atom = 0; atom < atoms; ++atom) add(m.motion[k - 1][atom], m.motion[k][atom]);
 }
 
-/// The second half: what the forces were differs from what was foreseen (Gear 1971). `settles`: nothing was foreseen yet.
+/// The second half: what the forces were differs from what was foreseen (Gear 1971). `settles`: nothing was foreseen
+/// yet.
 inline void correct(molecule& m, bool settles) {
   constexpr std::array<double, orders> share{3.0 / 20, 251.0 / 360, 1, 11.0 / 18, 1.0 / 6, 1.0 / 60};
   for (std::size_t atom = 0; atom < atoms; ++atom) {
@@ -119,8 +125,14 @@ class mover {
  public:
   /// `locks`: one a molecule; locks.of(i) holds one while it lives.
   mover(Worker& me, const liquid& all, Locks& locks)
-      : me_(me), all_(all), locks_(locks), count_(all.molecules.size()), mine_{count_ * me.number() / me.count(), count_ * (me.number() + 1) / me.count()},
-        forces_(count_), touched_(count_), copies_(all.in_turn.size()) {}
+      : me_(me),
+        all_(all),
+        locks_(locks),
+        count_(all.molecules.size()),
+        mine_{count_ * me.number() / me.count(), count_ * (me.number() + 1) / me.count()},
+        forces_(count_),
+        touched_(count_),
+        copies_(all.in_turn.size()) {}
 
   void place_own() const {
     for (std::size_t i = mine_.begin; i < mine_.end; ++i) place(*all_.molecules[i], i, count_);
@@ -142,7 +154,8 @@ class mover {
       correct(*all_.molecules[i], settles);
       add_motion(found, *all_.molecules[i]);
     }
-    const auto [potential, kinetic, x, y, z] = me_.sum(std::array{found.potential, found.kinetic, found.momentum[0], found.momentum[1], found.momentum[2]});
+    const auto [potential, kinetic, x, y, z] =
+        me_.sum(std::array{found.potential, found.kinetic, found.momentum[0], found.momentum[1], found.momentum[2]});
     return {potential, kinetic, {x, y, z}};
   }
 
@@ -160,7 +173,9 @@ class mover {
   }
 
  private:
-  [[nodiscard]] const per_atom& position(std::size_t i) const { return copies_.empty() ? all_.molecules[i]->position() : copies_[i]; }
+  [[nodiscard]] const per_atom& position(std::size_t i) const {
+    return copies_.empty() ? all_.molecules[i]->position() : copies_[i];
+  }
 
   /// Between molecules: each of the worker's own, and the half of the others that follow it.
   double add_forces() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A molecule of water, and what it does to another: three atoms held by springs, the simple point charge model (Berendsen and others, 1981) between
-// molecules. Lengths in angstroms, times in femtoseconds, masses in atomic units, energies in kJ/mol.
+// A molecule of water, and what it does to another: three atoms held by springs, the simple point charge model
+// (Berendsen and others, 1981) between molecules. Lengths in angstroms, times in femtoseconds, masses in atomic units,
+// energies in kJ/mol.
 #pragma once
 
 #include <array>
@@ -31,10 +32,10 @@ static_assert(sizeof(molecule) == 672);
 
 inline constexpr std::array<double, atoms> mass{15.9994, 1.008, 1.008};
 inline constexpr std::array<double, atoms> charge{-0.82, 0.41, 0.41};
-inline constexpr double per_volume = 0.0334;    ///< molecules, at 300 K
+inline constexpr double per_volume = 0.0334;  ///< molecules, at 300 K
 inline constexpr double time_step = 0.2;
-inline constexpr double acceleration = 1e-4;    ///< of a mass of 1 by a force of 1
-inline constexpr double bond = 1.0, bond_spring = 4637;           ///< between oxygen and hydrogen
+inline constexpr double acceleration = 1e-4;                       ///< of a mass of 1 by a force of 1
+inline constexpr double bond = 1.0, bond_spring = 4637;            ///< between oxygen and hydrogen
 inline constexpr double opening = 1.63298, opening_spring = 1150;  ///< between the hydrogens
 inline constexpr double coulomb = 1389.35;
 inline constexpr double diameter = 3.166, depth = 0.650;  ///< of oxygen, by Lennard and Jones
@@ -57,10 +58,12 @@ inline double pull(const per_atom& at, per_atom& force, std::size_t a, std::size
 
 /// What the springs within a molecule do; their energy.
 inline double forces_within(const per_atom& at, per_atom& force) {
-  return pull(at, force, oxygen, 1, bond, bond_spring) + pull(at, force, oxygen, 2, bond, bond_spring) + pull(at, force, 1, 2, opening, opening_spring);
+  return pull(at, force, oxygen, 1, bond, bond_spring) + pull(at, force, oxygen, 2, bond, bond_spring) +
+         pull(at, force, 1, 2, opening, opening_spring);
 }
 
-/// A cube that repeats in all directions, in which molecules see each other up to half its edge: less and less in the last tenth of that.
+/// A cube that repeats in all directions, in which molecules see each other up to half its edge: less and less in the
+/// last tenth of that.
 struct cube {
   double edge = 0;
 

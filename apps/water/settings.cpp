@@ -36,14 +36,18 @@ bool verified(const settings& wanted, const outcome& found) {
   };
   expect("the potential energy", found.last.potential, expected.last.potential, expected.last.potential);
   expect("the kinetic energy", found.last.kinetic, expected.last.kinetic, expected.last.kinetic);
-  expect("the mean square displacement", found.square_displacement, expected.square_displacement, expected.square_displacement);
-  const double typical = std::sqrt(2 * found.last.kinetic * acceleration * (mass[0] + 2 * mass[1]) / static_cast<double>(wanted.molecules));
+  expect("the mean square displacement", found.square_displacement, expected.square_displacement,
+         expected.square_displacement);
+  const double typical = std::sqrt(2 * found.last.kinetic * acceleration * (mass[0] + 2 * mass[1]) /
+                                   static_cast<double>(wanted.molecules));
   if (!(std::sqrt(square(found.last.momentum)) <= allowed_momentum * typical * static_cast<double>(wanted.molecules))) {
-    fmt::print(stderr, "water: momentum is ({}, {}, {}) instead of 0\n", found.last.momentum[0], found.last.momentum[1], found.last.momentum[2]);
+    fmt::print(stderr, "water: momentum is ({}, {}, {}) instead of 0\n", found.last.momentum[0], found.last.momentum[1],
+               found.last.momentum[2]);
     fine = false;
   }
   if (!(found.energy_change <= allowed_energy_change)) {
-    fmt::print(stderr, "water: energy changes by {} of the kinetic energy, more than {}\n", found.energy_change, allowed_energy_change);
+    fmt::print(stderr, "water: energy changes by {} of the kinetic energy, more than {}\n", found.energy_change,
+               allowed_energy_change);
     fine = false;
   }
   return fine;
@@ -58,7 +62,8 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add("--steps", wanted.steps, 0, 1000000, "steps in time, of 0.2 fs");
   app.add_sharing(wanted.sharing, "molecule", sizeof(molecule), true);
   app.has_locks();
-  app.parse(wanted, "compare energies with those of a serial run, and see that energy and momentum are conserved", argc, argv);
+  app.parse(wanted, "compare energies with those of a serial run, and see that energy and momentum are conserved", argc,
+            argv);
   return wanted;
 }
 

@@ -23,7 +23,8 @@ struct settings : apps::run_settings {
 /// A report with everything filled in that follows from the settings.
 [[nodiscard]] apps::report begin_report(const settings& wanted, const std::string& variant);
 
-/// Ends a run, on node 0: compares with a serial run and looks at energy and momentum if wanted, prints the report; the exit status.
+/// Ends a run, on node 0: compares with a serial run and looks at energy and momentum if wanted, prints the report; the
+/// exit status.
 [[nodiscard]] int finish(const settings& wanted, apps::report result, const outcome& found);
 
 }  // namespace water

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WATER on Quire. Each molecule is an object in shared memory with a mutex of its own; node 0 makes them, and workers own them in blocks. Molecules
-// are smaller than a page: neighbours that two nodes own share one, unless each is a minipage.
+// WATER on Quire. Each molecule is an object in shared memory with a mutex of its own; node 0 makes them, and workers
+// own them in blocks. Molecules are smaller than a page: neighbours that two nodes own share one, unless each is a
+// minipage.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -27,7 +28,8 @@ struct shared_liquid {
 };
 
 shared_liquid make(const water::settings& wanted) {
-  const shared_liquid made{quire::make_shared_array<water::molecule*>(wanted.molecules), quire::make_shared_array<quire::mutex>(wanted.molecules)};
+  const shared_liquid made{quire::make_shared_array<water::molecule*>(wanted.molecules),
+                           quire::make_shared_array<quire::mutex>(wanted.molecules)};
   if (wanted.sharing.chunk != 0) {
     apps::make_in_minipages(wanted, wanted.sharing, wanted.molecules, sizeof(water::molecule),
                             [&](std::size_t i, void* place) { made.molecules[i] = ::new (place) water::molecule; });
@@ -67,16 +69,15 @@ int main(int argc, char** argv) try {
   auto result = water::begin_report(wanted, "quire");
   apps::progress shown("water", static_cast<std::size_t>(wanted.steps), wanted.progress && job.node() == 0);
   water::outcome found;
-  apps::crew(wanted)
-      .run(
-          result, [&](auto& me) { water::mover(me, all, own).place_own(); },
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto outcome = water::simulate(me, all, own, wanted.steps, [&](int done) {
-              if (first) shown.show(static_cast<std::size_t>(done));
-            });
-            if (first) found = outcome;
-          });
+  apps::crew(wanted).run(
+      result, [&](auto& me) { water::mover(me, all, own).place_own(); },
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto outcome = water::simulate(me, all, own, wanted.steps, [&](int done) {
+          if (first) shown.show(static_cast<std::size_t>(done));
+        });
+        if (first) found = outcome;
+      });
   return quire::broadcast(job.node() == 0 ? water::finish(wanted, result, found) : 0);
 } catch (const std::exception& e) {
   fmt::print(stderr, "water: {}\n", e.what());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WATER as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial program.
+// WATER as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial
+// program.
 #include <cstddef>
 #include <cstdio>
 #include <deque>
@@ -41,16 +42,15 @@ int main(int argc, char** argv) try {
   auto result = water::begin_report(wanted, apps::plain_variant);
   apps::progress shown("water", static_cast<std::size_t>(wanted.steps), wanted.progress);
   water::outcome found;
-  apps::openmp_crew(wanted)
-      .run(
-          result, [&](auto& me) { water::mover(me, all, own).place_own(); },
-          [&](auto& me) {
-            const bool first = me.thread() == 0;
-            const auto outcome = water::simulate(me, all, own, wanted.steps, [&](int done) {
-              if (first) shown.show(static_cast<std::size_t>(done));
-            });
-            if (first) found = outcome;
-          });
+  apps::openmp_crew(wanted).run(
+      result, [&](auto& me) { water::mover(me, all, own).place_own(); },
+      [&](auto& me) {
+        const bool first = me.thread() == 0;
+        const auto outcome = water::simulate(me, all, own, wanted.steps, [&](int done) {
+          if (first) shown.show(static_cast<std::size_t>(done));
+        });
+        if (first) found = outcome;
+      });
   return water::finish(wanted, result, found);
 } catch (const std::exception& e) {
   fmt::print(stderr, "water: {}\n", e.what());

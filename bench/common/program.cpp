@@ -31,7 +31,9 @@ void program::add_choice(const char* name, std::string& value, std::initializer_
   options_->add_option(name, value, about)->check(CLI::IsMember(std::set<std::string>(choices)))->capture_default_str();
 }
 
-void program::add_text(const char* name, std::string& value, const char* about) { options_->add_option(name, value, about)->capture_default_str(); }
+void program::add_text(const char* name, std::string& value, const char* about) {
+  options_->add_option(name, value, about)->capture_default_str();
+}
 
 void program::add_flag(const char* name, bool& value, const char* about) { options_->add_flag(name, value, about); }
 

@@ -13,14 +13,16 @@ namespace bench {
 
 class ratio {
  public:
-  ratio(const std::string& name, const std::string& unit) : rounds_(name + " ratio", unit), least_(name + " least", unit) {}
+  ratio(const std::string& name, const std::string& unit)
+      : rounds_(name + " ratio", unit), least_(name + " least", unit) {}
   /// What each took in a round.
   void add(double one, double other) {
     rounds_.add(one / other);
     one_ = std::min(one_, one);
     other_ = std::min(other_, other);
   }
-  /// The ratios of the rounds; and that of the least times, which other work on the machine disturbs less. Nothing if nothing was measured.
+  /// The ratios of the rounds; and that of the least times, which other work on the machine disturbs less. Nothing if
+  /// nothing was measured.
   void print() {
     if (rounds_.empty()) return;
     rounds_.print();

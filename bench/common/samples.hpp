@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A set of measurements and the line of JSON that run.py reads: {"name", "unit", "count", "median", "mean", "min", "p90"}.
+// A set of measurements and the line of JSON that run.py reads: {"name", "unit", "count", "median", "mean", "min",
+// "p90"}.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bank of job/transactions.cpp in one process, by gcc's transactions (libitm, -fgnu-tm), which instruments each load and store, and under a std::mutex. No
-// memory is shared between nodes: what is compared is the price of a transaction.
+// The bank of job/transactions.cpp in one process, by gcc's transactions (libitm, -fgnu-tm), which instruments each
+// load and store, and under a std::mutex. No memory is shared between nodes: what is compared is the price of a
+// transaction.
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -78,7 +79,8 @@ void run(const settings& wanted, const std::string& name, std::uint64_t accounts
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("The bank of quire_transactions by gcc's transactions (libitm), and under a std::mutex, in one process.");
+  bench::program here(
+      "The bank of quire_transactions by gcc's transactions (libitm), and under a std::mutex, in one process.");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "measurements of each kind");
   here.add_number("--transfers", wanted.transfers, 1, 1 << 30, "of each thread");
   here.add_number("--accounts", wanted.accounts, 1, 1 << 16, "of the bank");

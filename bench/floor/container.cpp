@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_container: what a file's pages cost at least, in one process without Quire: a fault that reads a page of the page cache into its frame (userfaultfd, as
-// Quire has it), reading a file that is not cached into new frames of a memfd, a page from the disk, and writing with fdatasync.
+// floor_container: what a file's pages cost at least, in one process without Quire: a fault that reads a page of the
+// page cache into its frame (userfaultfd, as Quire has it), reading a file that is not cached into new frames of a
+// memfd, a page from the disk, and writing with fdatasync.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -32,7 +33,8 @@ class scratch_file {
     ::unlink(path.c_str());
     std::vector<std::byte> some(chunk, std::byte{7});
     for (std::uint64_t at = 0; at < bytes; at += chunk) {
-      if (::pwrite(descriptor_, some.data(), some.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(some.size())) bench::fail("pwrite");
+      if (::pwrite(descriptor_, some.data(), some.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(some.size()))
+        bench::fail("pwrite");
     }
     if (::fdatasync(descriptor_) != 0) bench::fail("fdatasync");
   }
@@ -56,8 +58,11 @@ const bench::double_view* g_view = nullptr;
 int g_file = -1;
 
 void on_fault(int, siginfo_t* about, void*) {
-  const auto page = static_cast<std::size_t>(static_cast<std::byte*>(about->si_addr) - g_view->application()) / bench::page_bytes;
-  if (::pread(g_file, g_view->system() + page * bench::page_bytes, bench::page_bytes, static_cast<off_t>(page * bench::page_bytes)) <= 0 || !g_view->permit_read(page)) {
+  const auto page =
+      static_cast<std::size_t>(static_cast<std::byte*>(about->si_addr) - g_view->application()) / bench::page_bytes;
+  if (::pread(g_file, g_view->system() + page * bench::page_bytes, bench::page_bytes,
+              static_cast<off_t>(page * bench::page_bytes)) <= 0 ||
+      !g_view->permit_read(page)) {
     ::signal(SIGBUS, SIG_DFL);  // the access faults again, and ends this process
   }
 }
@@ -96,7 +101,8 @@ void cold_reads(const settings& wanted, const scratch_file& file) {
     for (std::uint64_t done = 0; done < wanted.bytes; done += chunk) {
       if (::pread(from, static_cast<std::byte*>(at) + done, chunk, static_cast<off_t>(done)) <= 0) bench::fail("pread");
     }
-    in_order.add(static_cast<double>(bench::now_ns() - start) / 1000 / static_cast<double>(wanted.bytes / bench::page_bytes));
+    in_order.add(static_cast<double>(bench::now_ns() - start) / 1000 /
+                 static_cast<double>(wanted.bytes / bench::page_bytes));
     ::munmap(at, wanted.bytes);
     ::close(memory);
     file.leave_cache();
@@ -115,7 +121,8 @@ void writes(const settings& wanted, const scratch_file& file) {
   bench::samples times("write_sync", "us");
   for (std::uint64_t round = 0; round < 4 * wanted.rounds; ++round) {
     times.time([&] {
-      if (::pwrite(file.descriptor(), some.data(), some.size(), 0) <= 0 || ::fdatasync(file.descriptor()) != 0) bench::fail("writing");
+      if (::pwrite(file.descriptor(), some.data(), some.size(), 0) <= 0 || ::fdatasync(file.descriptor()) != 0)
+        bench::fail("writing");
     });
   }
   times.print();

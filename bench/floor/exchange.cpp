@@ -25,7 +25,9 @@ struct header {
 
 class side final : public bench::ucx_receiver {
  public:
-  side(bench::ucx_link& link, std::size_t bytes) : link_(link), answer_bytes_(std::span(page_).first(bytes)) { link.receive_with(*this); }
+  side(bench::ucx_link& link, std::size_t bytes) : link_(link), answer_bytes_(std::span(page_).first(bytes)) {
+    link.receive_with(*this);
+  }
 
   void on_message(std::span<const std::byte> head, std::span<const std::byte> payload) override {
     header h;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floor of garbage collection: libgc (Boehm, Demers, Weiser) on the graph of job/gc.cpp, in one process, with one thread that marks. The objects are
-// those of a program in C: libgc takes each word for a pointer.
+// The floor of garbage collection: libgc (Boehm, Demers, Weiser) on the graph of job/gc.cpp, in one process, with one
+// thread that marks. The objects are those of a program in C: libgc takes each word for a pointer.
 #include <gc.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// floor_turns: the cost of synchronisation of more processes than cores, which share nothing but a few words of memory. They poll, and give way
-// (sched_yield) while nothing comes for them. In microseconds:
+// floor_turns: the cost of synchronisation of more processes than cores, which share nothing but a few words of memory.
+// They poll, and give way (sched_yield) while nothing comes for them. In microseconds:
 //
 //   barrier     all tell the first one, which tells all: two hops
 //   hop         a word is handed from one to the next, round and round, while the others wait for their turn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_arrays: a stencil over three arrays of a node's own, us a pass: in regions, as programs make them; in private memory; and in
-// private memory at 64 MiB from each other, which is how regions would lie if each began where a granule of addresses does. One node.
+// quire_arrays: a stencil over three arrays of a node's own, us a pass: in regions, as programs make them; in private
+// memory; and in private memory at 64 MiB from each other, which is how regions would lie if each began where a granule
+// of addresses does. One node.
 #include <sys/mman.h>
 
 #include <array>
@@ -33,7 +34,8 @@ using arrays = std::array<double*, 3>;
   double sum = 0;
   for (std::size_t row = 1; row + 1 < side; ++row) {
     for (std::size_t at = row * side + 1; at + 1 < (row + 1) * side; ++at) {
-      const double residual = ((old[at - 1] + old[at + 1]) + (old[at - side] + old[at + side]) - 4.1 * old[at] - right[at]) / -4.1;
+      const double residual =
+          ((old[at - 1] + old[at + 1]) + (old[at - side] + old[at + side]) - 4.1 * old[at] - right[at]) / -4.1;
       result[at] = old[at] - 0.9 * residual;
       sum += residual * residual;
     }
@@ -48,7 +50,8 @@ arrays in_regions(std::size_t count) {
 }
 /// Never given back.
 arrays in_private_memory(std::size_t count, std::size_t distance) {
-  void* const at = ::mmap(nullptr, 3 * distance + granule, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const at = ::mmap(nullptr, 3 * distance + granule, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED || count * sizeof(double) > distance) throw std::runtime_error("no memory for the arrays");
   auto* const first = static_cast<double*>(at);
   const std::size_t step = distance / sizeof(double);
@@ -63,9 +66,10 @@ void run(const settings& wanted) {
     arrays at;
     bench::samples found;
   };
-  std::array<place, 3> places{{{in_regions(count), {"regions", "us"}},
-                               {in_private_memory(count, bytes + 17 * bench::page_bytes), {"private", "us"}},
-                               {in_private_memory(count, (bytes + granule - 1) / granule * granule), {"private_64_MiB_apart", "us"}}}};
+  std::array<place, 3> places{
+      {{in_regions(count), {"regions", "us"}},
+       {in_private_memory(count, bytes + 17 * bench::page_bytes), {"private", "us"}},
+       {in_private_memory(count, (bytes + granule - 1) / granule * granule), {"private_64_MiB_apart", "us"}}}};
   for (const place& p : places)
     for (std::size_t i = 0; i < count; ++i) p.at[0][i] = p.at[1][i] = 0, p.at[2][i] = static_cast<double>(i % 97);
   double sum = 0;
@@ -79,7 +83,8 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("A stencil over three arrays: in regions, in private memory, and there at 64 MiB from each other; us a pass.");
+  bench::program here(
+      "A stencil over three arrays: in regions, in private memory, and there at 64 MiB from each other; us a pass.");
   here.add_number("--side", wanted.side, 16, 1 << 14, "rows and columns of each array");
   here.add_number("--rounds", wanted.rounds, 1, 1 << 20, "passes over each");
   return here.run(argc, argv, [&] { run(wanted); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_containers: what the pages of a file cost that all nodes use as a container: from the page cache, from the disk, from another node; all of a file for all
-// nodes, on a device of 100 MB/s; writing and sync. The floors: floor_container.
+// quire_containers: what the pages of a file cost that all nodes use as a container: from the page cache, from the
+// disk, from another node; all of a file for all nodes, on a device of 100 MB/s; writing and sync. The floors:
+// floor_container.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -49,12 +50,14 @@ void leave_cache(const std::string& path) {
 void write_file(const std::string& path, std::uint64_t bytes) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   const std::string some(chunk, '\7');
-  for (std::uint64_t done = 0; done < bytes; done += chunk) out.write(some.data(), static_cast<std::streamsize>(some.size()));
+  for (std::uint64_t done = 0; done < bytes; done += chunk)
+    out.write(some.data(), static_cast<std::streamsize>(some.size()));
   if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
 void touch(std::span<std::byte> memory, std::size_t page) {
-  if (static_cast<volatile std::byte&>(memory[page * bench::page_bytes]) != std::byte{7}) throw std::runtime_error("wrong content");
+  if (static_cast<volatile std::byte&>(memory[page * bench::page_bytes]) != std::byte{7})
+    throw std::runtime_error("wrong content");
 }
 
 void all() { quire::barrier{}.arrive_and_wait(); }
@@ -101,14 +104,17 @@ void cold_reads(const settings& wanted, const std::string& path, int node) {
 /// Each node reads all of the file, which comes from a slow device.
 void all_read(const settings& wanted, const std::string& path, int node) {
   const std::uint64_t bytes = std::min<std::uint64_t>(wanted.bytes, 32u << 20);
-  const quire::file file("shared", {.linker = "throttle", .what = "mbps=" + std::to_string(static_cast<int>(device_mbps)) + ";file;" + path,
-                                    .flags = quire::file::create | quire::file::read_only, .node = 0});
+  const quire::file file("shared", {.linker = "throttle",
+                                    .what = "mbps=" + std::to_string(static_cast<int>(device_mbps)) + ";file;" + path,
+                                    .flags = quire::file::create | quire::file::read_only,
+                                    .node = 0});
   const auto memory = file.bytes();
   all();
   const std::uint64_t before = bytes_read(), start = bench::now_ns();
   for (std::size_t page = 0; page < bytes / bench::page_bytes; ++page) touch(memory, page);
   all();
-  const double device_s = static_cast<double>(bytes) / (device_mbps * 1e6), took_s = static_cast<double>(bench::now_ns() - start) / 1e9;
+  const double device_s = static_cast<double>(bytes) / (device_mbps * 1e6),
+               took_s = static_cast<double>(bench::now_ns() - start) / 1e9;
   // rchar counts what nodes send each other over TCP as well: over shared memory it is files alone.
   const auto read = quire::all_reduce(static_cast<std::int64_t>(bytes_read() - before), quire::operation::sum);
   if (node != 0) return;
@@ -153,7 +159,8 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("What the pages of a file cost that all nodes use. Start it as `quire run -n 4 quire_containers`.");
+  bench::program here(
+      "What the pages of a file cost that all nodes use. Start it as `quire run -n 4 quire_containers`.");
   here.add_size("--bytes", wanted.bytes, "of the file");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "times that all is done");
   here.add_text("--directory", wanted.directory, "for the file, on a disk");

@@ -4,7 +4,8 @@
 //   node 0 writes them (upgrade: node 1 has copies), node 1 reads, node 1 writes (upgrade: node 0 has copies), node 0
 //   writes (miss: node 1 owns them), node 1 reads.
 // On more nodes pages go between nodes 1 and 2, while node 0 is the manager of all:
-//   node 2 writes them, node 1 reads (node 2 owns them), all others read, node 1 writes (upgrade: all have copies), node 2 writes (node 1 owns them).
+//   node 2 writes them, node 1 reads (node 2 owns them), all others read, node 1 writes (upgrade: all have copies),
+//   node 2 writes (node 1 owns them).
 #include <quire/quire.hpp>
 
 #include "common/job.hpp"
@@ -88,7 +89,8 @@ void measure_two(const quire::session& job, phases& work, std::uint64_t rounds) 
 }
 
 void measure_many(const quire::session& job, phases& work, std::uint64_t rounds) {
-  bench::samples read("read_fault_third", "us"), upgrade("upgrade_fault_of_all", "us"), write("write_fault_third", "us");
+  bench::samples read("read_fault_third", "us"), upgrade("upgrade_fault_of_all", "us"),
+      write("write_fault_third", "us");
   bench::samples untold("read_fault_of_others", "us");
   work.write(1, nullptr);
   work.write(2, nullptr);
@@ -109,15 +111,18 @@ void run(const settings& wanted) {
     return quire::region::create(wanted.pages * bench::page_bytes, {.place = quire::placement::node, .home = 0});
   });
   phases work(job, memory.span<page>().first(wanted.pages));
-  if (job.nodes() == 2) measure_two(job, work, wanted.rounds);
-  else measure_many(job, work, wanted.rounds);
+  if (job.nodes() == 2)
+    measure_two(job, work, wanted.rounds);
+  else
+    measure_many(job, work, wanted.rounds);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("Read, write and upgrade faults on Quire. Start it as `quire run -n 2 quire_fault`, or on more nodes.");
+  bench::program here(
+      "Read, write and upgrade faults on Quire. Start it as `quire run -n 2 quire_fault`, or on more nodes.");
   here.add_number("--pages", wanted.pages, 1, 1 << 20, "pages of 4 KiB");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "times through all states");
   return here.run(argc, argv, [&] { run(wanted); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Garbage-collected heaps: how long an allocation takes, and a collection of a graph of so many objects, most of whose references lead anywhere. Objects
-// have three references and two words. Each node makes its part of the objects; floor_gc does the same with libgc and one thread.
+// Garbage-collected heaps: how long an allocation takes, and a collection of a graph of so many objects, most of whose
+// references lead anywhere. Objects have three references and two words. Each node makes its part of the objects;
+// floor_gc does the same with libgc and one thread.
 #include <quire/gc.hpp>
 #include <quire/quire.hpp>
 
@@ -30,7 +31,8 @@ void measure(const quire::session& job, std::uint64_t rounds, std::uint64_t coun
   if (node == 0) all = heap.make_array<gc::ref<object>>(count);
   quire::barrier{}.arrive_and_wait();
   const std::uint64_t first = count * node / nodes, end = count * (node + 1) / nodes;
-  bench::samples make("gc_make", "us"), whole("gc_collect", "ms"), pause("gc_pause", "ms"), cpu("gc_cpu", "ms"), messages("gc_messages", "messages");
+  bench::samples make("gc_make", "us"), whole("gc_collect", "ms"), pause("gc_pause", "ms"), cpu("gc_cpu", "ms"),
+      messages("gc_messages", "messages");
   const std::uint64_t start = bench::now_ns();
   std::vector<gc::ref<object>> mine(end - first);
   for (auto& one : mine) one = heap.make<object>();

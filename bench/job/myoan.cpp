@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_myoan: Table 1 of MYOAN (Cabillic, Priol and Puaut), its six cases, with the messages of each. Start it on three
-// nodes for cases 1 to 5, on 33 for case 6 (32 replicas). For each case the time of a fault, in microseconds, and the
-// messages that all nodes send for it; what the counting itself sends is taken off.
+// quire_myoan: Table 1 of MYOAN (Cabillic, Priol and Puaut), its six cases, with the messages of each. Start it on
+// three nodes for cases 1 to 5, on 33 for case 6 (32 replicas). For each case the time of a fault, in microseconds, and
+// the messages that all nodes send for it; what the counting itself sends is taken off.
 #include <chrono>
 
 #include <quire/quire.hpp>
@@ -42,7 +42,8 @@ std::int64_t messages() {
 void measure(const quire::session& job, const table_case& c, std::uint64_t pages, bool only_counting, double& sent,
              bench::samples* times) {
   const auto all = quire::from_node(0, [&] {
-    return quire::region::create(pages * page, {.place = quire::placement::node, .home = c.manager}).span<std::uint64_t>();
+    return quire::region::create(pages * page, {.place = quire::placement::node, .home = c.manager})
+        .span<std::uint64_t>();
   });
   const auto word = [&](std::uint64_t p) -> volatile std::uint64_t& { return all[p * page_words]; };
   if (c.owner == job.node()) {
@@ -92,7 +93,8 @@ void run(std::uint64_t pages) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::program program("MYOAN's Table 1; start it with `quire run -n 3 --set read_ahead=0`, and -n 33 for its last case.");
+  bench::program program(
+      "MYOAN's Table 1; start it with `quire run -n 3 --set read_ahead=0`, and -n 33 for its last case.");
   std::uint64_t pages = 200;
   program.add_number("--pages", pages, 1, 100000, "faults of each case; MYOAN: 200");
   return program.run(argc, argv, [&] { run(pages); });

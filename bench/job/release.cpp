@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_release: what release consistency costs. Start it on two nodes or more, with QUIRE_MOVE_HOMES=0; all pages have their home on
-// node 0. Nodes beyond the second meet the others, and write in phases. In microseconds:
+// quire_release: what release consistency costs. Start it on two nodes or more, with QUIRE_MOVE_HOMES=0; all pages have
+// their home on node 0. Nodes beyond the second meet the others, and write in phases. In microseconds:
 //
 //   write N     node 1 writes a word in each of N pages of which it has copies: faults and twins
 //   barrier N   the job barrier after that: diffs, applied at the home, and notices
@@ -156,7 +156,8 @@ void measure_phases(int node, quire::consistency how, const char* name, std::uin
 void run(std::uint64_t rounds) {
   const quire::session job;
   bench::expect_nodes_or_more(job, 2);
-  for (const std::size_t pages : {0, 100, 1000, 10000}) measure_barrier(job.node(), pages, pages > 1000 ? rounds / 4 + 1 : rounds);
+  for (const std::size_t pages : {0, 100, 1000, 10000})
+    measure_barrier(job.node(), pages, pages > 1000 ? rounds / 4 + 1 : rounds);
   for (const std::size_t pages : {0, 1000}) {
     measure_release(job.node(), pages, rounds);
     measure_acquire(job.node(), pages, rounds);
@@ -173,7 +174,8 @@ void run(std::uint64_t rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::program program("What release consistency costs two nodes or more; start it with `quire run -n 2 --set move_homes=0`.");
+  bench::program program(
+      "What release consistency costs two nodes or more; start it with `quire run -n 2 --set move_homes=0`.");
   std::uint64_t rounds = 40;
   program.add_number("--rounds", rounds, 1, 100000, "of every measurement");
   return program.run(argc, argv, [&] { run(rounds); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_sync: barriers, a mutex that moves from node to node, and atomic additions on a word that node 0 owns; the last node tells.
-// Start it on two nodes or more. With two nodes each of the three needs one message and its answer. With more a mutex that comes to the last node
-// has its home at node 0, and was last locked by a third node: three messages.
+// quire_sync: barriers, a mutex that moves from node to node, and atomic additions on a word that node 0 owns; the last
+// node tells. Start it on two nodes or more. With two nodes each of the three needs one message and its answer. With
+// more a mutex that comes to the last node has its home at node 0, and was last locked by a third node: three messages.
 #include <quire/quire.hpp>
 
 #include "common/job.hpp"
@@ -64,7 +64,8 @@ void run(std::uint64_t count) {
 
 int main(int argc, char** argv) {
   std::uint64_t count = 10000;
-  bench::program here("Barriers, locks and atomic operations. Start it as `quire run -n 2 quire_sync`, or on more nodes.");
+  bench::program here(
+      "Barriers, locks and atomic operations. Start it as `quire run -n 2 quire_sync`, or on more nodes.");
   here.add_number("--count", count, 10, 10'000'000, "how many of each");
   return here.run(argc, argv, [&] { run(count); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_transactions: what transactions cost (node 0, while the others do nothing), and a bank whose accounts have a page each: transfers of all nodes as
-// transactions, and under one quire::mutex, in turn. For any number of nodes.
+// quire_transactions: what transactions cost (node 0, while the others do nothing), and a bank whose accounts have a
+// page each: transfers of all nodes as transactions, and under one quire::mutex, in turn. For any number of nodes.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -30,10 +30,16 @@ constexpr std::size_t page_bytes = 4096;
 class words {
  public:
   words(quire::consistency how, std::uint64_t count)
-      : at_(quire::from_node(0, [&] {
-              return quire::region::create(count * page_bytes, {.consistency = how, .place = quire::placement::modulo});
-            }).bytes().data()) {}
-  volatile std::int64_t& operator[](std::size_t i) const noexcept { return *reinterpret_cast<volatile std::int64_t*>(at_ + i * page_bytes); }
+      : at_(quire::from_node(0,
+                             [&] {
+                               return quire::region::create(count * page_bytes,
+                                                            {.consistency = how, .place = quire::placement::modulo});
+                             })
+                .bytes()
+                .data()) {}
+  volatile std::int64_t& operator[](std::size_t i) const noexcept {
+    return *reinterpret_cast<volatile std::int64_t*>(at_ + i * page_bytes);
+  }
 
  private:
   std::byte* at_;
@@ -65,7 +71,8 @@ void measure_costs(const quire::session& job, const settings& wanted) {
   measure(job, "empty", wanted, [](std::uint64_t) { quire::atomically([] {}); });
   measure(job, "read", wanted, [&](std::uint64_t) { (void)quire::atomically([&] { return std::int64_t{at[0]}; }); });
   measure(job, "write the same page", wanted, [&](std::uint64_t) { quire::atomically([&] { at[0] = at[0] + 1; }); });
-  measure(job, "write another page", wanted, [&](std::uint64_t i) { quire::atomically([&] { at[i % pages] = at[i % pages] + 1; }); });
+  measure(job, "write another page", wanted,
+          [&](std::uint64_t i) { quire::atomically([&] { at[i % pages] = at[i % pages] + 1; }); });
   if (job.nodes() == 1) return;
   // The last node reads the page each time; beside it the same on a sequential page.
   const words plain(quire::consistency::sequential, 1);
@@ -77,7 +84,8 @@ void measure_costs(const quire::session& job, const settings& wanted) {
       (void)std::int64_t{plain[0]};
     }
     meet();
-    if (reads && (at[pages] != static_cast<std::int64_t>(i) || plain[0] != static_cast<std::int64_t>(i))) throw std::runtime_error("a page is old");
+    if (reads && (at[pages] != static_cast<std::int64_t>(i) || plain[0] != static_cast<std::int64_t>(i)))
+      throw std::runtime_error("a page is old");
     meet();
     if (job.node() == 0) {
       commit.time([&] { quire::atomically([&] { at[pages] = at[pages] + 1; }); });
@@ -97,15 +105,18 @@ double transfer(const quire::session& job, const settings& wanted, std::uint64_t
   std::minstd_rand random(static_cast<unsigned>(job.node()) + 1);
   meet();
   const auto start = bench::now_ns();
-  for (std::uint64_t i = 0; i < wanted.transfers; ++i) one(random() % accounts, random() % accounts, static_cast<std::int64_t>(random() % 100));
+  for (std::uint64_t i = 0; i < wanted.transfers; ++i)
+    one(random() % accounts, random() % accounts, static_cast<std::int64_t>(random() % 100));
   meet();
-  return static_cast<double>(bench::now_ns() - start) / 1000 / static_cast<double>(wanted.transfers * static_cast<std::uint64_t>(job.nodes()));
+  return static_cast<double>(bench::now_ns() - start) / 1000 /
+         static_cast<double>(wanted.transfers * static_cast<std::uint64_t>(job.nodes()));
 }
 
 void measure_bank(const quire::session& job, const settings& wanted, const char* name, std::uint64_t accounts) {
   const words at(quire::consistency::transactional, accounts), plain(quire::consistency::sequential, accounts);
   auto guard = quire::from_node(0, [] { return quire::mutex::create(); });
-  bench::samples by_transactions(std::string("bank ") + name, "us"), by_mutex(std::string("bank ") + name + " under a mutex", "us");
+  bench::samples by_transactions(std::string("bank ") + name, "us"),
+      by_mutex(std::string("bank ") + name + " under a mutex", "us");
   bench::ratio gain(std::string("bank ") + name, "of a mutex");
   for (std::uint64_t round = 0; round <= wanted.rounds; ++round) {
     const double a = transfer(job, wanted, accounts, [&](std::size_t from, std::size_t to, std::int64_t amount) {
@@ -155,7 +166,9 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("What transactions cost, and a bank by transactions and under a mutex. Start it as `quire run -n 2 quire_transactions`.");
+  bench::program here(
+      "What transactions cost, and a bank by transactions and under a mutex. Start it as `quire run -n 2 "
+      "quire_transactions`.");
   here.add_number("--times", wanted.times, 8, 1 << 20, "transactions of a measurement");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "measurements of each kind");
   here.add_number("--transfers", wanted.transfers, 1, 1 << 20, "of each node");

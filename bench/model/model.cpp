@@ -69,7 +69,8 @@ void print_json(const row& r, const bench::model::settings& wanted) {
   std::printf("\"counters\": {");
   separator = "";
   for (std::size_t i = 0; i < f.counters.size(); ++i) {
-    std::printf("%s\"%s\": %llu", separator, quire::core::counter_table[i].name, static_cast<unsigned long long>(f.counters[i]));
+    std::printf("%s\"%s\": %llu", separator, quire::core::counter_table[i].name,
+                static_cast<unsigned long long>(f.counters[i]));
     separator = ", ";
   }
   std::printf("}, ");
@@ -86,7 +87,8 @@ outcome median_of(std::vector<outcome> all) {
     std::ranges::sort(values);
     part(middle) = values[values.size() / 2];
   };
-  for (const auto part : {&outcome::time, &outcome::messages, &outcome::bytes, &outcome::read_faults, &outcome::write_faults, &outcome::events})
+  for (const auto part : {&outcome::time, &outcome::messages, &outcome::bytes, &outcome::read_faults,
+                          &outcome::write_faults, &outcome::events})
     median([&](outcome& o) -> std::uint64_t& { return o.*part; });
   for (std::size_t i = 0; i < middle.counters.size(); ++i)
     median([&](outcome& o) -> std::uint64_t& { return o.counters[i]; });

@@ -49,7 +49,9 @@ void add_shapes(CLI::App& app, settings& wanted) {
   app.add_option("--sor-iterations", wanted.sor.iterations, "SOR: sweeps over red and black")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--sor-cell-bytes", wanted.sor.cell_bytes, "SOR: bytes of a cell")->check(CLI::IsMember({4, 8}))->capture_default_str();
+  app.add_option("--sor-cell-bytes", wanted.sor.cell_bytes, "SOR: bytes of a cell")
+      ->check(CLI::IsMember({4, 8}))
+      ->capture_default_str();
   app.add_option("--sor-cell-ns", wanted.sor.cell_ns, "SOR: time to update a cell")->capture_default_str();
   app.add_option("--cg-rows", wanted.cg.rows, "CG: rows; 14,000 is class A, 75,000 class B")
       ->check(positive)
@@ -68,15 +70,28 @@ void add_shapes(CLI::App& app, settings& wanted) {
       ->check(CLI::Range(3, 1 << 16))
       ->each([&wanted](const std::string& rows) { wanted.helmholtz.columns = std::stoull(rows); })
       ->capture_default_str();
-  app.add_option("--helmholtz-iterations", wanted.helmholtz.iterations, "Helmholtz: iterations")->check(positive)->capture_default_str();
-  app.add_option("--helmholtz-point-ns", wanted.helmholtz.point_ns, "Helmholtz: time for a new value")->capture_default_str();
-  app.add_option("--ep-batches", wanted.ep.batches, "EP: of 65,536 pairs; 512 is class W")->check(positive)->capture_default_str();
+  app.add_option("--helmholtz-iterations", wanted.helmholtz.iterations, "Helmholtz: iterations")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--helmholtz-point-ns", wanted.helmholtz.point_ns, "Helmholtz: time for a new value")
+      ->capture_default_str();
+  app.add_option("--ep-batches", wanted.ep.batches, "EP: of 65,536 pairs; 512 is class W")
+      ->check(positive)
+      ->capture_default_str();
   app.add_option("--ep-pair-ns", wanted.ep.pair_ns, "EP: time for a pair")->capture_default_str();
-  app.add_option("--raytracer-width", wanted.raytracer.width, "ray tracer: pixels across")->check(positive)->capture_default_str();
-  app.add_option("--raytracer-height", wanted.raytracer.height, "ray tracer: pixels down")->check(positive)->capture_default_str();
-  app.add_flag("--raytracer-papers-scene", wanted.raytracer.papers_scene, "ray tracer: rows take as long as those of 99 spheres and 8 triangles");
-  app.add_option("--openmp-rounds", wanted.openmp_rounds, "constructs of OpenMP: how many of them")->check(positive)->capture_default_str();
-  app.add_option("--raytracer-pixel-ns", wanted.raytracer.pixel_ns, "ray tracer: time for a pixel")->capture_default_str();
+  app.add_option("--raytracer-width", wanted.raytracer.width, "ray tracer: pixels across")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--raytracer-height", wanted.raytracer.height, "ray tracer: pixels down")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_flag("--raytracer-papers-scene", wanted.raytracer.papers_scene,
+               "ray tracer: rows take as long as those of 99 spheres and 8 triangles");
+  app.add_option("--openmp-rounds", wanted.openmp_rounds, "constructs of OpenMP: how many of them")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--raytracer-pixel-ns", wanted.raytracer.pixel_ns, "ray tracer: time for a pixel")
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -86,11 +101,14 @@ settings parse(int argc, char** argv) {
   for (unsigned n = 1; n <= ::quire::model::max_nodes; n *= 2) wanted.nodes.push_back(n);
   CLI::App app{
       "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/design/model.md)"};
-  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md, helmholtz, ep, raytracer, all of these unless given; constructs of OpenMP: openmp-barrier, openmp-region, "
+  app.add_option("--app", wanted.applications,
+                 "access patterns: sor, cg, md, helmholtz, ep, raytracer, all of these unless given; constructs of "
+                 "OpenMP: openmp-barrier, openmp-region, "
                  "openmp-sum-gcc, openmp-sum-clang")
       ->delimiter(',')
       ->check(CLI::IsMember(wanted.applications) | CLI::IsMember(names_of_constructs()));
-  app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given. transactional: of sor and raytracer")
+  app.add_option("--consistency", wanted.consistencies,
+                 "sequential, release; both unless given. transactional: of sor and raytracer")
       ->delimiter(',')
       ->check(CLI::IsMember({"sequential", "release", "transactional"}));
   std::string commit = wanted.node.commit->name;
@@ -100,9 +118,11 @@ settings parse(int argc, char** argv) {
   app.add_option("--nodes", wanted.nodes, "numbers of nodes; 1, 2, 4 to 1024 unless given")
       ->delimiter(',')
       ->check(CLI::Range(1u, ::quire::model::max_nodes));
-  app.add_option("--network", wanted.network,
-                 "what the prices below are, unless they are given: shm, tcp: as measured; ib, gigabit, ethernet100: assumed")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(quire::timed::preset_names), std::end(quire::timed::preset_names))))
+  app.add_option(
+         "--network", wanted.network,
+         "what the prices below are, unless they are given: shm, tcp: as measured; ib, gigabit, ethernet100: assumed")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(quire::timed::preset_names), std::end(quire::timed::preset_names))))
       ->capture_default_str();
   std::map<const price_option*, std::optional<std::uint64_t>> given;
   for (const price_option& price : quire::timed::price_options())
@@ -111,11 +131,15 @@ settings parse(int argc, char** argv) {
   bool hints = true;
   app.add_flag("!--no-hints", hints, "programs do not say beforehand what they will touch");
   app.add_flag("!--no-read-ahead", wanted.node.read_ahead, "sweeps are not noticed");
-  app.add_option("--unevenness", wanted.node.unevenness, "threads compute faster or slower by up to this part, from one synchronisation to the next")
+  app.add_option("--unevenness", wanted.node.unevenness,
+                 "threads compute faster or slower by up to this part, from one synchronisation to the next")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  app.add_option("--runs", wanted.runs, "with --unevenness: of so many runs the median is told")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--cores", wanted.node.cores, "as on one machine: cores that all nodes share; 0: each thread and each runtime has its own")
+  app.add_option("--runs", wanted.runs, "with --unevenness: of so many runs the median is told")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--cores", wanted.node.cores,
+                 "as on one machine: cores that all nodes share; 0: each thread and each runtime has its own")
       ->capture_default_str();
   app.add_flag("--json", wanted.json, "a line of JSON for each run");
   try {
@@ -134,8 +158,10 @@ settings parse(int argc, char** argv) {
   return wanted;
 }
 
-quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes, bool transactional) const {
-  if (transactional && application != "sor" && application != "raytracer") throw std::runtime_error(application + " has no transactions");
+quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes,
+                                           bool transactional) const {
+  if (transactional && application != "sor" && application != "raytracer")
+    throw std::runtime_error(application + " has no transactions");
   if (application == "sor") {
     quire::timed::sor_shape shape = sor;
     shape.transactional = transactional;

@@ -26,7 +26,8 @@ struct settings {
   bool json = false;
 
   /// Throws std::runtime_error where the application has no transactions.
-  [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes, bool transactional) const;
+  [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes,
+                                                 bool transactional) const;
 };
 
 /// Prints and exits on --help and on errors.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multiview_costs: faults on minipages of 128 bytes beside those on pages, by units in random order (Millipage, Table 1 and section 4.2). Start it on two
-// nodes or more. Units lie on pages of their own, so both kinds touch as many pages, and have their manager at node 0. In each round, for both kinds in turn:
-//   node 0 writes them; the last node reads (one copy to fetch); it writes (upgrade: one copy to take away); node 0 writes again;
-//   for each k: nodes 1 to k read; the last node writes (miss: node 0's copy, and k more, go).
+// multiview_costs: faults on minipages of 128 bytes beside those on pages, by units in random order (Millipage, Table 1
+// and section 4.2). Start it on two nodes or more. Units lie on pages of their own, so both kinds touch as many pages,
+// and have their manager at node 0. In each round, for both kinds in turn:
+//   node 0 writes them; the last node reads (one copy to fetch); it writes (upgrade: one copy to take away); node 0
+//   writes again; for each k: nodes 1 to k read; the last node writes (miss: node 0's copy, and k more, go).
 #include <quire/quire.hpp>
 
 #include <memory>
@@ -25,10 +26,12 @@ constexpr std::size_t minipage_bytes = 128;
 /// A word of each unit.
 class units {
  public:
-  units(const quire::session& job, std::size_t bytes, std::uint64_t count) : name_(std::to_string(bytes)), order_(bench::random_order(count)) {
+  units(const quire::session& job, std::size_t bytes, std::uint64_t count)
+      : name_(std::to_string(bytes)), order_(bench::random_order(count)) {
     const auto memory = quire::from_node(0, [&] {
-      return quire::region::create(count * bench::page_bytes,
-                                   {.place = quire::placement::node, .home = 0, .minipage_bytes = bytes < bench::page_bytes ? bytes : 0});
+      return quire::region::create(
+          count * bench::page_bytes,
+          {.place = quire::placement::node, .home = 0, .minipage_bytes = bytes < bench::page_bytes ? bytes : 0});
     });
     std::byte* const first = memory.bytes().data();
     for (std::size_t page = 0; page < count; ++page) {
@@ -90,9 +93,11 @@ struct figure {
 /// What is measured of one kind of units. The last node has the figures.
 class kind {
  public:
-  kind(const quire::session& job, std::size_t bytes, std::uint64_t count) : last_(job.nodes() - 1), all_(job, bytes, count) {
+  kind(const quire::session& job, std::size_t bytes, std::uint64_t count)
+      : last_(job.nodes() - 1), all_(job, bytes, count) {
     for (const std::string what : {"read ", "upgrade "}) found.push_back(std::make_unique<figure>(what + all_.name()));
-    for (int k = 0; k < last_; ++k) found.push_back(std::make_unique<figure>("write " + all_.name() + " " + std::to_string(k)));
+    for (int k = 0; k < last_; ++k)
+      found.push_back(std::make_unique<figure>("write " + all_.name() + " " + std::to_string(k)));
   }
   /// The first time makes frames, and does not count.
   void round(bool counts) {
@@ -122,7 +127,8 @@ void measure_lookup(std::byte* minipages, std::uint64_t count) {
     const auto start = bench::now_ns();
     for (std::uint64_t i = 0; i < count; ++i) {
       void* at = nullptr;
-      if (quire_view(minipages + i * minipage_bytes, QUIRE_FINE, &at) != QUIRE_OK) throw std::runtime_error("a minipage has no view");
+      if (quire_view(minipages + i * minipage_bytes, QUIRE_FINE, &at) != QUIRE_OK)
+        throw std::runtime_error("a minipage has no view");
     }
     times.add(static_cast<double>(bench::now_ns() - start) / 1000 / static_cast<double>(count));
   }
@@ -135,7 +141,8 @@ void run(const settings& wanted) {
   kind fine(job, minipage_bytes, wanted.units), pages(job, bench::page_bytes, wanted.units);
   for (std::uint64_t round = 0; round <= wanted.rounds; ++round)
     for (kind* const k : {&fine, &pages}) k->round(round != 0);
-  const auto some = quire::from_node(0, [] { return quire::region::create(1 << 20, {.minipage_bytes = minipage_bytes}); });
+  const auto some =
+      quire::from_node(0, [] { return quire::region::create(1 << 20, {.minipage_bytes = minipage_bytes}); });
   if (job.node() == job.nodes() - 1) {
     for (std::size_t i = 0; i < fine.found.size(); ++i) {
       const figure &a = *fine.found[i], &b = *pages.found[i];
@@ -154,7 +161,9 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here("Faults on minipages of 128 bytes, and on pages. Start it as `quire run -n 2 multiview_costs`, or on more nodes.");
+  bench::program here(
+      "Faults on minipages of 128 bytes, and on pages. Start it as `quire run -n 2 multiview_costs`, or on more "
+      "nodes.");
   here.add_number("--units", wanted.units, 1, 1 << 16, "units of each kind");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "times through all states");
   return here.run(argc, argv, [&] { run(wanted); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multiview_model: Millipage's applications and basic costs on 1 to 8 nodes in virtual time, by the real protocols: at the prices of this machine's
-// network (sim/timed/prices.cpp), or at those that the paper has published. Prints a line of JSON for each number of nodes.
+// multiview_model: Millipage's applications and basic costs on 1 to 8 nodes in virtual time, by the real protocols: at
+// the prices of this machine's network (sim/timed/prices.cpp), or at those that the paper has published. Prints a line
+// of JSON for each number of nodes.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -25,7 +26,8 @@ struct settings {
   bool polling = false;
 };
 
-// ---- Prices ------------------------------------------------------------------------------------------------------------
+// ---- Prices
+// ------------------------------------------------------------------------------------------------------------
 
 /// What is published of Millipage: Table 1, and the fetches of section 4.2.
 namespace published {
@@ -43,8 +45,8 @@ time_ns fetch_time(const prices& p, std::uint64_t bytes) {
   return run_job(o, fetches(bytes, false, 0)).time / repetitions;
 }
 
-/// A message's price is its header's, half at each end, and a rate; each message that arrives is looked up. What the published fetches take beyond these is
-/// the way back of the thread, and copying where content arrives.
+/// A message's price is its header's, half at each end, and a rate; each message that arrives is looked up. What the
+/// published fetches take beyond these is the way back of the thread, and copying where content arrives.
 prices paper() {
   prices p;
   p.latency_ns = 0;
@@ -63,10 +65,13 @@ prices paper() {
   return p;
 }
 
-// ---- Runs --------------------------------------------------------------------------------------------------------------
+// ---- Runs
+// --------------------------------------------------------------------------------------------------------------
 
 workload load_of(const settings& wanted) {
-  return {.how = {.minipages = wanted.sharing != "pages", .chunk = static_cast<unsigned>(wanted.chunk), .composed = wanted.sharing == "composed"},
+  return {.how = {.minipages = wanted.sharing != "pages",
+                  .chunk = static_cast<unsigned>(wanted.chunk),
+                  .composed = wanted.sharing == "composed"},
           .serial_ns = wanted.serial_us * 1000,
           .size = wanted.size,
           .rounds = static_cast<unsigned>(wanted.rounds)};
@@ -85,11 +90,15 @@ void run_application(const settings& wanted, node_options& options) {
   for (options.nodes = 1; options.nodes <= wanted.nodes; options.nodes *= 2) {
     const outcome found = run_job(options, pattern_of(wanted, options.nodes));
     const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-    std::printf("{\"nodes\": %u, \"time_s\": %.9f, \"messages\": %llu, \"bytes\": %llu, \"read_faults\": %llu, \"write_faults\": %llu", options.nodes,
-                static_cast<double>(found.time) * 1e-9, number(found.messages), number(found.bytes), number(found.read_faults), number(found.write_faults));
+    std::printf(
+        "{\"nodes\": %u, \"time_s\": %.9f, \"messages\": %llu, \"bytes\": %llu, \"read_faults\": %llu, "
+        "\"write_faults\": %llu",
+        options.nodes, static_cast<double>(found.time) * 1e-9, number(found.messages), number(found.bytes),
+        number(found.read_faults), number(found.write_faults));
     for (std::size_t i = 0; i < found.counters.size(); ++i) {
       const std::string name = quire::core::counter_table[i].name;
-      if (name == "competing_requests" || name == "locks" || name == "barriers") std::printf(", \"%s\": %llu", name.c_str(), number(found.counters[i]));
+      if (name == "competing_requests" || name == "locks" || name == "barriers")
+        std::printf(", \"%s\": %llu", name.c_str(), number(found.counters[i]));
     }
     std::printf("}\n");
     std::fflush(stdout);
@@ -100,13 +109,15 @@ void run_costs(const settings& wanted, node_options& options) {
   options.read_ahead = false;
   const auto tell = [&](const std::string& name, unsigned nodes, const pattern& what) {
     options.nodes = nodes;
-    std::printf("{\"name\": \"%s\", \"us\": %.3f}\n", name.c_str(), static_cast<double>(run_job(options, what).time) / repetitions / 1000);
+    std::printf("{\"name\": \"%s\", \"us\": %.3f}\n", name.c_str(),
+                static_cast<double>(run_job(options, what).time) / repetitions / 1000);
   };
   const auto most = static_cast<unsigned>(wanted.nodes);
   for (const std::uint64_t bytes : {std::uint64_t{128}, timed::page_bytes}) {
     const std::string unit = std::to_string(bytes);
     tell("read " + unit, 2, fetches(bytes, false, 0));
-    for (unsigned copies = 0; copies + 2 <= most; ++copies) tell("write " + unit + " " + std::to_string(copies), copies + 2, fetches(bytes, true, copies));
+    for (unsigned copies = 0; copies + 2 <= most; ++copies)
+      tell("write " + unit + " " + std::to_string(copies), copies + 2, fetches(bytes, true, copies));
   }
   for (unsigned nodes = 1; nodes <= most; ++nodes) tell("barrier " + std::to_string(nodes), nodes, barriers());
   tell("lock", 2, locks());
@@ -126,7 +137,8 @@ int main(int argc, char** argv) {
   bench::program here("Millipage's applications and basic costs, in virtual time.");
   here.add_choice("--app", wanted.application, {"costs", "water", "lu", "is", "sor", "tsp"}, "what runs");
   here.add_choice("--sharing", wanted.sharing, {"pages", "minipages", "composed"}, "units");
-  here.add_choice("--prices", wanted.prices, {"shm", "tcp", "paper"}, "this machine's by shared memory or TCP, or the published ones");
+  here.add_choice("--prices", wanted.prices, {"shm", "tcp", "paper"},
+                  "this machine's by shared memory or TCP, or the published ones");
   here.add_flag("--polling", wanted.polling, "a node that computes looks at messages 500 us late, as published");
   here.add_number("--nodes", wanted.nodes, 1, 64, "the most nodes");
   here.add_number("--chunk", wanted.chunk, 1, molecules_a_page, "elements in a minipage");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multiview_overhead: what it costs to read an array through n views (Millipage, section 4.1 and Figure 5). One process without Quire: a memfd, mapped n
-// times. Each page has n minipages of one size, and minipage j is read in view j; the array is read from its first element to its last. `skewed`: views
-// are nine pages farther from each other than they are long, as Quire's (core/view_map.hpp); `even`: they follow each other.
+// multiview_overhead: what it costs to read an array through n views (Millipage, section 4.1 and Figure 5). One process
+// without Quire: a memfd, mapped n times. Each page has n minipages of one size, and minipage j is read in view j; the
+// array is read from its first element to its last. `skewed`: views are nine pages farther from each other than they
+// are long, as Quire's (core/view_map.hpp); `even`: they follow each other.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,14 +36,17 @@ struct settings {
 /// One array, with all its views.
 class mapped_array {
  public:
-  mapped_array(std::size_t bytes, std::size_t views, bool skewed) : bytes_(bytes), views_(views), stride_(bytes + (skewed ? skew : 0)) {
+  mapped_array(std::size_t bytes, std::size_t views, bool skewed)
+      : bytes_(bytes), views_(views), stride_(bytes + (skewed ? skew : 0)) {
     const int file = ::memfd_create("multiview", MFD_CLOEXEC);
-    if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) throw std::runtime_error("no memory for the array");
+    if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0)
+      throw std::runtime_error("no memory for the array");
     void* const at = ::mmap(nullptr, stride_ * views, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::runtime_error("no addresses for " + std::to_string(views) + " views");
     at_ = static_cast<std::byte*>(at);
     for (std::size_t v = 0; v < views; ++v) {
-      const void* const view = ::mmap(at_ + v * stride_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+      const void* const view =
+          ::mmap(at_ + v * stride_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
       if (view == MAP_FAILED) throw std::runtime_error("a view cannot be mapped");
     }
     ::close(file);
@@ -85,7 +89,8 @@ double time_of(const mapped_array& a, std::uint64_t expected) {
 
 /// Each round reads through every number of views, in turn: its ratios are of one moment.
 template <class Element>
-void measure(const std::vector<std::unique_ptr<mapped_array>>& arrays, const std::string& what, const std::string& how, std::uint64_t rounds) {
+void measure(const std::vector<std::unique_ptr<mapped_array>>& arrays, const std::string& what, const std::string& how,
+             std::uint64_t rounds) {
   std::vector<bench::samples> times;
   std::vector<bench::ratio> ratios;
   for (const auto& a : arrays) {
@@ -110,7 +115,8 @@ void run(const settings& wanted) {
   for (const bool skewed : {true, false})
     for (std::size_t bytes = least_bytes; bytes <= wanted.largest; bytes *= 2) {
       std::vector<std::unique_ptr<mapped_array>> arrays;
-      for (std::size_t views = 1; views <= wanted.views; views *= 2) arrays.push_back(std::make_unique<mapped_array>(bytes, views, skewed));
+      for (std::size_t views = 1; views <= wanted.views; views *= 2)
+        arrays.push_back(std::make_unique<mapped_array>(bytes, views, skewed));
       const std::string how = std::to_string(bytes) + (skewed ? " skewed" : " even");
       measure<std::uint8_t>(arrays, "bytes", how, wanted.rounds);
       measure<std::uint64_t>(arrays, "words", how, wanted.rounds);

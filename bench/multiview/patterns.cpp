@@ -22,7 +22,9 @@ using timed::region_size;
 using timed::time_ns;
 
 [[nodiscard]] time_ns whole(double ns) { return static_cast<time_ns>(ns); }
-[[nodiscard]] row_range part(unsigned number, unsigned nodes, std::uint64_t all) { return {all * number / nodes, all * (number + 1) / nodes}; }
+[[nodiscard]] row_range part(unsigned number, unsigned nodes, std::uint64_t all) {
+  return {all * number / nodes, all * (number + 1) / nodes};
+}
 
 /// Elements in chunks that cross no page.
 class elements {
@@ -57,9 +59,11 @@ void make_mutexes(node& me, unsigned number, const handles& all) {
   me.barrier();
 }
 
-// ---- WATER -------------------------------------------------------------------------------------------------------------
+// ---- WATER
+// -------------------------------------------------------------------------------------------------------------
 
-void move_water(node& me, const workload& what, const elements& molecules, row_range mine, const std::vector<std::uint64_t>& mutexes) {
+void move_water(node& me, const workload& what, const elements& molecules, row_range mine,
+                const std::vector<std::uint64_t>& mutexes) {
   const std::uint64_t n = what.size, half = n / 2;
   const double pairs = static_cast<double>(what.rounds + 1) * static_cast<double>(n) * static_cast<double>(half);
   const time_ns molecule_ns = whole(static_cast<double>(what.serial_ns) / pairs * static_cast<double>(half));
@@ -83,7 +87,8 @@ void move_water(node& me, const workload& what, const elements& molecules, row_r
   }
 }
 
-// ---- LU ----------------------------------------------------------------------------------------------------------------
+// ---- LU
+// ----------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t block_edge = 32, block_bytes = block_edge * block_edge * sizeof(double);
 
@@ -97,7 +102,9 @@ struct matrix {
   [[nodiscard]] bool is_mine(std::uint64_t row, std::uint64_t column) const {
     return row % owner_rows * owner_columns + column % owner_columns == number;
   }
-  [[nodiscard]] std::uint64_t at(std::uint64_t row, std::uint64_t column) const { return (row * blocks + column) * block_bytes; }
+  [[nodiscard]] std::uint64_t at(std::uint64_t row, std::uint64_t column) const {
+    return (row * blocks + column) * block_bytes;
+  }
   std::uint64_t blocks, number, owner_rows = 1, owner_columns = 1;
 };
 
@@ -133,7 +140,8 @@ void factorise(node& me, const workload& what, const matrix& a) {
   }
 }
 
-// ---- IS ----------------------------------------------------------------------------------------------------------------
+// ---- IS
+// ----------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t piece_bytes = 256, value_bytes = 4;
 
@@ -154,7 +162,8 @@ void rank(node& me, const workload& what, unsigned number, unsigned nodes) {
   }
 }
 
-// ---- SOR ---------------------------------------------------------------------------------------------------------------
+// ---- SOR
+// ---------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t row_bytes = 256, border_rows = page_bytes / row_bytes;
 
@@ -178,7 +187,8 @@ void relax(node& me, const workload& what, const elements& rows, row_range mine)
   }
 }
 
-// ---- TSP ---------------------------------------------------------------------------------------------------------------
+// ---- TSP
+// ---------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t tour_bytes = 160, entry_bytes = 8;
 constexpr std::uint64_t most_tours = 9000;
@@ -204,7 +214,8 @@ void seek(node& me, const workload& what, const elements& tours, std::uint64_t m
     if (all.left == 0) return me.unlock(mutex);
     const auto touch_queue = [&] {  // from the root of the heap to some leaf
       std::uint64_t way = quire::sim::mix(++all.drawn);
-      for (std::uint64_t at = 0; at <= all.waiting.size(); at = 2 * at + 1 + way % 2, way /= 2) me.write(queue, at * entry_bytes, 8);
+      for (std::uint64_t at = 0; at <= all.waiting.size(); at = 2 * at + 1 + way % 2, way /= 2)
+        me.write(queue, at * entry_bytes, 8);
     };
     if (all.takes++ % takes_an_expansion == 0 || all.waiting.empty()) {
       for (unsigned i = 0; i < longer_tours && !all.free.empty(); ++i) {
@@ -255,7 +266,8 @@ pattern lu(const workload& what, unsigned nodes) {
   p.thread_of = [=](unsigned number) {
     return [=](node& me) {
       const matrix a(what, number, nodes);
-      run_crew(me, [&] { fill(me, a); }, [&] { factorise(me, what, a); });
+      run_crew(
+          me, [&] { fill(me, a); }, [&] { factorise(me, what, a); });
     };
   };
   return p;
@@ -263,10 +275,12 @@ pattern lu(const workload& what, unsigned nodes) {
 
 pattern is(const workload& what, unsigned nodes) {
   pattern p;
-  p.regions = {{.bytes = what.size * value_bytes, .minipage_bytes = what.how.minipages ? what.how.chunk * piece_bytes : 0}};
+  p.regions = {
+      {.bytes = what.size * value_bytes, .minipage_bytes = what.how.minipages ? what.how.chunk * piece_bytes : 0}};
   p.thread_of = [=](unsigned number) {
     return [=](node& me) {
-      run_crew(me, [] {}, [&] { rank(me, what, number, nodes); });
+      run_crew(
+          me, [] {}, [&] { rank(me, what, number, nodes); });
     };
   };
   return p;
@@ -302,7 +316,8 @@ pattern tsp(const workload& what, unsigned) {
     return [=](node& me) {
       make_mutexes(me, number, mutex);
       const auto prepare = [&] {
-        for (std::uint64_t i = 0; i < most_tours && number == 0; ++i) tours.write(me, pool, i), me.write(queue, i * entry_bytes, 8);
+        for (std::uint64_t i = 0; i < most_tours && number == 0; ++i)
+          tours.write(me, pool, i), me.write(queue, i * entry_bytes, 8);
       };
       run_crew(me, prepare, [&] { seek(me, what, tours, mutex->front(), *all); });
     };
@@ -310,7 +325,8 @@ pattern tsp(const workload& what, unsigned) {
   return p;
 }
 
-// ---- Table 1 -----------------------------------------------------------------------------------------------------------
+// ---- Table 1
+// -----------------------------------------------------------------------------------------------------------
 
 pattern fetches(std::uint64_t bytes, bool write, unsigned copies) {
   pattern p;

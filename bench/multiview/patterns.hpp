@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short models of the five applications of Millipage's evaluation, for sim/timed: what each node reads, writes and locks, in which order, with pages or
-// minipages as units; what they compute is but a time, in all that of the serial program. They follow apps/{water,lu,is,sor,tsp}. Left out: what
-// neither faults nor synchronises; TSP's search itself, whose tasks have lengths drawn at random and whose best length never changes: it is the roughest one.
+// Short models of the five applications of Millipage's evaluation, for sim/timed: what each node reads, writes and
+// locks, in which order, with pages or minipages as units; what they compute is but a time, in all that of the serial
+// program. They follow apps/{water,lu,is,sor,tsp}. Left out: what neither faults nor synchronises; TSP's search itself,
+// whose tasks have lengths drawn at random and whose best length never changes: it is the roughest one.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ inline constexpr unsigned molecules_a_page = 6;
 
 // Of Table 1: each node's times are those of so many of one thing, by the last node.
 inline constexpr unsigned repetitions = 16;
-/// That node fetches units that node 0 has written, to read them, or to write them when `copies` other nodes have read them (nodes - 2 at most).
+/// That node fetches units that node 0 has written, to read them, or to write them when `copies` other nodes have read
+/// them (nodes - 2 at most).
 [[nodiscard]] timed::pattern fetches(std::uint64_t bytes, bool write, unsigned copies);
 [[nodiscard]] timed::pattern barriers();
 /// It locks what node 0 has locked last.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What OpenMP's constructs cost, in microseconds; a line of JSON for each, as bench/common/samples.hpp has it. It knows nothing of Quire: the stock runtime runs it, and
- * `quire run`. An argument: how often. Without work (0) it only starts and ends. */
+/* What OpenMP's constructs cost, in microseconds; a line of JSON for each, as bench/common/samples.hpp has it. It knows
+ * nothing of Quire: the stock runtime runs it, and `quire run`. An argument: how often. Without work (0) it only starts
+ * and ends. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static void print(const char* name, int count) {
   double sum = 0;
   qsort(took, (size_t)count, sizeof *took, by_value);
   for (int i = 0; i < count; ++i) sum += took[i];
-  printf("{\"name\":\"%s\",\"unit\":\"us\",\"count\":%d,\"median\":%.3f,\"mean\":%.3f,\"min\":%.3f,\"p90\":%.3f}\n", name, count, took[count / 2], sum / count, took[0],
-         took[count * 9 / 10]);
+  printf("{\"name\":\"%s\",\"unit\":\"us\",\"count\":%d,\"median\":%.3f,\"mean\":%.3f,\"min\":%.3f,\"p90\":%.3f}\n",
+         name, count, took[count / 2], sum / count, took[0], took[count * 9 / 10]);
 }
 
 static double sum;

@@ -48,7 +48,8 @@ void* mapped(void* at, const char* what) {
   return at;
 }
 void* map(int fd, std::size_t bytes) {
-  return mapped(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0), "mmap");
+  return mapped(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0),
+                "mmap");
 }
 void expect(bool good, const char* what) {
   if (!good) bench::fail(what);
@@ -61,7 +62,8 @@ void use(table& times, void* application, void* system, std::size_t bytes, const
   const volatile std::byte* const page = static_cast<const std::byte*>(application);
   for (std::size_t at = 0; at < bytes; at += 4096) (void)page[at];
   times.time("protect none", [&] { expect(::mprotect(application, bytes, PROT_NONE) == 0, "mprotect"); });
-  times.time("protect read-write", [&] { expect(::mprotect(application, bytes, PROT_READ | PROT_WRITE) == 0, "mprotect"); });
+  times.time("protect read-write",
+             [&] { expect(::mprotect(application, bytes, PROT_READ | PROT_WRITE) == 0, "mprotect"); });
 }
 
 void with_descriptor(table& times, std::size_t bytes, const void* content, int (*create)(const settings&, std::size_t),
@@ -147,8 +149,8 @@ void with_process(table& times, std::size_t bytes, const void* content) {
 void run(const settings& wanted) {
   for (const std::size_t bytes : {std::size_t{4096}, std::size_t{64} << 20}) {
     const std::vector<std::byte> content(bytes, std::byte{1});
-    table memfd("memfd", bytes), posix("posix", bytes), sparse("file, ftruncate()", bytes), full("file, write()", bytes),
-        sysv("sysv", bytes), mdup("mdup", bytes), process("fork", bytes);
+    table memfd("memfd", bytes), posix("posix", bytes), sparse("file, ftruncate()", bytes),
+        full("file, write()", bytes), sysv("sysv", bytes), mdup("mdup", bytes), process("fork", bytes);
     for (std::uint64_t round = 0; round < wanted.rounds; ++round) {
       with_descriptor(memfd, bytes, content.data(), create_memfd, wanted, false);
       with_descriptor(posix, bytes, content.data(), create_posix, wanted, false);

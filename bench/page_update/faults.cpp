@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // page_update_faults: what it costs to notice an access and to give and take permission, by Quire's own pools and
-// detectors, in one process and without a protocol: delivery of a fault, the permission, the way back; protections singly and in
-// batches, with one running thread and with two; and how many pages in alternating states a process can have.
+// detectors, in one process and without a protocol: delivery of a fault, the permission, the way back; protections
+// singly and in batches, with one running thread and with two; and how many pages in alternating states a process can
+// have.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -43,7 +44,8 @@ struct pair {
 class area {
  public:
   area(const pair& p, std::uint64_t pages) : detector_(open(p)), pool_(make(p, pages * bench::page_bytes, *detector_)) {
-    if (detector_->attach(base(), pages * bench::page_bytes) != 0) throw std::runtime_error(p.name() + ": cannot attach");
+    if (detector_->attach(base(), pages * bench::page_bytes) != 0)
+      throw std::runtime_error(p.name() + ": cannot attach");
     if (pool_->populate(0, pages * bench::page_bytes) != 0) throw std::runtime_error(p.name() + ": no memory");
   }
   [[nodiscard]] std::byte* base() const { return pool_->application_view(); }
@@ -52,7 +54,8 @@ class area {
   /// The permission of `count` pages from `first` on, from one level to another.
   void change(std::size_t first, std::size_t count, access from, access to) const {
     const std::size_t bytes = count * bench::page_bytes;
-    const int error = to > from ? guard().permit(page(first), bytes, from, to) : guard().protect(page(first), bytes, from, to);
+    const int error =
+        to > from ? guard().permit(page(first), bytes, from, to) : guard().protect(page(first), bytes, from, to);
     if (error != 0) throw std::runtime_error("a permission cannot be changed");
   }
 

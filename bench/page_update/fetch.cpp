@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// page_update_fetch: page fetches from node 0 by node 1, one at a time, in random order, for ParADE's Figure 10. Prints for
-// each access the page, and when it began and ended (the clock of QUIRE_FAULT_TRACE, whose files tell what lay between).
+// page_update_fetch: page fetches from node 0 by node 1, one at a time, in random order, for ParADE's Figure 10. Prints
+// for each access the page, and when it began and ended (the clock of QUIRE_FAULT_TRACE, whose files tell what lay
+// between).
 #include <quire/quire.hpp>
 
 #include <cinttypes>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// page_update_properties: what sets the page pools apart (ParADE, Table 4), each found out on this machine: how many addresses
-// a shared byte takes, how large a pool can be, which detectors watch it, whether the disk slows it down, what is left
-// after kill -9, and whether the content outlives the program. Prints lines of JSON: {"name": pool, property: value, ...}.
+// page_update_properties: what sets the page pools apart (ParADE, Table 4), each found out on this machine: how many
+// addresses a shared byte takes, how large a pool can be, which detectors watch it, whether the disk slows it down,
+// what is left after kill -9, and whether the content outlives the program. Prints lines of JSON: {"name": pool,
+// property: value, ...}.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -111,10 +112,11 @@ struct row {
   bool content_after_kill = false;
 
   void print() const {
-    std::printf("{\"name\": \"%s\", \"addresses_per_byte\": %.2f, \"holds_64_gib\": %s, \"detectors\": \"%s\", "
-                "\"copy_after_sync\": %.2f, \"left_after_kill\": %zu, \"content_after_kill\": %s}\n",
-                name.c_str(), addresses_per_byte, holds_64_gib, detectors.c_str(), copy_after_sync,
-                left_after_kill, content_after_kill ? "true" : "false");
+    std::printf(
+        "{\"name\": \"%s\", \"addresses_per_byte\": %.2f, \"holds_64_gib\": %s, \"detectors\": \"%s\", "
+        "\"copy_after_sync\": %.2f, \"left_after_kill\": %zu, \"content_after_kill\": %s}\n",
+        name.c_str(), addresses_per_byte, holds_64_gib, detectors.c_str(), copy_after_sync, left_after_kill,
+        content_after_kill ? "true" : "false");
   }
 };
 

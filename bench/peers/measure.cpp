@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another shared memory system, measured as quire_fault, quire_sweep and quire_sync measure Quire: the same orders, phases and
-// names. Built by the scripts here with one of the bodies of system.h; two nodes.
-// Usage: PROGRAM [all|faults|sweep] [MEBIBYTES, 16 at least]. "sweep" includes barriers and locks.
+// Another shared memory system, measured as quire_fault, quire_sweep and quire_sync measure Quire: the same orders,
+// phases and names. Built by the scripts here with one of the bodies of system.h; two nodes. Usage: PROGRAM
+// [all|faults|sweep] [MEBIBYTES, 16 at least]. "sweep" includes barriers and locks.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stencil, conjugate gradients and k-means in C++, loop for loop what kernels.py does in Python with numba; compare.py runs both.
+// A stencil, conjugate gradients and k-means in C++, loop for loop what kernels.py does in Python with numba;
+// compare.py runs both.
 //   quire run -n 2 quire_python_kernels stencil|cg|k_means SIZE STEPS
 // One thread a node. Node 0 prints the time of the steps, and a number that both must agree on.
 #include <time.h>
@@ -31,9 +32,12 @@ rows block(std::size_t low, std::size_t high) {
 }
 
 std::span<double> shared(std::size_t count) {
-  return quire::from_node(0, [count] {
-           return quire::region::create(count * sizeof(double), {.consistency = quire::consistency::release, .place = quire::placement::first_touch});
-         })
+  return quire::from_node(0,
+                          [count] {
+                            return quire::region::create(
+                                count * sizeof(double),
+                                {.consistency = quire::consistency::release, .place = quire::placement::first_touch});
+                          })
       .span<double>()
       .first(count);
 }
@@ -50,7 +54,9 @@ double sum(double value) {
 
 void sweep(double* to, const double* from, std::size_t n, rows mine) {
   for (std::size_t i = mine.first; i < mine.last; ++i)
-    for (std::size_t j = 1; j < n - 1; ++j) to[i * n + j] = 0.25 * (from[(i - 1) * n + j] + from[(i + 1) * n + j] + from[i * n + j - 1] + from[i * n + j + 1]);
+    for (std::size_t j = 1; j < n - 1; ++j)
+      to[i * n + j] =
+          0.25 * (from[(i - 1) * n + j] + from[(i + 1) * n + j] + from[i * n + j - 1] + from[i * n + j + 1]);
 }
 
 /// q = A p on these rows, of the five-point Laplacian; the part of p.q that is this node's.
@@ -58,7 +64,8 @@ double multiply(double* q, const double* p, std::size_t n, rows mine) {
   double total = 0;
   for (std::size_t i = mine.first; i < mine.last; ++i)
     for (std::size_t j = 1; j < n - 1; ++j) {
-      const double value = 4 * p[i * n + j] - p[(i - 1) * n + j] - p[(i + 1) * n + j] - p[i * n + j - 1] - p[i * n + j + 1];
+      const double value =
+          4 * p[i * n + j] - p[(i - 1) * n + j] - p[(i + 1) * n + j] - p[i * n + j - 1] - p[i * n + j + 1];
       q[(i - mine.first) * n + j] = value;
       total += value * p[i * n + j];
     }
@@ -121,7 +128,8 @@ times seconds_of(Steps&& steps) {
   const double processor = processor_seconds();
   steps();
   barrier();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), processor_seconds() - processor};
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          processor_seconds() - processor};
 }
 
 double total(std::span<const double> a, std::size_t n, rows mine) {
@@ -173,10 +181,12 @@ outcome k_means(std::size_t n, int steps) {
   const auto points = shared(n * dimensions);
   const rows mine = block(0, n);
   for (std::size_t i = mine.first; i < mine.last; ++i)
-    for (std::size_t d = 0; d < dimensions; ++d) points[i * dimensions + d] = static_cast<double>((i * (d + 3) * 7919) % 10007) / 10007;
+    for (std::size_t d = 0; d < dimensions; ++d)
+      points[i * dimensions + d] = static_cast<double>((i * (d + 3) * 7919) % 10007) / 10007;
   std::vector<double> centres(clusters * dimensions), sums(clusters * (dimensions + 1));
   for (std::size_t c = 0; c < clusters; ++c)
-    for (std::size_t d = 0; d < dimensions; ++d) centres[c * dimensions + d] = static_cast<double>((c * (d + 3) * 7919) % 10007) / 10007;
+    for (std::size_t d = 0; d < dimensions; ++d)
+      centres[c * dimensions + d] = static_cast<double>((c * (d + 3) * 7919) % 10007) / 10007;
   const times seconds = seconds_of([&] {
     for (int step = 0; step < steps; ++step) {
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -184,7 +194,8 @@ outcome k_means(std::size_t n, int steps) {
       sum(sums.data(), sums.size());
       for (std::size_t c = 0; c < clusters; ++c)
         for (std::size_t d = 0; d < dimensions; ++d)
-          centres[c * dimensions + d] = sums[c * (dimensions + 1) + d] / std::fmax(1, sums[c * (dimensions + 1) + dimensions]);
+          centres[c * dimensions + d] =
+              sums[c * (dimensions + 1) + d] / std::fmax(1, sums[c * (dimensions + 1) + dimensions]);
     }
   });
   double check = 0;
@@ -203,7 +214,11 @@ int main(int argc, char** argv) {
   const std::string_view name = argv[1];
   const auto size = static_cast<std::size_t>(std::strtoull(argv[2], nullptr, 10));
   const int steps = std::atoi(argv[3]);
-  const outcome found = name == "stencil" ? stencil(size, steps) : name == "cg" ? cg(size, steps) : k_means(size, steps);
-  if (job.node() == 0) std::printf("time %.6f s, processor %.6f s, check %.9g\n", found.seconds.wall, found.seconds.processor, found.check);
+  const outcome found = name == "stencil" ? stencil(size, steps)
+                        : name == "cg"    ? cg(size, steps)
+                                          : k_means(size, steps);
+  if (job.node() == 0)
+    std::printf("time %.6f s, processor %.6f s, check %.9g\n", found.seconds.wall, found.seconds.processor,
+                found.check);
   return 0;
 }

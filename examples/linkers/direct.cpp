@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the functions of a linker as Quire does, without Quire, and compares with a copy in memory: the first test of a new linker.
-//   linker_NAME_direct WHAT           content that can be written: it is made, filled, cut, opened again, and removed at the end if the linker can do that
-//   linker_NAME_direct WHAT expected  content that is there already, as in the file `expected`
+// Calls the functions of a linker as Quire does, without Quire, and compares with a copy in memory: the first test of a
+// new linker.
+//   linker_NAME_direct WHAT           content that can be written: it is made, filled, cut, opened again, and removed
+//   at the end if the linker can do that linker_NAME_direct WHAT expected  content that is there already, as in the
+//   file `expected`
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -23,17 +25,17 @@ namespace {
 const quire_linker& tested = LINKER;
 const std::size_t grain = tested.grain != 0 ? tested.grain : 4096;
 
-#define REQUIRE(condition)                                                                                        \
-  do {                                                                                                            \
-    if (!(condition)) {                                                                                           \
-      std::fprintf(stderr, "FAILED %s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, std::strerror(errno));      \
-      std::exit(1);                                                                                               \
-    }                                                                                                             \
+#define REQUIRE(condition)                                                                                   \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      std::fprintf(stderr, "FAILED %s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, std::strerror(errno)); \
+      std::exit(1);                                                                                          \
+    }                                                                                                        \
   } while (false)
-#define REQUIRE_0(call)                   \
-  do {                                    \
-    errno = (call);                       \
-    REQUIRE(errno == 0);                  \
+#define REQUIRE_0(call)  \
+  do {                   \
+    errno = (call);      \
+    REQUIRE(errno == 0); \
   } while (false)
 
 void* open(const char* what, unsigned flags, std::uint64_t& bytes) {
@@ -43,7 +45,8 @@ void* open(const char* what, unsigned flags, std::uint64_t& bytes) {
   return self;
 }
 
-/// All ranges of several sizes have the content of `expected`, and zeroes behind its end; by as many threads as the linker allows.
+/// All ranges of several sizes have the content of `expected`, and zeroes behind its end; by as many threads as the
+/// linker allows.
 void compare(void* self, const std::vector<char>& expected) {
   const unsigned threads = std::min(tested.threads == 0 ? 4U : tested.threads, 4U);
   std::vector<std::thread> readers;
@@ -53,7 +56,8 @@ void compare(void* self, const std::vector<char>& expected) {
       std::vector<char> got(piece), right(piece);
       for (std::size_t at = 0; at <= expected.size() + piece; at += piece) {
         std::fill(right.begin(), right.end(), 0);
-        if (at < expected.size()) std::memcpy(right.data(), expected.data() + at, std::min(piece, expected.size() - at));
+        if (at < expected.size())
+          std::memcpy(right.data(), expected.data() + at, std::min(piece, expected.size() - at));
         std::fill(got.begin(), got.end(), 'x');
         const int tried = tested.try_fill != nullptr ? tested.try_fill(self, at, got.data(), piece) : EAGAIN;
         REQUIRE(tried == 0 || tried == EAGAIN);
@@ -73,7 +77,8 @@ void write_some(void* self, std::vector<char>& content, std::mt19937& random) {
     const std::size_t at = first * grain;
     std::vector<char> piece(count * grain);
     // Half of it is the same again and again, which can be compressed.
-    for (std::size_t k = 0; k < piece.size() && at + k < content.size(); ++k) piece[k] = static_cast<char>(k % 64 < 32 ? i : static_cast<int>(random()));
+    for (std::size_t k = 0; k < piece.size() && at + k < content.size(); ++k)
+      piece[k] = static_cast<char>(k % 64 < 32 ? i : static_cast<int>(random()));
     const std::size_t within = std::min(piece.size(), content.size() - at);
     // Without a grain, ranges end with the content.
     REQUIRE_0(tested.flush(self, at, piece.data(), tested.grain != 0 ? piece.size() : within));
@@ -89,7 +94,8 @@ void check_written(const char* what, std::vector<char> content) {
   if (resizes) REQUIRE(tested.open(tested.context, what, 0, &bytes, &self) == ENOENT);
   self = open(what, resizes ? QUIRE_CONTAINER_CREATE : 0, bytes);
   REQUIRE(bytes == content.size());
-  for (const std::size_t size : {10 * grain + 100, 3 * grain - 1, 3 * grain, 20 * grain + 1, std::size_t{0}, 7 * grain + 5}) {
+  for (const std::size_t size :
+       {10 * grain + 100, 3 * grain - 1, 3 * grain, 20 * grain + 1, std::size_t{0}, 7 * grain + 5}) {
     if (resizes) {
       content.resize(size);
       REQUIRE_0(tested.truncate(self, size));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is a file of a web server, or an object of S3 (by a presigned URL): read-only, a range a request. All nodes reach it, so each fetches
-// a part, once for all. What changes on the server meanwhile is refused (ESTALE), if the server tells versions (ETag).
+// A container that is a file of a web server, or an object of S3 (by a presigned URL): read-only, a range a request.
+// All nodes reach it, so each fetches a part, once for all. What changes on the server meanwhile is refused (ESTALE),
+// if the server tells versions (ETag).
 #include <curl/curl.h>
 #include <strings.h>
 
@@ -99,8 +100,10 @@ int ask_once(object& o, CURL* curl, const std::string& range, answer& a, long& s
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a);
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-  if (range.empty()) curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-  else curl_easy_setopt(curl, CURLOPT_RANGE, range.c_str());
+  if (range.empty())
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  else
+    curl_easy_setopt(curl, CURLOPT_RANGE, range.c_str());
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   curl_slist_free_all(headers);
@@ -119,8 +122,10 @@ int ask(object& o, const std::string& range, answer& a, CURL** used = nullptr) {
     long status = 0;
     error = ask_once(o, curl, range, a, status);
   }
-  if (used != nullptr) *used = curl;
-  else give_back(o, curl);
+  if (used != nullptr)
+    *used = curl;
+  else
+    give_back(o, curl);
   return error;
 }
 

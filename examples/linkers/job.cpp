@@ -48,7 +48,9 @@ quire_container open(const char* what, unsigned flags) {
   return c;
 }
 
-char byte_of(int node, std::size_t i, int round) { return static_cast<char>(node * 31 + round * 7 + static_cast<int>(i % 251)); }
+char byte_of(int node, std::size_t i, int round) {
+  return static_cast<char>(node * 31 + round * 7 + static_cast<int>(i % 251));
+}
 
 /// All of it, by memory and by a call, is what `right` says.
 template <class Right>
@@ -95,7 +97,8 @@ void use_written(const char* what, std::uint64_t length) {
   void* address = nullptr;
   CHECK(quire_container_map(c, &address, nullptr));
   const int other = (node + 1) % nodes;
-  for (std::size_t i = 0; i < part; ++i) static_cast<char*>(address)[static_cast<std::size_t>(other) * part + i] = byte_of(other, i, 2);
+  for (std::size_t i = 0; i < part; ++i)
+    static_cast<char*>(address)[static_cast<std::size_t>(other) * part + i] = byte_of(other, i, 2);
   meet();
   const auto second = [part](std::uint64_t i) { return byte_of(static_cast<int>(i / part), i % part, 2); };
   if (written == bytes) compare(c, bytes, second);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is the array in a file of NumPy (.npy, versions 1 to 3): byte 0 is the first element. The shape stays, so its length does.
+// A container that is the array in a file of NumPy (.npy, versions 1 to 3): byte 0 is the first element. The shape
+// stays, so its length does.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -80,7 +81,8 @@ int flush(void* self, std::uint64_t at, const void* from, std::size_t bytes) {
   if (at >= a.bytes) return 0;
   bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, a.bytes - at));
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t wrote = ::pwrite(a.file, static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(a.header + at + done));
+    const ssize_t wrote =
+        ::pwrite(a.file, static_cast<const char*>(from) + done, bytes - done, static_cast<off_t>(a.header + at + done));
     if (wrote <= 0) return wrote < 0 ? errno : EIO;
     done += static_cast<std::size_t>(wrote);
   }

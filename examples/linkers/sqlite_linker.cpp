@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is a table of a database: a row for each 16 KiB, under the container's name. What is flushed is in a transaction that the next sync
-// ends, so that after a crash the database has all of it or none.
+// A container that is a table of a database: a row for each 16 KiB, under the container's name. What is flushed is in a
+// transaction that the next sync ends, so that after a crash the database has all of it or none.
 #include <sqlite3.h>
 
 #include <cerrno>
@@ -59,9 +59,11 @@ bool parse(const char* what, std::string& file, std::string& name) {
   return true;
 }
 
-/// A statement with up to two numbers and a blob behind the name; `row` is called for the first row, if there is one. 0 or errno.
+/// A statement with up to two numbers and a blob behind the name; `row` is called for the first row, if there is one. 0
+/// or errno.
 template <class Row>
-int run(const table& t, const char* text, std::initializer_list<std::int64_t> numbers, const void* blob, std::size_t bytes, Row row) {
+int run(const table& t, const char* text, std::initializer_list<std::int64_t> numbers, const void* blob,
+        std::size_t bytes, Row row) {
   sqlite3_stmt* statement = nullptr;
   int code = sqlite3_prepare_v2(t.base, text, -1, &statement, nullptr);
   int place = 1;
@@ -69,13 +71,15 @@ int run(const table& t, const char* text, std::initializer_list<std::int64_t> nu
     code = sqlite3_bind_text(statement, place++, t.name.data(), static_cast<int>(t.name.size()), SQLITE_STATIC);
   for (const std::int64_t number : numbers)
     if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, place++, number);
-  if (code == SQLITE_OK && blob != nullptr) code = sqlite3_bind_blob(statement, place, blob, static_cast<int>(bytes), SQLITE_STATIC);
+  if (code == SQLITE_OK && blob != nullptr)
+    code = sqlite3_bind_blob(statement, place, blob, static_cast<int>(bytes), SQLITE_STATIC);
   if (code == SQLITE_OK) code = sqlite3_step(statement);
   if (code == SQLITE_ROW) row(statement);
   sqlite3_finalize(statement);
   return errno_of(code);
 }
-int run(const table& t, const char* text, std::initializer_list<std::int64_t> numbers = {}, const void* blob = nullptr, std::size_t bytes = 0) {
+int run(const table& t, const char* text, std::initializer_list<std::int64_t> numbers = {}, const void* blob = nullptr,
+        std::size_t bytes = 0) {
   return run(t, text, numbers, blob, bytes, [](sqlite3_stmt*) {});
 }
 
@@ -89,8 +93,8 @@ int fill(void* self, std::uint64_t at, void* into, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes; done += grain) {
     char* const out = static_cast<char*>(into) + done;
     bool whole = true;
-    const int error = run(t, "select content from pages where container = ?1 and number = ?2", {static_cast<std::int64_t>((at + done) / grain)}, nullptr, 0,
-                          [&](sqlite3_stmt* row) {
+    const int error = run(t, "select content from pages where container = ?1 and number = ?2",
+                          {static_cast<std::int64_t>((at + done) / grain)}, nullptr, 0, [&](sqlite3_stmt* row) {
                             whole = sqlite3_column_bytes(row, 0) == static_cast<int>(grain);
                             if (whole) std::memcpy(out, sqlite3_column_blob(row, 0), grain);
                           });
@@ -105,8 +109,9 @@ int flush(void* self, std::uint64_t at, const void* from, std::size_t bytes) {
   const std::lock_guard lock(t.mutex);
   if (const int error = begin(t); error != 0) return error;
   for (std::size_t done = 0; done < bytes; done += grain) {
-    const int error = run(t, "insert or replace into pages values (?1, ?2, ?3)", {static_cast<std::int64_t>((at + done) / grain)},
-                          static_cast<const char*>(from) + done, grain);
+    const int error =
+        run(t, "insert or replace into pages values (?1, ?2, ?3)", {static_cast<std::int64_t>((at + done) / grain)},
+            static_cast<const char*>(from) + done, grain);
     if (error != 0) return error;
   }
   return 0;
@@ -129,8 +134,11 @@ int truncate(void* self, std::uint64_t bytes) {
   }
   const std::lock_guard lock(t.mutex);
   int error = begin(t);
-  if (error == 0) error = run(t, "delete from pages where container = ?1 and number >= ?2", {static_cast<std::int64_t>((bytes + grain - 1) / grain)});
-  if (error == 0) error = run(t, "insert or replace into containers values (?1, ?2)", {static_cast<std::int64_t>(bytes)});
+  if (error == 0)
+    error = run(t, "delete from pages where container = ?1 and number >= ?2",
+                {static_cast<std::int64_t>((bytes + grain - 1) / grain)});
+  if (error == 0)
+    error = run(t, "insert or replace into containers values (?1, ?2)", {static_cast<std::int64_t>(bytes)});
   return error;
 }
 
@@ -144,12 +152,17 @@ void close(void* self) {
 int connect(const char* what, bool writes, bool makes, table& t) {
   std::string file;
   if (!parse(what, file, t.name)) return EINVAL;
-  const int flags = (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | (makes ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_FULLMUTEX;
+  const int flags = (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | (makes ? SQLITE_OPEN_CREATE : 0) |
+                    SQLITE_OPEN_FULLMUTEX;
   if (const int code = sqlite3_open_v2(file.c_str(), &t.base, flags, nullptr); code != SQLITE_OK) return errno_of(code);
   sqlite3_busy_timeout(t.base, 10'000);  // other programs
   if (!makes) return 0;
-  if (const int error = run(t, "create table if not exists containers (name text primary key, bytes integer not null)"); error != 0) return error;
-  return run(t, "create table if not exists pages (container text, number integer, content blob not null, primary key (container, number)) without rowid");
+  if (const int error = run(t, "create table if not exists containers (name text primary key, bytes integer not null)");
+      error != 0)
+    return error;
+  return run(t,
+             "create table if not exists pages (container text, number integer, content blob not null, primary key "
+             "(container, number)) without rowid");
 }
 
 int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** self) {
@@ -169,8 +182,10 @@ int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** s
     error = truncate(t, 0);
     if (error == 0) error = sync(t);
   }
-  if (error != 0) delete t;
-  else *self = t;
+  if (error != 0)
+    delete t;
+  else
+    *self = t;
   return error;
 }
 

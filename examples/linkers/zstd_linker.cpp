@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is compressed on the disk: a directory with a file for each 64 KiB, which is written anew as a whole (under another name, then renamed),
-// and one with the number of bytes. A grain without a file is zero.
+// A container that is compressed on the disk: a directory with a file for each 64 KiB, which is written anew as a whole
+// (under another name, then renamed), and one with the number of bytes. A grain without a file is zero.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,8 +39,10 @@ int load(const std::string& path, std::string& into) {
   into.resize(error == 0 ? static_cast<std::size_t>(facts.st_size) : 0);
   for (std::size_t at = 0; error == 0 && at < into.size();) {
     const ssize_t got = ::pread(file, into.data() + at, into.size() - at, static_cast<off_t>(at));
-    if (got <= 0) error = got < 0 ? errno : EIO;
-    else at += static_cast<std::size_t>(got);
+    if (got <= 0)
+      error = got < 0 ? errno : EIO;
+    else
+      at += static_cast<std::size_t>(got);
   }
   ::close(file);
   return error;
@@ -54,8 +56,10 @@ int replace(const std::string& path, const void* from, std::size_t bytes) {
   int error = 0;
   for (std::size_t at = 0; error == 0 && at < bytes;) {
     const ssize_t wrote = ::write(file, static_cast<const char*>(from) + at, bytes - at);
-    if (wrote <= 0) error = wrote < 0 ? errno : EIO;
-    else at += static_cast<std::size_t>(wrote);
+    if (wrote <= 0)
+      error = wrote < 0 ? errno : EIO;
+    else
+      at += static_cast<std::size_t>(wrote);
   }
   if (error == 0 && ::fdatasync(file) != 0) error = errno;  // before its name means anything
   if (::close(file) != 0 && error == 0) error = errno;
@@ -91,7 +95,8 @@ int flush(void* self, std::uint64_t at, const void* from, std::size_t bytes) {
   const auto& f = *static_cast<const folder*>(self);
   std::vector<char> compressed(ZSTD_compressBound(grain));
   for (std::size_t done = 0; done < bytes; done += grain) {
-    const std::size_t size = ZSTD_compress(compressed.data(), compressed.size(), static_cast<const char*>(from) + done, grain, 3);
+    const std::size_t size =
+        ZSTD_compress(compressed.data(), compressed.size(), static_cast<const char*>(from) + done, grain, 3);
     if (ZSTD_isError(size)) return EIO;
     if (const int error = replace(f.chunk((at + done) / grain), compressed.data(), size); error != 0) return error;
   }
@@ -128,7 +133,7 @@ int truncate(void* self, std::uint64_t bytes) {
 int remove(void*, const char* what) {
   std::uint64_t bytes = 0;
   const folder f{what};
-  if (const int error = read_length(f, bytes); error != 0) return error;  // none of ours
+  if (const int error = read_length(f, bytes); error != 0) return error;                 // none of ours
   if (const int error = truncate(const_cast<folder*>(&f), 0); error != 0) return error;  // the chunks
   if (::unlink(f.length().c_str()) != 0) return errno;
   return ::rmdir(what) == 0 ? 0 : errno;  // what others have put there stays, and so does the directory
@@ -138,7 +143,8 @@ int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** s
   folder f{what};
   int error = read_length(f, *bytes);
   if (error == ENOENT && (flags & QUIRE_CONTAINER_CREATE) != 0 && (flags & QUIRE_CONTAINER_READ_ONLY) == 0) {
-    if (::mkdir(what, 0755) != 0 && (errno != EEXIST || !std::filesystem::is_empty(what))) return errno;  // no other's directory
+    if (::mkdir(what, 0755) != 0 && (errno != EEXIST || !std::filesystem::is_empty(what)))
+      return errno;  // no other's directory
     error = truncate(&f, 0);
   }
   if (error == 0 && (flags & QUIRE_CONTAINER_TRUNCATE) != 0) error = truncate(&f, 0), *bytes = 0;

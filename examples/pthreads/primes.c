@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts primes by a pool of threads: each takes a span of numbers from a queue, as long as there are any. A plain program with pthreads, which knows nothing of
- * Quire: `gcc -O2 -pthread primes.c -o primes -lm && quire run -n 4 ./primes [LIMIT [THREADS]]`. */
+/* Counts primes by a pool of threads: each takes a span of numbers from a queue, as long as there are any. A plain
+ * program with pthreads, which knows nothing of Quire: `gcc -O2 -pthread primes.c -o primes -lm && quire run -n 4
+ * ./primes [LIMIT [THREADS]]`. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

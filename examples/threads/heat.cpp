@@ -35,7 +35,8 @@ bool check(std::span<const double> result, std::size_t size, int steps, std::chr
   warm_up(a, size, {0, size}), warm_up(b, size, {0, size});
   for (int i = 0; i < steps; ++i) step(i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, size, {0, size});
   const bool right = std::equal(result.begin(), result.end(), (steps % 2 == 0 ? a : b).begin());
-  std::printf("%d steps; near the hot side of %zu x %zu it has %.4f degrees: %s\n", steps, size, size, result[3 * size + size / 2], right ? "right" : "wrong");
+  std::printf("%d steps; near the hot side of %zu x %zu it has %.4f degrees: %s\n", steps, size, size,
+              result[3 * size + size / 2], right ? "right" : "wrong");
   std::printf("%.4f s\n", took.count());
   return right;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// k-means clustering: each thread has some of the points; the sums of the clusters are one array that all threads add up.
-// Threads of one process, without Quire. Run it: threads/k_means [POINTS [THREADS]]
+// k-means clustering: each thread has some of the points; the sums of the clusters are one array that all threads add
+// up. Threads of one process, without Quire. Run it: threads/k_means [POINTS [THREADS]]
 #include <algorithm>
 #include <array>
 #include <barrier>
@@ -38,8 +38,8 @@ double distance(const point& a, const double* b) {
   return sum;
 }
 
-/// The centres at the end, and behind them the sum of all distances, by threads that each have some of the points. `add` puts the sums of
-/// all threads together.
+/// The centres at the end, and behind them the sum of all distances, by threads that each have some of the points.
+/// `add` puts the sums of all threads together.
 template <class Add>
 std::vector<double> find_centres(std::span<const point> mine, Add&& add) {
   std::vector<double> centres;
@@ -49,7 +49,8 @@ std::vector<double> find_centres(std::span<const point> mine, Add&& add) {
   }
   double before = 0;
   for (int round = 0; round < most_rounds; ++round) {
-    std::vector<double> sums(clusters * (dimensions + 1) + 1);  // of each cluster the sum of its points and their number; of all the distances
+    std::vector<double> sums(clusters * (dimensions + 1) +
+                             1);  // of each cluster the sum of its points and their number; of all the distances
     for (const point& p : mine) {
       std::size_t nearest = 0;
       for (std::size_t c = 1; c < clusters; ++c)
@@ -61,7 +62,8 @@ std::vector<double> find_centres(std::span<const point> mine, Add&& add) {
     add(sums);
     for (std::size_t c = 0; c < clusters; ++c)
       for (std::size_t d = 0; d < dimensions; ++d)
-        if (const double n = sums[c * (dimensions + 1) + dimensions]; n != 0) centres[c * dimensions + d] = sums[c * (dimensions + 1) + d] / n;
+        if (const double n = sums[c * (dimensions + 1) + dimensions]; n != 0)
+          centres[c * dimensions + d] = sums[c * (dimensions + 1) + d] / n;
     if (std::abs(sums.back() - before) <= before * 1e-12) break;
     before = sums.back();
   }
@@ -75,9 +77,11 @@ bool check(std::span<const double> centres, std::size_t n, std::chrono::duration
   for (std::size_t i = 0; i < n; ++i) points.push_back(make_point(i));
   const auto expected = find_centres(points, [](std::vector<double>&) {});
   double error = 0;
-  for (std::size_t i = 0; i < centres.size(); ++i) error = std::max(error, std::abs(centres[i] - expected[i]) / (1 + expected[i]));
+  for (std::size_t i = 0; i < centres.size(); ++i)
+    error = std::max(error, std::abs(centres[i] - expected[i]) / (1 + expected[i]));
   const bool right = error < 1e-9;
-  std::printf("%zu clusters of %zu points, squared distances of %.3f: %s\n", clusters, n, centres.back(), right ? "right" : "wrong");
+  std::printf("%zu clusters of %zu points, squared distances of %.3f: %s\n", clusters, n, centres.back(),
+              right ? "right" : "wrong");
   std::printf("%.4f s\n", took.count());
   return right;
 }

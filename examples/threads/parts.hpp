@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of an index range, a thread each: the threads' programs have them from here, programs on Quire from quire::my_part().
+// Blocks of an index range, a thread each: the threads' programs have them from here, programs on Quire from
+// quire::my_part().
 #pragma once
 
 #include <algorithm>

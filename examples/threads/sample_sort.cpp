@@ -69,9 +69,11 @@ void sort_all(team& all, std::size_t me, std::span<std::int64_t> numbers, std::s
 bool check(std::span<const std::int64_t> result, std::chrono::duration<double> took) {
   const std::size_t n = result.size();
   std::size_t difference = 0;
-  for (std::size_t i = 0; i < n; ++i) difference += static_cast<std::size_t>(result[i]) - static_cast<std::size_t>(number_at(i));
+  for (std::size_t i = 0; i < n; ++i)
+    difference += static_cast<std::size_t>(result[i]) - static_cast<std::size_t>(number_at(i));
   const bool right = difference == 0 && std::is_sorted(result.begin(), result.end());
-  std::printf("%zu numbers, the middle one is %lld: %s\n", n, static_cast<long long>(result[n / 2]), right ? "sorted" : "not sorted");
+  std::printf("%zu numbers, the middle one is %lld: %s\n", n, static_cast<long long>(result[n / 2]),
+              right ? "sorted" : "not sorted");
   std::printf("%.4f s\n", took.count());
   return right;
 }

@@ -27,8 +27,11 @@ std::string make_text(std::size_t words) {
     std::uint64_t z = i * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     text += i % 10 == 0 ? ".\n" : " ";
-    if ((z >> 60) == 0) text += "the";
-    else for (std::size_t rank = (z >> 40) % ((z >> 20) % 20'000 + 1) + 26; rank != 0; rank /= 26) text += static_cast<char>('a' + rank % 26);
+    if ((z >> 60) == 0)
+      text += "the";
+    else
+      for (std::size_t rank = (z >> 40) % ((z >> 20) % 20'000 + 1) + 26; rank != 0; rank /= 26)
+        text += static_cast<char>('a' + rank % 26);
   }
   return text;
 }

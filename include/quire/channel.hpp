@@ -17,8 +17,8 @@
 
 namespace quire {
 
-/// A handle of a queue of at most so many values; copies name the same one. First in, first out. A value that has been received has been
-/// written before, with all that its sender wrote before it sent it.
+/// A handle of a queue of at most so many values; copies name the same one. First in, first out. A value that has been
+/// received has been written before, with all that its sender wrote before it sent it.
 template <class T>
 class channel {
   static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>, "values travel as bytes");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code in the shared memory: one node loads a shared library, all nodes run it. <quire/code.h> says what holds of modules, and what is refused.
+// Code in the shared memory: one node loads a shared library, all nodes run it. <quire/code.h> says what holds of
+// modules, and what is refused.
 //
 //     auto shapes = quire::from_node(0, [] { return quire::code::load("shapes.so"); });
 //     quire::code::function<double(double)> area(shapes, "area");     // may lie in shared memory
 //     area(2.0);                                                      // on any node
 //
-// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error, whose what() names what is in the way.
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error, whose what()
+// names what is in the way.
 #pragma once
 
 #include <quire/code.h>
@@ -74,8 +76,8 @@ template <class Rep, class Period>
   return module(found);
 }
 
-/// The address of a function or a variable of a module, the same on all nodes: `symbol<double(double)>(shapes, "area")`, `symbol<int>(shapes, "count")`.
-/// Nobody checks that the type is the right one.
+/// The address of a function or a variable of a module, the same on all nodes: `symbol<double(double)>(shapes,
+/// "area")`, `symbol<int>(shapes, "count")`. Nobody checks that the type is the right one.
 template <class T>
 [[nodiscard]] T* symbol(module in, const std::string& name) {
   void* found = nullptr;
@@ -86,8 +88,8 @@ template <class T>
 template <class Signature>
 class function;
 
-/// A function of a module that may be replaced while others call it: each call reads, from shared memory, which one it is. A handle, trivially copyable,
-/// the same on every node, valid while the module is loaded.
+/// A function of a module that may be replaced while others call it: each call reads, from shared memory, which one it
+/// is. A handle, trivially copyable, the same on every node, valid while the module is loaded.
 template <class Result, class... Parameters>
 class function<Result(Parameters...)> {
  public:

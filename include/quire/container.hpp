@@ -29,22 +29,23 @@ namespace quire {
 
 /// As quire_container_options.
 struct container_options {
-  std::string linker{};          ///< empty: "file" if there is a `what`, else "memory"
+  std::string linker{};  ///< empty: "file" if there is a `what`, else "memory"
   std::string what{};
-  unsigned flags = 0;            ///< of file::create and so on
+  unsigned flags = 0;  ///< of file::create and so on
   std::uint64_t bytes = 0, capacity = 0;
   std::size_t unit_bytes = 0;
-  int node = -1;                 ///< that does the I/O; -1: found out
+  int node = -1;  ///< that does the I/O; -1: found out
   quire_consistency consistency = QUIRE_SEQUENTIAL;
   bool atomic = false;
 };
 
-/// An opening of a container, with a position, as a file has it: one thread at a time uses that. Calls that name a place may be made by any thread of the node.
-/// Closed by the destructor, which has no way to tell of an error: who wants to know of it calls close() or sync() before.
+/// An opening of a container, with a position, as a file has it: one thread at a time uses that. Calls that name a
+/// place may be made by any thread of the node. Closed by the destructor, which has no way to tell of an error: who
+/// wants to know of it calls close() or sync() before.
 class file {
  public:
-  static constexpr unsigned create = QUIRE_CONTAINER_CREATE, exclusive = QUIRE_CONTAINER_EXCLUSIVE, read_only = QUIRE_CONTAINER_READ_ONLY,
-                            truncated = QUIRE_CONTAINER_TRUNCATE;
+  static constexpr unsigned create = QUIRE_CONTAINER_CREATE, exclusive = QUIRE_CONTAINER_EXCLUSIVE,
+                            read_only = QUIRE_CONTAINER_READ_ONLY, truncated = QUIRE_CONTAINER_TRUNCATE;
 
   file() noexcept = default;
   explicit file(const std::string& name, const container_options& how = {}) {
@@ -116,9 +117,13 @@ class file {
   }
 
   /// When it returns the linker has kept what all nodes had written when the call began.
-  void sync(std::uint64_t at = 0, std::uint64_t bytes = 0) { detail::check(quire_container_sync(c_, at, bytes), "quire::file::sync"); }
+  void sync(std::uint64_t at = 0, std::uint64_t bytes = 0) {
+    detail::check(quire_container_sync(c_, at, bytes), "quire::file::sync");
+  }
   /// What is in memory and was not changed is asked of the linker again.
-  void drop(std::uint64_t at = 0, std::uint64_t bytes = 0) { detail::check(quire_container_drop(c_, at, bytes), "quire::file::drop"); }
+  void drop(std::uint64_t at = 0, std::uint64_t bytes = 0) {
+    detail::check(quire_container_drop(c_, at, bytes), "quire::file::drop");
+  }
 
   /// The content as memory, as long as it is now.
   [[nodiscard]] std::span<std::byte> bytes() const {
@@ -128,7 +133,7 @@ class file {
   }
   /// The same, as objects of a type that may lie in a file: whole ones.
   template <class T>
-    requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T>
   [[nodiscard]] std::span<T> as() const {
     const auto all = bytes();
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
@@ -141,18 +146,21 @@ class file {
 
 /// Removes a container that nobody has open; `content`: what its linker keeps, too.
 inline void remove_container(const std::string& name, bool content = false) {
-  detail::check(quire_container_remove(name.c_str(), content ? QUIRE_CONTAINER_REMOVE_CONTENT : 0), "quire::remove_container");
+  detail::check(quire_container_remove(name.c_str(), content ? QUIRE_CONTAINER_REMOVE_CONTENT : 0),
+                "quire::remove_container");
 }
 
-/// Content that a program has, as a class: what a linker of its own derives from (register_linker()). Functions may throw: a std::system_error of the generic
-/// or system category counts as its errno, all else as EIO.
+/// Content that a program has, as a class: what a linker of its own derives from (register_linker()). Functions may
+/// throw: a std::system_error of the generic or system category counts as its errno, all else as EIO.
 class linked_content {
  public:
   virtual ~linked_content() = default;
   /// UINT64_MAX: as long as the container says.
   [[nodiscard]] virtual std::uint64_t bytes() { return UINT64_MAX; }
   virtual void fill(std::uint64_t at, std::span<std::byte> into) = 0;
-  virtual void flush(std::uint64_t /*at*/, std::span<const std::byte> /*from*/) { throw std::system_error(EROFS, std::generic_category()); }
+  virtual void flush(std::uint64_t /*at*/, std::span<const std::byte> /*from*/) {
+    throw std::system_error(EROFS, std::generic_category());
+  }
   virtual void sync() {}
   virtual void resize(std::uint64_t /*bytes*/) { throw std::system_error(EOPNOTSUPP, std::generic_category()); }
 };
@@ -175,10 +183,10 @@ int as_errno(F&& f) noexcept {
 }
 }  // namespace detail
 
-/// Makes a linker of a class with the functions of linked_content (derived from it) and a constructor from (const std::string& what, unsigned flags) known to
-/// this node. `can`, `grain`, `threads` as of quire_linker.
+/// Makes a linker of a class with the functions of linked_content (derived from it) and a constructor from (const
+/// std::string& what, unsigned flags) known to this node. `can`, `grain`, `threads` as of quire_linker.
 template <class Content>
-  requires std::is_base_of_v<linked_content, Content> && std::is_constructible_v<Content, const std::string&, unsigned>
+requires std::is_base_of_v<linked_content, Content> && std::is_constructible_v<Content, const std::string&, unsigned>
 void register_linker(const std::string& name, unsigned can = 0, std::size_t grain = 0, unsigned threads = 0) {
   quire_linker l{};
   l.size = sizeof l;
@@ -194,16 +202,22 @@ void register_linker(const std::string& name, unsigned can = 0, std::size_t grai
     });
   };
   l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) {
-    return detail::as_errno([&] { static_cast<linked_content*>(self)->fill(at, {static_cast<std::byte*>(into), bytes}); });
+    return detail::as_errno([&] {
+      static_cast<linked_content*>(self)->fill(at, {static_cast<std::byte*>(into), bytes});
+    });
   };
   if ((can & QUIRE_LINK_WRITE) != 0) {
     l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
-      return detail::as_errno([&] { static_cast<linked_content*>(self)->flush(at, {static_cast<const std::byte*>(from), bytes}); });
+      return detail::as_errno([&] {
+        static_cast<linked_content*>(self)->flush(at, {static_cast<const std::byte*>(from), bytes});
+      });
     };
   }
   l.sync = [](void* self) { return detail::as_errno([&] { static_cast<linked_content*>(self)->sync(); }); };
   if ((can & QUIRE_LINK_TRUNCATE) != 0) {
-    l.truncate = [](void* self, std::uint64_t bytes) { return detail::as_errno([&] { static_cast<linked_content*>(self)->resize(bytes); }); };
+    l.truncate = [](void* self, std::uint64_t bytes) {
+      return detail::as_errno([&] { static_cast<linked_content*>(self)->resize(bytes); });
+    };
   }
   l.close = [](void* self) { delete static_cast<linked_content*>(self); };
   detail::check(quire_linker_register(&l), "quire::register_linker");

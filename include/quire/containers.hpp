@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers that many nodes fill at the same time. They are cut into shards, each of which has a lock and memory of its own, so that nodes
-// that use different shards do not disturb each other. Handles, as those of sync.hpp: one thread makes a container and gives it to the others, for
-// example by quire::from_node().
+// Containers that many nodes fill at the same time. They are cut into shards, each of which has a lock and memory of
+// its own, so that nodes that use different shards do not disturb each other. Handles, as those of sync.hpp: one thread
+// makes a container and gives it to the others, for example by quire::from_node().
 //
 //     auto counts = quire::from_node(0, [] { return quire::sharded_map<word, std::uint64_t>::create(); });
 //     counts.update(w, [](std::uint64_t& n) { ++n; });       // any thread of any node
@@ -28,7 +28,8 @@
 namespace quire {
 namespace detail {
 
-/// std::hash of a number is the number on many systems: its bits are mixed here, so that shards and places are filled evenly.
+/// std::hash of a number is the number on many systems: its bits are mixed here, so that shards and places are filled
+/// evenly.
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t h) noexcept {
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
   h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
@@ -40,7 +41,8 @@ namespace detail {
 /// A hash map. Keys and values are plain data. Nothing can be erased; clear() empties it.
 template <class Key, class Value, class Hash = std::hash<Key>>
 class sharded_map {
-  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>, "keys and values are plain data");
+  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>,
+                "keys and values are plain data");
 
  public:
   /// `shards`: best several times as many as threads; 0: 16 for each node.
@@ -61,7 +63,8 @@ class sharded_map {
     *this = {};
   }
 
-  /// change(value), under the shard's lock; a key that is not there comes in with Value{} first. change() must not use the map.
+  /// change(value), under the shard's lock; a key that is not there comes in with Value{} first. change() must not use
+  /// the map.
   template <class Change>
   void update(const Key& key, Change&& change) const {
     const std::uint64_t h = hash_of(key);
@@ -79,8 +82,8 @@ class sharded_map {
     const place* const p = s.find(key, h);
     return p != nullptr ? std::optional<Value>(p->value) : std::nullopt;
   }
-  /// combine(value here, value there) for all of a private map: one visit to each shard, from another one on each node, so that nodes do not wait for
-  /// each other.
+  /// combine(value here, value there) for all of a private map: one visit to each shard, from another one on each node,
+  /// so that nodes do not wait for each other.
   template <class Map, class Combine>
   void merge(const Map& from, Combine&& combine) const {
     std::vector<std::vector<std::pair<std::uint64_t, const typename Map::value_type*>>> by_shard(count_);
@@ -103,7 +106,8 @@ class sharded_map {
     merge(from, [](Value& here, const Value& there) { here += there; });
   }
 
-  /// f(key, value) for the shards of one member of a group (any partition of them), each under its lock. f() must not use the map.
+  /// f(key, value) for the shards of one member of a group (any partition of them), each under its lock. f() must not
+  /// use the map.
   template <class F>
   void for_each_of(const member& me, F&& f) const {
     const index_range mine = me.my_part(count_);
@@ -165,7 +169,8 @@ class sharded_map {
       }
       return p;
     }
-    /// So many keys come, in the order of no address: their pages are asked for together, and an empty shard has room for all of them at once.
+    /// So many keys come, in the order of no address: their pages are asked for together, and an empty shard has room
+    /// for all of them at once.
     void expect(std::size_t keys) {
       constexpr std::size_t page = 4096;
       if (capacity == 0) {
@@ -197,8 +202,8 @@ class sharded_map {
   shard* shards_ = nullptr;
 };
 
-/// A sequence to which all nodes append at the same time: each node to a part of its own, in its own memory. The elements have numbers once all
-/// have been appended: those of node 0 first, in the order of their appending.
+/// A sequence to which all nodes append at the same time: each node to a part of its own, in its own memory. The
+/// elements have numbers once all have been appended: those of node 0 first, in the order of their appending.
 template <class T>
 class sharded_vector {
   static_assert(std::is_trivially_copyable_v<T>, "elements are plain data");

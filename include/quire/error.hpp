@@ -80,12 +80,13 @@ inline const std::error_category& error_category() noexcept {
 
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
 
-/// What the C++ API throws. what() is the sentence of the status, with the name of the call in front, and between them what was wrong
-/// (quire_last_error()), if that is known.
+/// What the C++ API throws. what() is the sentence of the status, with the name of the call in front, and between them
+/// what was wrong (quire_last_error()), if that is known.
 class error : public std::system_error {
  public:
   explicit error(quire_status status, const char* call = "quire", const char* detail = "")
-      : std::system_error(static_cast<int>(status), error_category(), *detail == 0 ? std::string(call) : std::string(call) + ": " + detail) {}
+      : std::system_error(static_cast<int>(status), error_category(),
+                          *detail == 0 ? std::string(call) : std::string(call) + ": " + detail) {}
   /// The status of the C API.
   [[nodiscard]] quire_status status() const noexcept { return static_cast<quire_status>(code().value()); }
 };

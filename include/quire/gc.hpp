@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Heaps whose objects nobody frees, for C++: a thin layer over <quire/gc.h>, which says what a heap is and when it is collected.
+// Heaps whose objects nobody frees, for C++: a thin layer over <quire/gc.h>, which says what a heap is and when it is
+// collected.
 //
 //     struct node {
 //       int value = 0;
@@ -12,9 +13,10 @@
 //     ...
 //     heap.collect();                           // all nodes; whatever no root leads to is free
 //
-// A reference (gc::ref) is a plain pointer. References to objects that are to stay lie in fields that QUIRE_GC_FIELDS names, in arrays of
-// references, or in roots. References elsewhere, on stacks say, do not keep an object over a collection. Destructors do not run, so types have none.
-// Errors are exceptions of type quire::error; std::bad_alloc when the heap is full.
+// A reference (gc::ref) is a plain pointer. References to objects that are to stay lie in fields that QUIRE_GC_FIELDS
+// names, in arrays of references, or in roots. References elsewhere, on stacks say, do not keep an object over a
+// collection. Destructors do not run, so types have none. Errors are exceptions of type quire::error; std::bad_alloc
+// when the heap is full.
 #pragma once
 
 #include <algorithm>
@@ -106,7 +108,9 @@ consteval std::size_t references_in() {
   } else if constexpr (described<F>) {
     return F::quire_gc_fields().size();
   } else {
-    static_assert(is_ref<F>, "QUIRE_GC_FIELDS names a field that is no gc::ref, no array of them, and no type with QUIRE_GC_FIELDS");
+    static_assert(
+        is_ref<F>,
+        "QUIRE_GC_FIELDS names a field that is no gc::ref, no array of them, and no type with QUIRE_GC_FIELDS");
     return 0;
   }
 }
@@ -119,7 +123,8 @@ constexpr void add_references(std::array<std::uint32_t, N>& to, std::size_t& cou
     for (std::size_t i = 0; i < std::extent_v<F>; ++i) add_references<element>(to, count, offset + i * sizeof(element));
   } else if constexpr (is_std_array<F>) {
     using element = typename F::value_type;
-    for (std::size_t i = 0; i < std::tuple_size_v<F>; ++i) add_references<element>(to, count, offset + i * sizeof(element));
+    for (std::size_t i = 0; i < std::tuple_size_v<F>; ++i)
+      add_references<element>(to, count, offset + i * sizeof(element));
   } else if constexpr (described<F>) {
     for (const std::uint32_t inner : F::quire_gc_fields()) to[count++] = static_cast<std::uint32_t>(offset + inner);
   }
@@ -144,11 +149,14 @@ constexpr auto references() {
   } else if constexpr (std::is_class_v<T> && described<T>) {
     return T::quire_gc_fields();
   } else if constexpr (std::is_class_v<T>) {
-    static_assert(is_ref<T>, "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, fields...), without "
-                                "fields if there are none");
+    static_assert(is_ref<T>,
+                  "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, "
+                  "fields...), without "
+                  "fields if there are none");
     return std::array<std::uint32_t, 0>{};
   } else {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "plain pointers in a garbage-collected heap keep nothing: use gc::ref");
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>,
+                  "plain pointers in a garbage-collected heap keep nothing: use gc::ref");
     return std::array<std::uint32_t, 0>{};
   }
 }
@@ -161,11 +169,13 @@ consteval void require_collectable() {
   static_assert(!std::is_const_v<T> && !std::is_array_v<T>, "elements of make_array() are no arrays, nor const");
 }
 
-/// The name by which nodes know the type: as the compiler writes it, cut where it is long, with a sum of all of it then.
+/// The name by which nodes know the type: as the compiler writes it, cut where it is long, with a sum of all of it
+/// then.
 template <class T>
 std::string name_of() {
   const std::string_view whole = quire::detail::name_of_type<T>();
-  const std::string_view name = whole.substr(0, std::min(whole.rfind("; std::string_view = "), whole.size() - 1));  // GCC; Clang
+  const std::string_view name =
+      whole.substr(0, std::min(whole.rfind("; std::string_view = "), whole.size() - 1));  // GCC; Clang
   constexpr std::size_t longest = 63, kept = 46;
   if (name.size() <= longest) return std::string(name);
   std::uint64_t sum = 0xcbf29ce484222325u;
@@ -182,10 +192,13 @@ std::uint32_t number_in(quire_gc_heap heap) {
   constexpr unsigned number_bits = 12;
   static std::atomic<std::uint64_t> last{0};  // heap and number together
   const std::uint64_t known = last.load(std::memory_order_relaxed);
-  if (known >> number_bits == heap.id) [[likely]] return static_cast<std::uint32_t>(known & ((1u << number_bits) - 1));
+  if (known >> number_bits == heap.id) [[likely]]
+    return static_cast<std::uint32_t>(known & ((1u << number_bits) - 1));
   static constexpr auto offsets = references<T>();
   std::uint32_t number = 0;
-  quire::detail::check(quire_gc_type(heap, name_of<T>().c_str(), sizeof(T), offsets.data(), static_cast<std::uint32_t>(offsets.size()), &number), "gc::make");
+  quire::detail::check(quire_gc_type(heap, name_of<T>().c_str(), sizeof(T), offsets.data(),
+                                     static_cast<std::uint32_t>(offsets.size()), &number),
+                       "gc::make");
   last.store(heap.id << number_bits | number, std::memory_order_relaxed);
   return number;
 }
@@ -227,7 +240,9 @@ class heap {
   constexpr heap() noexcept = default;
   constexpr explicit heap(quire_gc_heap native) noexcept : native_(native) {}
   /// A heap for so many bytes of objects. One thread of any node. The first one of a process is the one of gc::make().
-  [[nodiscard]] static heap create(std::uint64_t bytes, const heap_options& options = {}) { return create_named(nullptr, bytes, options); }
+  [[nodiscard]] static heap create(std::uint64_t bytes, const heap_options& options = {}) {
+    return create_named(nullptr, bytes, options);
+  }
   /// The same with a name, of at most 54 characters, by which others find it. errc::exists.
   [[nodiscard]] static heap create(const std::string& name, std::uint64_t bytes, const heap_options& options = {}) {
     return create_named(name.c_str(), bytes, options);
@@ -240,7 +255,8 @@ class heap {
     return found;
   }
   /// One thread of each node calls: node 0 makes the heap, the others find it.
-  [[nodiscard]] static heap create_or_open(const std::string& name, std::uint64_t bytes, const heap_options& options = {}) {
+  [[nodiscard]] static heap create_or_open(const std::string& name, std::uint64_t bytes,
+                                           const heap_options& options = {}) {
     return quire_node() == 0 ? create(name, bytes, options) : open(name);
   }
   /// gc::make() takes this heap from now on, in this process.
@@ -263,7 +279,8 @@ class heap {
   [[nodiscard]] ref<T[]> make_array(std::size_t n) const {
     detail::require_collectable<T>();
     T* const first = static_cast<T*>(allocate<T>(n));
-    if constexpr (!std::is_arithmetic_v<T> && !detail::is_ref<T>) std::uninitialized_value_construct_n(first, n);  // else it is zero already
+    if constexpr (!std::is_arithmetic_v<T> && !detail::is_ref<T>)
+      std::uninitialized_value_construct_n(first, n);  // else it is zero already
     return ref<T[]>(first);
   }
   /// The root of a name, of at most 63 characters; null at first. Of one name and two types: undefined.
@@ -323,7 +340,8 @@ class heap {
 /// In the heap that this process has made or opened first, or said to use.
 template <class T, class... Arguments>
 [[nodiscard]] ref<T> make(Arguments&&... arguments) {
-  return heap(quire_gc_heap{detail::usual_heap.load(std::memory_order_relaxed)}).make<T>(std::forward<Arguments>(arguments)...);
+  return heap(quire_gc_heap{detail::usual_heap.load(std::memory_order_relaxed)})
+      .make<T>(std::forward<Arguments>(arguments)...);
 }
 template <class T>
 [[nodiscard]] ref<T[]> make_array(std::size_t n) {
@@ -341,16 +359,19 @@ inline quire_gc_statistics collect(heap of) { return of.collect(); }
 #define QUIRE_GC_EXPAND2(...) QUIRE_GC_EXPAND1(QUIRE_GC_EXPAND1(QUIRE_GC_EXPAND1(QUIRE_GC_EXPAND1(__VA_ARGS__))))
 #define QUIRE_GC_EXPAND1(...) __VA_ARGS__
 #define QUIRE_GC_EACH(macro, ...) __VA_OPT__(QUIRE_GC_EXPAND(QUIRE_GC_NEXT(macro, __VA_ARGS__)))
-#define QUIRE_GC_NEXT(macro, first, ...) macro(first) __VA_OPT__(, QUIRE_GC_AGAIN QUIRE_GC_PARENTHESES(macro, __VA_ARGS__))
+#define QUIRE_GC_NEXT(macro, first, ...) \
+  macro(first) __VA_OPT__(, QUIRE_GC_AGAIN QUIRE_GC_PARENTHESES(macro, __VA_ARGS__))
 #define QUIRE_GC_AGAIN() QUIRE_GC_NEXT
 #define QUIRE_GC_TYPE_OF(field) decltype(quire_gc_type::field)
 #define QUIRE_GC_OFFSET_OF(field) offsetof(quire_gc_type, field)
 
-/// Within a class: its fields with references. Each is a gc::ref, an array of them, or of a type with QUIRE_GC_FIELDS of its own. A class whose base has some
-/// names those of the base, too.
-#define QUIRE_GC_FIELDS(type, ...)                                                                                              \
-  using quire_gc_type = type;                                                                                                  \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"") static constexpr auto quire_gc_fields() { \
-    return ::quire::gc::detail::references_of<QUIRE_GC_EACH(QUIRE_GC_TYPE_OF, __VA_ARGS__)>({QUIRE_GC_EACH(QUIRE_GC_OFFSET_OF, __VA_ARGS__)}); \
-  }                                                                                                                            \
+/// Within a class: its fields with references. Each is a gc::ref, an array of them, or of a type with QUIRE_GC_FIELDS
+/// of its own. A class whose base has some names those of the base, too.
+#define QUIRE_GC_FIELDS(type, ...)                                                                              \
+  using quire_gc_type = type;                                                                                   \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"") static constexpr auto \
+  quire_gc_fields() {                                                                                           \
+    return ::quire::gc::detail::references_of<QUIRE_GC_EACH(QUIRE_GC_TYPE_OF, __VA_ARGS__)>(                    \
+        {QUIRE_GC_EACH(QUIRE_GC_OFFSET_OF, __VA_ARGS__)});                                                      \
+  }                                                                                                             \
   _Pragma("GCC diagnostic pop")

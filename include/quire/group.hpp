@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of threads of many nodes that meet again and again: barriers, reductions and broadcasts of all of them. quire::team (team.hpp) makes
-// threads and their group at once.
+// Groups of threads of many nodes that meet again and again: barriers, reductions and broadcasts of all of them.
+// quire::team (team.hpp) makes threads and their group at once.
 //
 //     auto all = quire::group::create(2);            // one thread of each node calls: two threads of this one
 //     std::jthread other([&] { work(quire::member(all, 1)); });
@@ -40,10 +40,12 @@ struct index_range {
   return {first, first + each + (number < more ? 1 : 0)};
 }
 
-/// A group of threads, so many of each node. A handle; a default-constructed one is the group of the job, with one thread of each node.
+/// A group of threads, so many of each node. A handle; a default-constructed one is the group of the job, with one
+/// thread of each node.
 class group : public detail::handle<quire_group, quire_group_destroy> {
  public:
-  /// With `threads` threads of this node. One thread of each node calls, with numbers of their own; a barrier of the job, as is destroy().
+  /// With `threads` threads of this node. One thread of each node calls, with numbers of their own; a barrier of the
+  /// job, as is destroy().
   [[nodiscard]] static group create(unsigned threads) {
     group g;
     detail::check(quire_group_create(threads, &g.native_), "group::create");
@@ -57,10 +59,12 @@ class group : public detail::handle<quire_group, quire_group_destroy> {
   }
 };
 
-/// The calling thread's membership in a group, as long as this lives. Of that thread alone. All members make the same calls, in the same order.
+/// The calling thread's membership in a group, as long as this lives. Of that thread alone. All members make the same
+/// calls, in the same order.
 class member {
  public:
-  /// `place`: among the threads of this node, from 0 on. Of the job's group nobody becomes a member: one thread of the node has this, place 0.
+  /// `place`: among the threads of this node, from 0 on. Of the job's group nobody becomes a member: one thread of the
+  /// node has this, place 0.
   explicit member(group of, unsigned place = 0) : group_(of), place_(place) {
     std::uint32_t members = 0, first = 0;
     if (group_) detail::check(quire_group_join(native(), place), "member");
@@ -87,8 +91,8 @@ class member {
   /// Waits for all members.
   void wait() const { detail::check(quire_group_wait(native()), "member::wait"); }
 
-  /// Combines the arrays of all members, element by element; afterwards all have the result in `values`. Of any size, in private or in
-  /// shared memory.
+  /// Combines the arrays of all members, element by element; afterwards all have the result in `values`. Of any size,
+  /// in private or in shared memory.
   template <reducible T>
   void reduce(std::span<T> values, operation how) const {
     detail::reduce(native(), values, how);
@@ -107,7 +111,8 @@ class member {
   template <class T>
   void broadcast_values(std::span<T> values, std::size_t root = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    detail::check(quire_group_broadcast(native(), values.data(), values.size_bytes(), static_cast<std::uint32_t>(root)), "member::broadcast");
+    detail::check(quire_group_broadcast(native(), values.data(), values.size_bytes(), static_cast<std::uint32_t>(root)),
+                  "member::broadcast");
   }
   /// Gives the value of member `root` to all, as quire::broadcast().
   template <class T>

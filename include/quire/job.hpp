@@ -23,8 +23,8 @@ namespace quire {
 /// Number of nodes in the job; 1 outside a session.
 [[nodiscard]] inline int nodes() noexcept { return quire_nodes(); }
 
-/// Where the survivors of a death go on (quire run --on-failure notify): has `handler` called for each node that is lost, see
-/// quire_on_failure(). errc::unsupported where deaths end the job.
+/// Where the survivors of a death go on (quire run --on-failure notify): has `handler` called for each node that is
+/// lost, see quire_on_failure(). errc::unsupported where deaths end the job.
 inline void on_failure(quire_failure_handler handler, void* context = nullptr) {
   detail::check(quire_on_failure(handler, context), "on_failure");
 }
@@ -88,9 +88,11 @@ void reduce(quire_group all, std::span<T> values, operation how) {
     const auto combined = static_cast<quire_operation>(how);
     const bool few = all.id == 0 && count <= 8;
     if constexpr (std::floating_point<T>)
-      return few ? quire_reduce_f64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_f64(all, data, count, combined);
+      return few ? quire_reduce_f64(data, static_cast<std::uint32_t>(count), combined)
+                 : quire_group_reduce_f64(all, data, count, combined);
     else
-      return few ? quire_reduce_i64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_i64(all, data, count, combined);
+      return few ? quire_reduce_i64(data, static_cast<std::uint32_t>(count), combined)
+                 : quire_group_reduce_i64(all, data, count, combined);
   };
   using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
   if constexpr (std::same_as<T, carried>) {
@@ -99,14 +101,16 @@ void reduce(quire_group all, std::span<T> values, operation how) {
     constexpr std::size_t most = 8192;
     std::vector<carried> buffer(std::min(most, values.size()));
     std::size_t done = 0;
-    quire_status worst = QUIRE_OK;  // a part that a death has taken from this thread is no reason to leave the others alone with the rest
+    quire_status worst = QUIRE_OK;  // a part that a death has taken from this thread is no reason to leave the others
+                                    // alone with the rest
     do {
       const auto part = values.subspan(done, std::min(most, values.size() - done));
       std::copy(part.begin(), part.end(), buffer.begin());
       const quire_status why = combine(buffer.data(), part.size());
       if (why != QUIRE_LOST) check(why, "reduce");
       if (worst == QUIRE_OK) worst = why;
-      std::transform(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(part.size()), part.begin(), [](carried value) { return static_cast<T>(value); });
+      std::transform(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(part.size()), part.begin(),
+                     [](carried value) { return static_cast<T>(value); });
       done += part.size();
     } while (done < values.size());
     check(worst, "reduce");
@@ -115,8 +119,8 @@ void reduce(quire_group all, std::span<T> values, operation how) {
 
 }  // namespace detail
 
-/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. Of any size; the same
-/// number of elements on all nodes.
+/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. Of any size;
+/// the same number of elements on all nodes.
 template <reducible T>
 void all_reduce(std::span<T> values, operation how) {
   detail::reduce(quire_group{0}, values, how);
@@ -139,7 +143,8 @@ void broadcast_values(std::span<T> values, int root = 0) {
   constexpr std::size_t few = 64;  // what quire_broadcast() takes
   const auto from = static_cast<unsigned>(root);
   const std::size_t bytes = values.size_bytes();
-  detail::check(bytes <= few ? quire_broadcast(values.data(), static_cast<std::uint32_t>(bytes), root) : quire_group_broadcast({0}, values.data(), bytes, from),
+  detail::check(bytes <= few ? quire_broadcast(values.data(), static_cast<std::uint32_t>(bytes), root)
+                             : quire_group_broadcast({0}, values.data(), bytes, from),
                 "broadcast");
 }
 
@@ -161,14 +166,15 @@ template <class Make>
   return broadcast(made, root);
 }
 
-// ---- Checkpoint and restart -------------------------------------------------------------------------------------------
+// ---- Checkpoint and restart
+// -------------------------------------------------------------------------------------------
 
-/// Writes a checkpoint of the shared memory to a directory: a barrier of the job, see quire_checkpoint(). What was there before stays
-/// until this one is complete; an error leaves it, and the job, as they were.
+/// Writes a checkpoint of the shared memory to a directory: a barrier of the job, see quire_checkpoint(). What was
+/// there before stays until this one is complete; an error leaves it, and the job, as they were.
 inline void checkpoint(const std::string& path) { detail::check(quire_checkpoint(path.c_str()), "checkpoint"); }
 
-/// Goes on from the newest checkpoint in a directory, see quire_restore(); false if there is none. All nodes call it, right after the
-/// session has begun.
+/// Goes on from the newest checkpoint in a directory, see quire_restore(); false if there is none. All nodes call it,
+/// right after the session has begun.
 [[nodiscard]] inline bool restore(const std::string& path) {
   const quire_status status = quire_restore(path.c_str());
   if (status == QUIRE_NOT_FOUND) return false;

@@ -38,7 +38,7 @@ inline constexpr std::size_t natural_alignment = 16;
   void* address = nullptr;
   if (bytes == 0) bytes = 1;
   if (alignment < natural_alignment) alignment = natural_alignment;
-  check_memory(from.id != 0                    ? quire_region_malloc(from, alignment, bytes, &address)
+  check_memory(from.id != 0                     ? quire_region_malloc(from, alignment, bytes, &address)
                : alignment == natural_alignment ? quire_malloc(bytes, &address)
                                                 : quire_aligned_alloc(alignment, bytes, &address),
                "allocate");
@@ -54,10 +54,11 @@ inline void deallocate(void* address) noexcept {
 
 }  // namespace detail
 
-/// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`, or from a region that was made with
-/// region_options::heap: `std::vector<int, quire::allocator<int>> v(quire::allocator<int>{region})`. What one node
-/// allocated, any other may free, and whatever the region is: all allocators are equal. A container that is used by several nodes must itself lie in shared memory
-/// (new_object()) and be guarded like any shared object. Elements that cannot be shared do not compile (shareable.hpp).
+/// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`, or from a region that was made
+/// with region_options::heap: `std::vector<int, quire::allocator<int>> v(quire::allocator<int>{region})`. What one node
+/// allocated, any other may free, and whatever the region is: all allocators are equal. A container that is used by
+/// several nodes must itself lie in shared memory (new_object()) and be guarded like any shared object. Elements that
+/// cannot be shared do not compile (shareable.hpp).
 template <class T>
 class allocator {
  public:
@@ -68,7 +69,8 @@ class allocator {
   constexpr allocator() noexcept = default;
   constexpr explicit allocator(region from) noexcept;
   template <class U>
-  constexpr allocator(const allocator<U>& other) noexcept : from_(other.native_region()) {}  // NOLINT: allocators convert into each other
+  constexpr allocator(const allocator<U>& other) noexcept
+      : from_(other.native_region()) {}  // NOLINT: allocators convert into each other
 
   [[nodiscard]] T* allocate(std::size_t n) {
     detail::require_shareable<T>();
@@ -101,7 +103,9 @@ class memory_resource final : public std::pmr::memory_resource {
   explicit memory_resource(const region& from) noexcept;
 
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override { return detail::allocate(bytes, alignment, from_); }
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    return detail::allocate(bytes, alignment, from_);
+  }
   void do_deallocate(void* address, std::size_t, std::size_t) override { detail::deallocate(address); }
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return dynamic_cast<const memory_resource*>(&other) != nullptr;
@@ -109,7 +113,8 @@ class memory_resource final : public std::pmr::memory_resource {
   quire_region from_{};
 };
 
-/// Makes an object in shared memory. Types that cannot work there do not compile, as far as the compiler can find out (shareable.hpp).
+/// Makes an object in shared memory. Types that cannot work there do not compile, as far as the compiler can find out
+/// (shareable.hpp).
 template <class T, class... Arguments>
 [[nodiscard]] T* new_object(Arguments&&... arguments) {
   detail::require_shareable<T>();
@@ -206,8 +211,8 @@ void push(std::span<T, Extent> range) {
   detail::check(quire_push(range.data(), range.size_bytes()), "push");
 }
 
-/// A production phase (KOAN): as long as it lives, `producer` writes the range; at its end all nodes get copies of what was
-/// written. One thread of each node has one, at the same time; the end waits for all nodes.
+/// A production phase (KOAN): as long as it lives, `producer` writes the range; at its end all nodes get copies of what
+/// was written. One thread of each node has one, at the same time; the end waits for all nodes.
 class production {
  public:
   template <class T, std::size_t Extent>
@@ -225,10 +230,11 @@ class production {
   int producer_;
 };
 
-// ---- Page locking -----------------------------------------------------------------------------------------------------
+// ---- Page locking
+// -----------------------------------------------------------------------------------------------------
 
-/// Keeps all pages under a range on this node, for writing, as long as it lives: other nodes that touch them wait (KOAN's
-/// acquire and release; see quire_acquire()). Threads of this node are not kept out.
+/// Keeps all pages under a range on this node, for writing, as long as it lives: other nodes that touch them wait
+/// (KOAN's acquire and release; see quire_acquire()). Threads of this node are not kept out.
 class pinned_range {
  public:
   pinned_range() noexcept = default;
@@ -273,7 +279,12 @@ class pinned_range {
 // ---- Regions --------------------------------------------------------------------------------------------------------
 
 enum class consistency { sequential = QUIRE_SEQUENTIAL, release = QUIRE_RELEASE, transactional = QUIRE_TRANSACTIONAL };
-enum class placement { block = QUIRE_PLACE_BLOCK, modulo = QUIRE_PLACE_MODULO, node = QUIRE_PLACE_NODE, first_touch = QUIRE_PLACE_FIRST_TOUCH };
+enum class placement {
+  block = QUIRE_PLACE_BLOCK,
+  modulo = QUIRE_PLACE_MODULO,
+  node = QUIRE_PLACE_NODE,
+  first_touch = QUIRE_PLACE_FIRST_TOUCH
+};
 enum class pool {
   standard = QUIRE_POOL_DEFAULT,
   memfd = QUIRE_POOL_MEMFD,
@@ -306,16 +317,21 @@ struct region_options {
   int home = 0;                        ///< the node, for placement::node
   quire::pool pool = quire::pool::standard;
   quire::detector detector = quire::detector::standard;
-  bool heap = false;  ///< memory is allocated from it: quire::allocator, region::make(); it has no bytes() nor span() then
-  bool orders = false;  ///< flags in it synchronise: who reads one sees what was written before into regions with release consistency
+  bool heap =
+      false;  ///< memory is allocated from it: quire::allocator, region::make(); it has no bytes() nor span() then
+  bool orders = false;  ///< flags in it synchronise: who reads one sees what was written before into regions with
+                        ///< release consistency
   std::size_t minipage_bytes = 0;  ///< not 0: units of so many bytes, below a page (minipages.hpp has arrays of them)
-  int views = 0;                   ///< of a heap, not 0: every allocation of at most 2,048 bytes is a unit of its own, seen in one of so many views
-  int chunk = 0;                   ///< of such a heap: so many allocations of one size are a unit together; 0: 1
-  quire::grouping grouping = quire::grouping::none;  ///< of minipages: a fault on one may bring others of its page along
+  int views = 0;  ///< of a heap, not 0: every allocation of at most 2,048 bytes is a unit of its own, seen in one of so
+                  ///< many views
+  int chunk = 0;  ///< of such a heap: so many allocations of one size are a unit together; 0: 1
+  quire::grouping grouping =
+      quire::grouping::none;  ///< of minipages: a fault on one may bring others of its page along
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
-/// region of the allocator. One node makes it and all may use it; it lasts until one destroys it, or the end of the session.
+/// region of the allocator. One node makes it and all may use it; it lasts until one destroys it, or the end of the
+/// session.
 class region {
  public:
   constexpr region() noexcept = default;
@@ -338,8 +354,9 @@ class region {
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;
   }
-  /// Its content, memory and addresses go on all nodes. Nobody uses it any more; one thread calls. errc::not_found, errc::busy while units are
-  /// pinned, in a parallel block, while its consistency changes or a checkpoint is written; nothing has changed then.
+  /// Its content, memory and addresses go on all nodes. Nobody uses it any more; one thread calls. errc::not_found,
+  /// errc::busy while units are pinned, in a parallel block, while its consistency changes or a checkpoint is written;
+  /// nothing has changed then.
   void destroy() const { detail::check(quire_region_destroy(native_), "region::destroy"); }
   /// Of a region with region_options::heap: an object in it, as of new_object(), which delete_object() gives back.
   template <class T, class... Arguments>
@@ -376,12 +393,13 @@ class region {
     const auto all = bytes();
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
   }
-  /// Changes it for all nodes, of each of which one thread calls: a barrier. errc::invalid, errc::busy if some of it is pinned.
+  /// Changes it for all nodes, of each of which one thread calls: a barrier. errc::invalid, errc::busy if some of it is
+  /// pinned.
   void set_consistency(quire::consistency to) const {
     detail::check(quire_region_set_consistency(native_, static_cast<quire_consistency>(to)), "region::set_consistency");
   }
-  /// A parallel block: until end_block() every node has copies of its own, which are merged then. One thread of each node calls.
-  /// `check`: finds out whether nodes write the same bytes.
+  /// A parallel block: until end_block() every node has copies of its own, which are merged then. One thread of each
+  /// node calls. `check`: finds out whether nodes write the same bytes.
   void begin_block(bool check = false) const {
     detail::check(quire_block_begin(native_, check ? QUIRE_BLOCK_CHECK : 0), "region::begin_block");
   }
@@ -420,18 +438,21 @@ std::span<T> region::make_array(std::size_t n) const {
 
 // ---- Atomic operations ----------------------------------------------------------------------------------------------
 
-/// Like std::atomic_ref, for a naturally aligned object of 1, 2, 4 or 8 bytes in shared memory: a changing operation is done where the
-/// object is, so that a counter or a flag that many nodes change does not drag its page about. Sequentially consistent
-/// with plain loads and stores. load() and store() are ordinary accesses, and bring the page here. What is done to fewer than 8 bytes, and
-/// sums of reals, are compare-exchanges of the word that the object lies in, as often as it takes: the bytes beside must not be written by plain
-/// stores of other nodes in a region with release consistency.
+/// Like std::atomic_ref, for a naturally aligned object of 1, 2, 4 or 8 bytes in shared memory: a changing operation is
+/// done where the object is, so that a counter or a flag that many nodes change does not drag its page about.
+/// Sequentially consistent with plain loads and stores. load() and store() are ordinary accesses, and bring the page
+/// here. What is done to fewer than 8 bytes, and sums of reals, are compare-exchanges of the word that the object lies
+/// in, as often as it takes: the bytes beside must not be written by plain stores of other nodes in a region with
+/// release consistency.
 template <class T>
 class atomic_ref {
-  static_assert((sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) && std::is_trivially_copyable_v<T>,
+  static_assert((sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) &&
+                    std::is_trivially_copyable_v<T>,
                 "Quire's atomic operations are on objects of 1, 2, 4 or 8 bytes");
   static constexpr bool is_word = sizeof(T) == sizeof(std::uint64_t);
   using bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                                  std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
   static_assert(std::endian::native == std::endian::little);
 
  public:
@@ -476,7 +497,8 @@ class atomic_ref {
   }
   /// The object becomes change(object), at once; change() may be called several times. What it was before.
   template <class Change>
-  requires std::is_invocable_r_v<T, Change&, T> T update(Change&& change) const {
+  requires std::is_invocable_r_v<T, Change&, T> T update(Change&& change)
+  const {
     std::uint64_t seen = guess();
     for (;;) {
       const T before = part_of(seen);
@@ -486,11 +508,15 @@ class atomic_ref {
 
  private:
   [[nodiscard]] std::uint64_t address() const noexcept { return reinterpret_cast<std::uint64_t>(object_); }
-  [[nodiscard]] std::uint64_t* word() const noexcept { return reinterpret_cast<std::uint64_t*>(address() & ~std::uint64_t{7}); }
+  [[nodiscard]] std::uint64_t* word() const noexcept {
+    return reinterpret_cast<std::uint64_t*>(address() & ~std::uint64_t{7});
+  }
   [[nodiscard]] unsigned shift() const noexcept { return static_cast<unsigned>(address() % 8) * 8; }
   /// What the word may be: the first compare-exchange tells. Nothing is read here, as that would bring the page.
   [[nodiscard]] std::uint64_t guess() const noexcept { return 0; }
-  [[nodiscard]] T part_of(std::uint64_t whole) const noexcept { return std::bit_cast<T>(static_cast<bits>(whole >> shift())); }
+  [[nodiscard]] T part_of(std::uint64_t whole) const noexcept {
+    return std::bit_cast<T>(static_cast<bits>(whole >> shift()));
+  }
   [[nodiscard]] std::uint64_t with_part(std::uint64_t whole, T part) const noexcept {
     const std::uint64_t mask = std::uint64_t{static_cast<bits>(~bits{0})} << shift();
     return (whole & ~mask) | std::uint64_t{std::bit_cast<bits>(part)} << shift();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sharing below a page (Millipage: MultiView): arrays whose elements, and heaps whose objects, move between nodes one by one, though several lie on a page.
+// Sharing below a page (Millipage: MultiView): arrays whose elements, and heaps whose objects, move between nodes one
+// by one, though several lie on a page.
 //
-// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations throw std::bad_alloc when no memory
-// is left.
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations
+// throw std::bad_alloc when no memory is left.
 #pragma once
 
 #include <compare>
@@ -17,21 +18,24 @@
 
 namespace quire {
 
-/// An array in shared memory, each element of which is a sharing unit of its own: nodes that use different elements never wait for each other.
-/// Elements of at most 2,048 bytes share pages; larger ones take whole pages. An element's address is where it moves by itself; natural() is where
-/// the pages of the array are contiguous, for loops that use all elements in turn: there, a page's elements come together.
+/// An array in shared memory, each element of which is a sharing unit of its own: nodes that use different elements
+/// never wait for each other. Elements of at most 2,048 bytes share pages; larger ones take whole pages. An element's
+/// address is where it moves by itself; natural() is where the pages of the array are contiguous, for loops that use
+/// all elements in turn: there, a page's elements come together.
 ///
-/// A handle, as quire::region: trivially copyable, and the same on every node. One node makes the array, and tells the others: in shared memory,
-/// by quire::publish() of its region's range, or as what broadcast() carries. Elements are zero at first; they are not constructed, and must not need
-/// it. Any thread.
+/// A handle, as quire::region: trivially copyable, and the same on every node. One node makes the array, and tells the
+/// others: in shared memory, by quire::publish() of its region's range, or as what broadcast() carries. Elements are
+/// zero at first; they are not constructed, and must not need it. Any thread.
 template <class T>
 class minipage_array {
-  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>, "elements lie in shared memory as they are");
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+                "elements lie in shared memory as they are");
   static constexpr std::uint64_t page = 4096, largest = page / 2;
 
  public:
   /// From the beginning of one element to that of the next on its page.
-  static constexpr std::uint64_t element_bytes = sizeof(T) <= largest ? (sizeof(T) + 15) / 16 * 16 : (sizeof(T) + page - 1) / page * page;
+  static constexpr std::uint64_t element_bytes =
+      sizeof(T) <= largest ? (sizeof(T) + 15) / 16 * 16 : (sizeof(T) + page - 1) / page * page;
   static constexpr std::uint64_t elements_a_page = sizeof(T) <= largest ? page / element_bytes : 1;
   static_assert(alignof(T) <= 16 || element_bytes % alignof(T) == 0, "elements would not be aligned");
 
@@ -68,8 +72,8 @@ class minipage_array {
   };
 
   constexpr minipage_array() noexcept = default;
-  /// Makes an array of `n` elements in a region of its own; `options`: its consistency, placement, pool and detector. errc::invalid for 0 elements,
-  /// errc::no_addresses.
+  /// Makes an array of `n` elements in a region of its own; `options`: its consistency, placement, pool and detector.
+  /// errc::invalid for 0 elements, errc::no_addresses.
   [[nodiscard]] static minipage_array create(std::size_t n, region_options options = {}) {
     options.heap = false;
     options.minipage_bytes = sizeof(T) <= largest ? element_bytes : 0;
@@ -110,13 +114,15 @@ class minipage_array {
   std::size_t size_ = 0;
 };
 
-// ---- Heaps --------------------------------------------------------------------------------------------------------------
+// ---- Heaps
+// --------------------------------------------------------------------------------------------------------------
 
 struct minipage_options {
-  int views = 16;                      ///< as many objects of a page can be sharing units of their own, 1 to 256: smaller ones take that part of a page
-  int chunk = 1;                       ///< so many objects of one size share a sharing unit
-  placement place = placement::block;  ///< managers
-  int home = 0;                        ///< the node, for placement::node
+  int views = 16;  ///< as many objects of a page can be sharing units of their own, 1 to 256: smaller ones take that
+                   ///< part of a page
+  int chunk = 1;   ///< so many objects of one size share a sharing unit
+  placement place = placement::block;                ///< managers
+  int home = 0;                                      ///< the node, for placement::node
   quire::grouping grouping = quire::grouping::none;  ///< a fault on one object may bring others of its page along
 };
 
@@ -150,7 +156,9 @@ class minipage_heap {
   }
 
   /// From now on so many objects of one size share a sharing unit of what this node allocates.
-  void set_chunk(unsigned objects) const { detail::check(quire_region_set_chunk(native_handle(), objects), "minipage_heap::set_chunk"); }
+  void set_chunk(unsigned objects) const {
+    detail::check(quire_region_set_chunk(native_handle(), objects), "minipage_heap::set_chunk");
+  }
 
   constexpr operator region() const noexcept { return region_; }  // NOLINT: it is one
   [[nodiscard]] constexpr quire_region native_handle() const noexcept { return region_.native_handle(); }
@@ -160,8 +168,9 @@ class minipage_heap {
   region region_{};
 };
 
-/// The allocator of such a heap: `using a = quire::minipage_allocator<std::pair<const int, int>>; std::map<int, int, std::less<int>, a> m(a{heap})`.
-/// Each node of a list or map is a sharing unit of its own then. It is quire::allocator: containers of both kinds convert into each other.
+/// The allocator of such a heap: `using a = quire::minipage_allocator<std::pair<const int, int>>; std::map<int, int,
+/// std::less<int>, a> m(a{heap})`. Each node of a list or map is a sharing unit of its own then. It is
+/// quire::allocator: containers of both kinds convert into each other.
 template <class T>
 using minipage_allocator = allocator<T>;
 

@@ -74,12 +74,18 @@ class mutex : public detail::handle<quire_mutex, quire_mutex_destroy> {
     if (status != QUIRE_OWNER_DIED) detail::check(status, "mutex::lock_robustly");
     return status == QUIRE_OWNER_DIED;
   }
-  /// errc::owner_died if the node that had it last is dead: once, and the mutex is unlocked then. The same from the others.
+  /// errc::owner_died if the node that had it last is dead: once, and the mutex is unlocked then. The same from the
+  /// others.
   void lock() { detail::check(detail::taken<quire_mutex_unlock>(quire_mutex_lock(native_), native_), "mutex::lock"); }
-  [[nodiscard]] bool try_lock() { return detail::in_time(detail::taken<quire_mutex_unlock>(quire_mutex_try_lock(native_), native_), "mutex::try_lock"); }
+  [[nodiscard]] bool try_lock() {
+    return detail::in_time(detail::taken<quire_mutex_unlock>(quire_mutex_try_lock(native_), native_),
+                           "mutex::try_lock");
+  }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(detail::taken<quire_mutex_unlock>(quire_mutex_timed_lock(native_, detail::timeout_ms(timeout)), native_), "mutex::try_lock_for");
+    return detail::in_time(
+        detail::taken<quire_mutex_unlock>(quire_mutex_timed_lock(native_, detail::timeout_ms(timeout)), native_),
+        "mutex::try_lock_for");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -97,11 +103,16 @@ class shared_mutex : public detail::handle<quire_rwlock, quire_rwlock_destroy> {
     detail::check(quire_rwlock_create(&m.native_), "shared_mutex::create");
     return m;
   }
-  void lock() { detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::for_ever), native_), "shared_mutex::lock"); }
+  void lock() {
+    detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::for_ever), native_),
+                  "shared_mutex::lock");
+  }
   [[nodiscard]] bool try_lock() { return try_lock_for(std::chrono::seconds(0)); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::timeout_ms(timeout)), native_), "shared_mutex::try_lock");
+    return detail::in_time(
+        detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::timeout_ms(timeout)), native_),
+        "shared_mutex::try_lock");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -109,12 +120,16 @@ class shared_mutex : public detail::handle<quire_rwlock, quire_rwlock_destroy> {
   }
   void unlock() { detail::check_unlock(quire_rwlock_unlock(native_)); }
 
-  void lock_shared() { detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::for_ever), native_), "shared_mutex::lock_shared"); }
+  void lock_shared() {
+    detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::for_ever), native_),
+                  "shared_mutex::lock_shared");
+  }
   [[nodiscard]] bool try_lock_shared() { return try_lock_shared_for(std::chrono::seconds(0)); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)), native_),
-                           "shared_mutex::try_lock_shared");
+    return detail::in_time(
+        detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)), native_),
+        "shared_mutex::try_lock_shared");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quire for runtimes that bring programs to it which know nothing of shared memory: what quire.h leaves out, as no program written for Quire
- * needs it. Thread context, statuses and words as in quire.h. */
+/* Quire for runtimes that bring programs to it which know nothing of shared memory: what quire.h leaves out, as no
+ * program written for Quire needs it. Thread context, statuses and words as in quire.h. */
 #ifndef QUIRE_SYSTEM_H
 #define QUIRE_SYSTEM_H
 
@@ -10,54 +10,64 @@
 extern "C" {
 #endif
 
-/** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the same arguments (`options`
- *  may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have the content that they had on node `node`; their units
- *  start there. What other nodes had at these addresses is gone. Nobody but the callers may use the memory meanwhile.
+/** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the
+ * same arguments (`options` may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have
+ * the content that they had on node `node`; their units start there. What other nodes had at these addresses is gone.
+ * Nobody but the callers may use the memory meanwhile.
  *
  *  The caller may have its stack in shared memory, but not in this one.
  *
- *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap stay 0; placement stays 0 too, or
- *  is QUIRE_PLACE_FIRST_TOUCH: with release consistency, units of nothing but zeroes start at the node that touches them first. The region cannot be
- *  destroyed; at quire_end() each node keeps the content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in
- *  a process with such a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
+ *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap
+ * stay 0; placement stays 0 too, or is QUIRE_PLACE_FIRST_TOUCH: with release consistency, units of nothing but zeroes
+ * start at the node that touches them first. The region cannot be destroyed; at quire_end() each node keeps the content
+ * of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with such a
+ * region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
  *
- *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of it is mapped and readable;
- *  QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM; QUIRE_UNSUPPORTED (pool `fork`). */
-QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
-                                                          quire_region* region);
+ *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of
+ * it is mapped and readable; QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM;
+ * QUIRE_UNSUPPORTED (pool `fork`). */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address,
+                                                          uint64_t bytes, int node, quire_region* region);
 
-/** This node has no use for the content of memory that was adopted once the job is over: quire_end() does not fetch the whole pages between
- *  `address` and `address + bytes`, which are private memory with zeroes then. Large arrays whose results are written out need not come to every node.
- *  Any thread. QUIRE_INVALID: no bytes; QUIRE_BAD_ADDRESS: not all of it was adopted. */
+/** This node has no use for the content of memory that was adopted once the job is over: quire_end() does not fetch the
+ * whole pages between `address` and `address + bytes`, which are private memory with zeroes then. Large arrays whose
+ * results are written out need not come to every node. Any thread. QUIRE_INVALID: no bytes; QUIRE_BAD_ADDRESS: not all
+ * of it was adopted. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_forget(const void* address, uint64_t bytes);
 
-/** quire_region_set_consistency() by the members of a group that has one thread on each node: other threads may be in calls of all nodes meanwhile, as in a
- *  barrier of the job. All members call with the same arguments. QUIRE_INVALID also if the group has not one member on each node, or the calling thread is
- *  none; no other change of consistency, parallel block, checkpoint or collection of a garbage-collected heap may be under way. */
-QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_region region, quire_consistency consistency);
+/** quire_region_set_consistency() by the members of a group that has one thread on each node: other threads may be in
+ * calls of all nodes meanwhile, as in a barrier of the job. All members call with the same arguments. QUIRE_INVALID
+ * also if the group has not one member on each node, or the calling thread is none; no other change of consistency,
+ * parallel block, checkpoint or collection of a garbage-collected heap may be under way. */
+QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_region region,
+                                                       quire_consistency consistency);
 
-/** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it ends the node with a line
- *  that has `why`, a sentence of at most 111 characters, which is copied. To the end of the job. Only accesses that fault are noticed: give memory
- *  that was never used, and 2 MiB or more, as Quire may map up to 1 MiB behind what is used below it. At most 4,096 a node; they make each
- *  fault a little slower. Any thread. QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
+/** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it
+ * ends the node with a line that has `why`, a sentence of at most 111 characters, which is copied. To the end of the
+ * job. Only accesses that fault are noticed: give memory that was never used, and 2 MiB or more, as Quire may map up to
+ * 1 MiB behind what is used below it. At most 4,096 a node; they make each fault a little slower. Any thread.
+ * QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t bytes, const char* why);
 
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
-QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes, void** address);
-/** First address and size of a region that memory is allocated from (quire_region_options::heap), region zero too: to tell its memory from other
- *  memory without a call. With quire_region_options::views that is where all its views lie. Either pointer may be NULL. QUIRE_NOT_FOUND;
- *  QUIRE_INVALID for a region that is no heap. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes,
+                                                           void** address);
+/** First address and size of a region that memory is allocated from (quire_region_options::heap), region zero too: to
+ * tell its memory from other memory without a call. With quire_region_options::views that is where all its views lie.
+ * Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */
 QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes);
 
-/** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes, then all processes end, this one
- *  with `status`, the others with 0. No handlers of atexit(3) run, and no destructors. Another node's status is the job's where that calls, too, at
- *  the same time. Does not return. Any thread; before quire_start(), or after quire_end(), it ends this process only. A node that cannot end
- *  within 3 seconds is ended without its output. */
+/** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes,
+ * then all processes end, this one with `status`, the others with 0. No handlers of atexit(3) run, and no destructors.
+ * Another node's status is the job's where that calls, too, at the same time. Does not return. Any thread; before
+ * quire_start(), or after quire_end(), it ends this process only. A node that cannot end within 3 seconds is ended
+ * without its output. */
 QUIRE_API void quire_exit(int status) __attribute__((noreturn));
 
-/** quire_end() for a process that is about to exit while threads of it may go on, as in a handler of on_exit(3): daemon threads of an interpreter, say. For
- *  other nodes it is quire_end(). On this node a thread that is in a call, or uses shared memory afterwards, stays where it is until the process has ended,
- *  whatever it holds; but for the calling thread, which gets SIGSEGV for shared memory. Later calls give QUIRE_NOT_STARTED. Statuses as of quire_end(). */
+/** quire_end() for a process that is about to exit while threads of it may go on, as in a handler of on_exit(3): daemon
+ * threads of an interpreter, say. For other nodes it is quire_end(). On this node a thread that is in a call, or uses
+ * shared memory afterwards, stays where it is until the process has ended, whatever it holds; but for the calling
+ * thread, which gets SIGSEGV for shared memory. Later calls give QUIRE_NOT_STARTED. Statuses as of quire_end(). */
 QUIRE_API quire_status quire_end_at_exit(void);
 
 #ifdef __cplusplus

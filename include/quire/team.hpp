@@ -9,8 +9,8 @@
 //     });
 //     all.for_each(n, [&](std::size_t i) { v[i] += 1; });
 //
-// quire::parallel_for() is a team for one loop. An exception that leaves the work ends the program, as with std::thread: other threads may
-// wait for this one.
+// quire::parallel_for() is a team for one loop. An exception that leaves the work ends the program, as with
+// std::thread: other threads may wait for this one.
 #pragma once
 
 #include <algorithm>
@@ -35,19 +35,21 @@ inline thread_local const member* my_member = nullptr;
 
 }  // namespace detail
 
-/// The calling thread's block of `n` indices: of all threads of the team that it works for, else of one thread of each node.
+/// The calling thread's block of `n` indices: of all threads of the team that it works for, else of one thread of each
+/// node.
 [[nodiscard]] inline index_range my_part(std::size_t n) {
   if (detail::my_member != nullptr) return detail::my_member->my_part(n);
   return part_of(n, static_cast<std::size_t>(node()), static_cast<std::size_t>(nodes()));
 }
 
-/// Threads on all nodes. One thread of each node makes it, calls its functions, and destroys it, at the same points of the program: all
-/// of them are barriers of the team. That thread is a member itself, at place 0.
+/// Threads on all nodes. One thread of each node makes it, calls its functions, and destroys it, at the same points of
+/// the program: all of them are barriers of the team. That thread is a member itself, at place 0.
 class team {
  public:
-  /// `threads` of this node; nodes may differ. 0: as many as cores, shared among as many nodes as the job has (right where all of them are on
-  /// one host).
-  explicit team(unsigned threads = 0) : threads_(threads != 0 ? threads : share_of_cores()), group_(group::create(threads_)), me_(group_, 0) {
+  /// `threads` of this node; nodes may differ. 0: as many as cores, shared among as many nodes as the job has (right
+  /// where all of them are on one host).
+  explicit team(unsigned threads = 0)
+      : threads_(threads != 0 ? threads : share_of_cores()), group_(group::create(threads_)), me_(group_, 0) {
     for (unsigned place = 1; place < threads_; ++place) others_.emplace_back([this, place] { serve(place); });
     me_.wait();
   }
@@ -74,7 +76,8 @@ class team {
     execute(me_);
   }
 
-  /// f(i) for each i below n, or f(range) for blocks of them: each thread of each node has one block. Ends when all are done.
+  /// f(i) for each i below n, or f(range) for blocks of them: each thread of each node has one block. Ends when all are
+  /// done.
   template <class F>
   requires(std::invocable<F&, std::size_t> || std::invocable<F&, index_range>) void for_each(std::size_t n, F&& f) {
     run([&](member& me) {
@@ -88,7 +91,9 @@ class team {
   }
 
  private:
-  static unsigned share_of_cores() noexcept { return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(nodes())); }
+  static unsigned share_of_cores() noexcept {
+    return std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(nodes()));
+  }
   void begin() noexcept {
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
@@ -121,9 +126,11 @@ class team {
   void* what_ = nullptr;
 };
 
-/// f(i) for each i below n, or f(range), by `threads` threads of each node (0: see team). One thread of each node calls; ends when all are done.
+/// f(i) for each i below n, or f(range), by `threads` threads of each node (0: see team). One thread of each node
+/// calls; ends when all are done.
 template <class F>
-requires(std::invocable<F&, std::size_t> || std::invocable<F&, index_range>) void parallel_for(std::size_t n, F&& f, unsigned threads = 0) {
+requires(std::invocable<F&, std::size_t> || std::invocable<F&, index_range>) void parallel_for(std::size_t n, F&& f,
+                                                                                               unsigned threads = 0) {
   team all(threads);
   all.for_each(n, std::forward<F>(f));
 }

@@ -55,8 +55,9 @@ struct transaction_call {
 
 }  // namespace detail
 
-/// Runs `body` as a transaction, and returns what it returns. An exception that leaves the body undoes it, and goes on to the caller. Throws quire::error
-/// with errc::conflict after `options.attempts`, and with what abort() was given. Within a body: part of the transaction that runs.
+/// Runs `body` as a transaction, and returns what it returns. An exception that leaves the body undoes it, and goes on
+/// to the caller. Throws quire::error with errc::conflict after `options.attempts`, and with what abort() was given.
+/// Within a body: part of the transaction that runs.
 template <class F>
 auto atomically(F&& body, const transaction_options& options = {}) -> std::invoke_result_t<F&> {
   if (quire_in_transaction() != 0) return std::invoke(body);

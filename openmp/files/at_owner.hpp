@@ -6,30 +6,32 @@
 #include "openmp/files/where.hpp"
 
 /// A function all of whose arguments are values, or good everywhere. `owner`: a stream, a descriptor, or new_one().
-#define QUIRE_AT_OWNER(result, name, parameters, owner, arguments, ...)                       \
-  QUIRE_LIBC result name parameters __VA_ARGS__ {                                             \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                           \
-    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                     \
-    return ::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments; });     \
+#define QUIRE_AT_OWNER(result, name, parameters, owner, arguments, ...)                   \
+  QUIRE_LIBC result name parameters __VA_ARGS__ {                                         \
+    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                       \
+    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                 \
+    return ::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments; }); \
   }
 /// The same without a result.
-#define QUIRE_AT_OWNER_VOID(name, parameters, owner, arguments, ...)                          \
-  QUIRE_LIBC void name parameters __VA_ARGS__ {                                               \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                           \
-    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                     \
-    (void)::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments, 0; });   \
+#define QUIRE_AT_OWNER_VOID(name, parameters, owner, arguments, ...)                        \
+  QUIRE_LIBC void name parameters __VA_ARGS__ {                                             \
+    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                         \
+    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                   \
+    (void)::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments, 0; }); \
   }
-/// One with memory: `prepare` exchanges arguments for what is good there, by `e`, an errand; `arguments_there` are then made of it, and `finish` brings `done`'s memory back.
+/// One with memory: `prepare` exchanges arguments for what is good there, by `e`, an errand; `arguments_there` are then
+/// made of it, and `finish` brings `done`'s memory back.
 #define QUIRE_AT_OWNER_WITH(result, name, parameters, owner, arguments, prepare, arguments_there, finish, ...) \
-  QUIRE_AT_OWNER_AS(result, name, parameters, owner, QUIRE_NEXT(name) arguments, prepare, QUIRE_NEXT(name) arguments_there, finish, __VA_ARGS__)
+  QUIRE_AT_OWNER_AS(result, name, parameters, owner, QUIRE_NEXT(name) arguments, prepare,                      \
+                    QUIRE_NEXT(name) arguments_there, finish, __VA_ARGS__)
 /// The same, of two expressions: for the call here, and there.
 #define QUIRE_AT_OWNER_AS(result, name, parameters, owner, call_here, prepare, call_there, finish, ...) \
-  QUIRE_LIBC result name parameters __VA_ARGS__ {                                             \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                           \
-    if (node == ::quire::openmp::here) return call_here;                                      \
-    ::quire::openmp::errand e(node);                                                          \
-    prepare;                                                                                  \
-    const auto done = e.run([=] { return call_there; });                                      \
-    finish;                                                                                   \
-    return done;                                                                              \
+  QUIRE_LIBC result name parameters __VA_ARGS__ {                                                       \
+    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                                     \
+    if (node == ::quire::openmp::here) return call_here;                                                \
+    ::quire::openmp::errand e(node);                                                                    \
+    prepare;                                                                                            \
+    const auto done = e.run([=] { return call_there; });                                                \
+    finish;                                                                                             \
+    return done;                                                                                        \
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of descriptors, and what is asked of them. What is little travels with the call; else node 0 reads and writes it where it is, in shared memory.
+// Data of descriptors, and what is asked of them. What is little travels with the call; else node 0 reads and writes it
+// where it is, in shared memory.
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -38,15 +39,18 @@ namespace {
 size_t size(ssize_t done) noexcept { return done > 0 ? static_cast<size_t>(done) : 0; }
 }  // namespace
 
-#define QUIRE_WRITE(function, parameters, arguments, arguments_there) \
-  QUIRE_AT_OWNER_WITH(ssize_t, function, parameters, fd, arguments, const void* const there = e.take(from, bytes), arguments_there, )
-#define QUIRE_READ(function, parameters, arguments, arguments_there)                                                            \
-  QUIRE_AT_OWNER_WITH(ssize_t, function, parameters, fd, arguments, void* const there = e.room_for(to, bytes), arguments_there, \
-                      e.bring(to, there, size(done)))
+#define QUIRE_WRITE(function, parameters, arguments, arguments_there)                                              \
+  QUIRE_AT_OWNER_WITH(ssize_t, function, parameters, fd, arguments, const void* const there = e.take(from, bytes), \
+                      arguments_there, )
+#define QUIRE_READ(function, parameters, arguments, arguments_there)                                           \
+  QUIRE_AT_OWNER_WITH(ssize_t, function, parameters, fd, arguments, void* const there = e.room_for(to, bytes), \
+                      arguments_there, e.bring(to, there, size(done)))
 QUIRE_WRITE(write, (int fd, const void* from, size_t bytes), (fd, from, bytes), (fd, there, bytes))
 QUIRE_WRITE(pwrite, (int fd, const void* from, size_t bytes, off_t at), (fd, from, bytes, at), (fd, there, bytes, at))
-QUIRE_WRITE(pwrite64, (int fd, const void* from, size_t bytes, off64_t at), (fd, from, bytes, at), (fd, there, bytes, at))
-QUIRE_WRITE(send, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags), (fd, there, bytes, flags))
+QUIRE_WRITE(pwrite64, (int fd, const void* from, size_t bytes, off64_t at), (fd, from, bytes, at),
+            (fd, there, bytes, at))
+QUIRE_WRITE(send, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags),
+            (fd, there, bytes, flags))
 QUIRE_READ(read, (int fd, void* to, size_t bytes), (fd, to, bytes), (fd, there, bytes))
 QUIRE_READ(pread, (int fd, void* to, size_t bytes, off_t at), (fd, to, bytes, at), (fd, there, bytes, at))
 QUIRE_READ(pread64, (int fd, void* to, size_t bytes, off64_t at), (fd, to, bytes, at), (fd, there, bytes, at))
@@ -54,9 +58,12 @@ QUIRE_READ(recv, (int fd, void* to, size_t bytes, int flags), (fd, to, bytes, fl
 // getdents64(2), and what a program built with _FORTIFY_SOURCE calls instead.
 QUIRE_READ(getdents64, (int fd, void* to, size_t bytes), (fd, to, bytes), (fd, there, bytes))
 QUIRE_READ(__read_chk, (int fd, void* to, size_t bytes, size_t room), (fd, to, bytes, room), (fd, there, bytes, room))
-QUIRE_READ(__pread_chk, (int fd, void* to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room), (fd, there, bytes, at, room))
-QUIRE_READ(__pread64_chk, (int fd, void* to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room), (fd, there, bytes, at, room))
-QUIRE_READ(__recv_chk, (int fd, void* to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags), (fd, there, bytes, room, flags))
+QUIRE_READ(__pread_chk, (int fd, void* to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room),
+           (fd, there, bytes, at, room))
+QUIRE_READ(__pread64_chk, (int fd, void* to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room),
+           (fd, there, bytes, at, room))
+QUIRE_READ(__recv_chk, (int fd, void* to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags),
+           (fd, there, bytes, room, flags))
 
 // Several parts become one there.
 namespace {
@@ -66,7 +73,9 @@ ssize_t length_of(const iovec* list, int count) noexcept {
   if (count < 0 || count > IOV_MAX) return errno = EINVAL, bad;
   ssize_t all = 0;
   for (int i = 0; i < count; ++i) {
-    if (__builtin_add_overflow(all, static_cast<ssize_t>(list[i].iov_len), &all) || static_cast<ssize_t>(list[i].iov_len) < 0) return errno = EINVAL, bad;
+    if (__builtin_add_overflow(all, static_cast<ssize_t>(list[i].iov_len), &all) ||
+        static_cast<ssize_t>(list[i].iov_len) < 0)
+      return errno = EINVAL, bad;
   }
   return all;
 }
@@ -96,24 +105,28 @@ ssize_t read_parts(int node, const iovec* list, int count, Read read) noexcept {
   return done;
 }
 }  // namespace
-#define QUIRE_PARTS(function, how, one, parameters, arguments, ...)                                                                     \
-  QUIRE_LIBC ssize_t function parameters {                                                                                              \
-    const int node = node_of(fd, QUIRE_CALLER);                                                                                         \
-    if (node == here) return QUIRE_NEXT(function) arguments;                                                                            \
-    return how(node, list, count, [=](auto* part, size_t bytes) { return QUIRE_NEXT(one)(fd, part, bytes __VA_OPT__(, ) __VA_ARGS__); }); \
+#define QUIRE_PARTS(function, how, one, parameters, arguments, ...)                                                    \
+  QUIRE_LIBC ssize_t function parameters {                                                                             \
+    const int node = node_of(fd, QUIRE_CALLER);                                                                        \
+    if (node == here) return QUIRE_NEXT(function) arguments;                                                           \
+    return how(node, list, count,                                                                                      \
+               [=](auto* part, size_t bytes) { return QUIRE_NEXT(one)(fd, part, bytes __VA_OPT__(, ) __VA_ARGS__); }); \
   }
 QUIRE_PARTS(writev, write_parts, write, (int fd, const iovec* list, int count), (fd, list, count))
 QUIRE_PARTS(readv, read_parts, read, (int fd, const iovec* list, int count), (fd, list, count))
 QUIRE_PARTS(pwritev, write_parts, pwrite, (int fd, const iovec* list, int count, off_t at), (fd, list, count, at), at)
 QUIRE_PARTS(preadv, read_parts, pread, (int fd, const iovec* list, int count, off_t at), (fd, list, count, at), at)
-QUIRE_PARTS(pwritev64, write_parts, pwrite64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at), at)
-QUIRE_PARTS(preadv64, read_parts, pread64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at), at)
+QUIRE_PARTS(pwritev64, write_parts, pwrite64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at),
+            at)
+QUIRE_PARTS(preadv64, read_parts, pread64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at),
+            at)
 
 // Text, made here.
 namespace {
 int print_there(int node, int fd, int flag, const char* format, va_list arguments) noexcept {
   char* text = nullptr;
-  const int length = flag >= 0 ? QUIRE_NEXT(__vasprintf_chk)(&text, flag, format, arguments) : QUIRE_NEXT(vasprintf)(&text, format, arguments);
+  const int length = flag >= 0 ? QUIRE_NEXT(__vasprintf_chk)(&text, flag, format, arguments)
+                               : QUIRE_NEXT(vasprintf)(&text, format, arguments);
   if (length < 0) return length;
   ssize_t done = 0;
   {
@@ -133,13 +146,15 @@ QUIRE_LIBC int vdprintf(int fd, const char* format, va_list arguments) {
 }
 QUIRE_LIBC int __vdprintf_chk(int fd, int flag, const char* format, va_list arguments) {
   const int node = node_of(fd, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(__vdprintf_chk)(fd, flag, format, arguments) : print_there(node, fd, flag, format, arguments);
+  return node == here ? QUIRE_NEXT(__vdprintf_chk)(fd, flag, format, arguments)
+                      : print_there(node, fd, flag, format, arguments);
 }
 QUIRE_LIBC int dprintf(int fd, const char* format, ...) {
   const int node = node_of(fd, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(vdprintf)(fd, format, arguments) : print_there(node, fd, -1, format, arguments);
+  const int result =
+      node == here ? QUIRE_NEXT(vdprintf)(fd, format, arguments) : print_there(node, fd, -1, format, arguments);
   va_end(arguments);
   return result;
 }
@@ -147,15 +162,16 @@ QUIRE_LIBC int __dprintf_chk(int fd, int flag, const char* format, ...) {
   const int node = node_of(fd, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(__vdprintf_chk)(fd, flag, format, arguments) : print_there(node, fd, flag, format, arguments);
+  const int result = node == here ? QUIRE_NEXT(__vdprintf_chk)(fd, flag, format, arguments)
+                                  : print_there(node, fd, flag, format, arguments);
   va_end(arguments);
   return result;
 }
 
 // Structures. What is filled comes back when the call has done it.
-#define QUIRE_FILLED(function, type, parameters, arguments, arguments_there, ...)                                                              \
-  QUIRE_AT_OWNER_WITH(int, function, parameters, fd, arguments, type* const there = e.room_for(to, sizeof *to), arguments_there, \
-                      if (done == 0) e.bring(to, there, sizeof *to), __VA_ARGS__)
+#define QUIRE_FILLED(function, type, parameters, arguments, arguments_there, ...)                               \
+  QUIRE_AT_OWNER_WITH(int, function, parameters, fd, arguments, type* const there = e.room_for(to, sizeof *to), \
+                      arguments_there, if (done == 0) e.bring(to, there, sizeof *to), __VA_ARGS__)
 QUIRE_FILLED(fstat, struct stat, (int fd, struct stat* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstat64, struct stat64, (int fd, struct stat64* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatfs64, struct statfs64, (int fd, struct statfs64* to), (fd, to), (fd, there), noexcept)
@@ -164,12 +180,14 @@ QUIRE_FILLED(fstatfs, struct statfs, (int fd, struct statfs* to), (fd, to), (fd,
 QUIRE_FILLED(fstatvfs, struct statvfs, (int fd, struct statvfs* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(eventfd_read, eventfd_t, (int fd, eventfd_t* to), (fd, to), (fd, there))
 QUIRE_FILLED(timerfd_gettime, itimerspec, (int fd, itimerspec* to), (fd, to), (fd, there), noexcept)
-QUIRE_AT_OWNER_WITH(int, timerfd_settime, (int fd, int flags, const itimerspec* now, itimerspec* before), fd, (fd, flags, now, before),
-                    const itimerspec* const now_there = e.take(now, sizeof *now); itimerspec* const there = e.room_for(before, sizeof *before),
-                    (fd, flags, now_there, there), if (done == 0 && before != nullptr) e.bring(before, there, sizeof *before), noexcept)
-QUIRE_AT_OWNER_WITH(int, futimens, (int fd, const timespec* two), fd, (fd, two), const timespec* const there = e.take(two, 2 * sizeof *two), (fd, there), , noexcept)
-QUIRE_AT_OWNER_WITH(int, inotify_add_watch, (int fd, const char* name, uint32_t mask), fd, (fd, name, mask), const char* const there = e.take(name), (fd, there, mask), ,
-                    noexcept)
+QUIRE_AT_OWNER_WITH(int, timerfd_settime, (int fd, int flags, const itimerspec* now, itimerspec* before), fd,
+                    (fd, flags, now, before), const itimerspec* const now_there = e.take(now, sizeof *now);
+                    itimerspec* const there = e.room_for(before, sizeof *before), (fd, flags, now_there, there),
+                    if (done == 0 && before != nullptr) e.bring(before, there, sizeof *before), noexcept)
+QUIRE_AT_OWNER_WITH(int, futimens, (int fd, const timespec* two), fd, (fd, two),
+                    const timespec* const there = e.take(two, 2 * sizeof *two), (fd, there), , noexcept)
+QUIRE_AT_OWNER_WITH(int, inotify_add_watch, (int fd, const char* name, uint32_t mask), fd, (fd, name, mask),
+                    const char* const there = e.take(name), (fd, there, mask), , noexcept)
 
 // From one to another.
 namespace {
@@ -192,22 +210,26 @@ int node_of_two(int one, int two, const void* caller) noexcept {
 QUIRE_LIBC ssize_t sendfile(int to, int from, off_t* at, size_t bytes) noexcept {
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(sendfile)(to, from, at, bytes);
-  return copy_there(node, at, static_cast<off_t*>(nullptr), [=](off_t* a, off_t*) { return QUIRE_NEXT(sendfile)(to, from, a, bytes); });
+  return copy_there(node, at, static_cast<off_t*>(nullptr),
+                    [=](off_t* a, off_t*) { return QUIRE_NEXT(sendfile)(to, from, a, bytes); });
 }
 QUIRE_LIBC ssize_t sendfile64(int to, int from, off64_t* at, size_t bytes) noexcept {
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(sendfile64)(to, from, at, bytes);
-  return copy_there(node, at, static_cast<off64_t*>(nullptr), [=](off64_t* a, off64_t*) { return QUIRE_NEXT(sendfile64)(to, from, a, bytes); });
+  return copy_there(node, at, static_cast<off64_t*>(nullptr),
+                    [=](off64_t* a, off64_t*) { return QUIRE_NEXT(sendfile64)(to, from, a, bytes); });
 }
 QUIRE_LIBC ssize_t copy_file_range(int from, off64_t* a, int to, off64_t* b, size_t bytes, unsigned flags) {
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(copy_file_range)(from, a, to, b, bytes, flags);
-  return copy_there(node, a, b, [=](off64_t* x, off64_t* y) { return QUIRE_NEXT(copy_file_range)(from, x, to, y, bytes, flags); });
+  return copy_there(node, a, b,
+                    [=](off64_t* x, off64_t* y) { return QUIRE_NEXT(copy_file_range)(from, x, to, y, bytes, flags); });
 }
 QUIRE_LIBC ssize_t splice(int from, off64_t* a, int to, off64_t* b, size_t bytes, unsigned flags) {
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(splice)(from, a, to, b, bytes, flags);
-  return copy_there(node, a, b, [=](off64_t* x, off64_t* y) { return QUIRE_NEXT(splice)(from, x, to, y, bytes, flags); });
+  return copy_there(node, a, b,
+                    [=](off64_t* x, off64_t* y) { return QUIRE_NEXT(splice)(from, x, to, y, bytes, flags); });
 }
 
 // Waiting for descriptors: all of them are node 0's.
@@ -242,7 +264,9 @@ namespace {
 int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout) noexcept {
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
-  return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(ppoll)(there, count, forever ? nullptr : &limit, nullptr); });
+  return poll_there(node, list, count, [=](pollfd* there) {
+    return QUIRE_NEXT(ppoll)(there, count, forever ? nullptr : &limit, nullptr);
+  });
 }
 }  // namespace
 QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
@@ -297,14 +321,19 @@ QUIRE_LIBC int pselect(int count, fd_set* a, fd_set* b, fd_set* c, const timespe
   if (node == here) return QUIRE_NEXT(pselect)(count, a, b, c, timeout, signals);
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
-  return select_there(node, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) { return QUIRE_NEXT(pselect)(count, x, y, z, forever ? nullptr : &limit, nullptr); });
+  return select_there(node, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
+    return QUIRE_NEXT(pselect)(count, x, y, z, forever ? nullptr : &limit, nullptr);
+  });
 }
-QUIRE_AT_OWNER_WITH(int, epoll_ctl, (int fd, int what, int other, epoll_event* event), fd, (fd, what, other, event), epoll_event* const there = event != nullptr ? e.take_along(event, sizeof *event) : nullptr,
+QUIRE_AT_OWNER_WITH(int, epoll_ctl, (int fd, int what, int other, epoll_event* event), fd, (fd, what, other, event),
+                    epoll_event* const there = event != nullptr ? e.take_along(event, sizeof *event) : nullptr,
                     (fd, what, other, there), , noexcept)
 namespace {
 size_t size_of_events(int most) noexcept { return most > 0 ? static_cast<size_t>(most) * sizeof(epoll_event) : 0; }
 }  // namespace
-QUIRE_AT_OWNER_WITH(int, epoll_wait, (int fd, epoll_event* to, int most, int timeout), fd, (fd, to, most, timeout), epoll_event* const there = e.room_for(to, size_of_events(most)),
-                    (fd, there, most, timeout), e.bring(to, there, size_of_events(done)))
-QUIRE_AT_OWNER_WITH(int, epoll_pwait, (int fd, epoll_event* to, int most, int timeout, const sigset_t* signals), fd, (fd, to, most, timeout, signals),
-                    epoll_event* const there = e.room_for(to, size_of_events(most)), (fd, there, most, timeout, nullptr), e.bring(to, there, size_of_events(done)))
+QUIRE_AT_OWNER_WITH(int, epoll_wait, (int fd, epoll_event* to, int most, int timeout), fd, (fd, to, most, timeout),
+                    epoll_event* const there = e.room_for(to, size_of_events(most)), (fd, there, most, timeout),
+                    e.bring(to, there, size_of_events(done)))
+QUIRE_AT_OWNER_WITH(int, epoll_pwait, (int fd, epoll_event* to, int most, int timeout, const sigset_t* signals), fd,
+                    (fd, to, most, timeout, signals), epoll_event* const there = e.room_for(to, size_of_events(most)),
+                    (fd, there, most, timeout, nullptr), e.bring(to, there, size_of_events(done)))

@@ -43,7 +43,8 @@ QUIRE_AT_OWNER(int, fallocate64, (int fd, int mode, off64_t at, off64_t length),
 QUIRE_AT_OWNER(int, posix_fallocate, (int fd, off_t at, off_t length), fd, (fd, at, length))
 QUIRE_AT_OWNER(int, posix_fallocate64, (int fd, off64_t at, off64_t length), fd, (fd, at, length))
 QUIRE_AT_OWNER(int, posix_fadvise, (int fd, off_t at, off_t length, int advice), fd, (fd, at, length, advice), noexcept)
-QUIRE_AT_OWNER(int, posix_fadvise64, (int fd, off64_t at, off64_t length, int advice), fd, (fd, at, length, advice), noexcept)
+QUIRE_AT_OWNER(int, posix_fadvise64, (int fd, off64_t at, off64_t length, int advice), fd, (fd, at, length, advice),
+               noexcept)
 QUIRE_AT_OWNER(int, flock, (int fd, int how), fd, (fd, how), noexcept)
 QUIRE_AT_OWNER(int, lockf, (int fd, int how, off_t length), fd, (fd, how, length))
 QUIRE_AT_OWNER(int, lockf64, (int fd, int how, off64_t length), fd, (fd, how, length))
@@ -57,16 +58,20 @@ QUIRE_AT_OWNER(int, eventfd_write, (int fd, eventfd_t value), fd, (fd, value))
 
 // A copy of standard output is a descriptor like others.
 namespace {
-int node_of_copied(int fd, const void* caller) noexcept { return fd == 1 || fd == 2 ? node_of(new_one(), caller) : node_of(fd, caller); }
+int node_of_copied(int fd, const void* caller) noexcept {
+  return fd == 1 || fd == 2 ? node_of(new_one(), caller) : node_of(fd, caller);
+}
 }  // namespace
 QUIRE_LIBC int dup(int fd) noexcept {
   const int node = node_of_copied(fd, QUIRE_CALLER);
-  return node == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(dup)(fd)) : errand(node).run([=] { return given_to(nullptr, QUIRE_NEXT(dup)(fd)); });
+  return node == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(dup)(fd))
+                      : errand(node).run([=] { return given_to(nullptr, QUIRE_NEXT(dup)(fd)); });
 }
 
 namespace {
 bool has_lock(int request) noexcept {
-  return request == F_GETLK || request == F_SETLK || request == F_SETLKW || request == F_OFD_GETLK || request == F_OFD_SETLK || request == F_OFD_SETLKW;
+  return request == F_GETLK || request == F_SETLK || request == F_SETLKW || request == F_OFD_GETLK ||
+         request == F_OFD_SETLK || request == F_OFD_SETLKW;
 }
 bool gives_number(int request) noexcept { return request == F_DUPFD || request == F_DUPFD_CLOEXEC; }
 /// What is no structure of a known length is a number, or shared memory.
@@ -86,16 +91,16 @@ int node_of_control(int fd, int request, const void* caller) noexcept {
 }
 void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*); }
 }  // namespace
-#define QUIRE_CONTROL(function)                                                                                                    \
-  QUIRE_LIBC int function(int fd, int request, ...) {                                                                              \
-    va_list arguments;                                                                                                             \
-    va_start(arguments, request);                                                                                                  \
-    void* const what = argument_of(arguments);                                                                                     \
-    va_end(arguments);                                                                                                             \
-    const int node = node_of_control(fd, request, QUIRE_CALLER);                                                                   \
-    if (node != here) return control_there(node, fd, request, what, QUIRE_NEXT(function));                                         \
-    const int done = QUIRE_NEXT(function)(fd, request, what);                                                                      \
-    return gives_number(request) ? given_to(QUIRE_CALLER, done) : done;                                                            \
+#define QUIRE_CONTROL(function)                                                            \
+  QUIRE_LIBC int function(int fd, int request, ...) {                                      \
+    va_list arguments;                                                                     \
+    va_start(arguments, request);                                                          \
+    void* const what = argument_of(arguments);                                             \
+    va_end(arguments);                                                                     \
+    const int node = node_of_control(fd, request, QUIRE_CALLER);                           \
+    if (node != here) return control_there(node, fd, request, what, QUIRE_NEXT(function)); \
+    const int done = QUIRE_NEXT(function)(fd, request, what);                              \
+    return gives_number(request) ? given_to(QUIRE_CALLER, done) : done;                    \
   }
 QUIRE_CONTROL(fcntl)
 QUIRE_CONTROL(fcntl64)
@@ -117,46 +122,54 @@ int open_there(int node, const char* name, Open open) noexcept {
   const char* const there = e.take(name);
   return e.run([=] { return open(there); });
 }
-mode_t mode_of(int flags, va_list arguments) noexcept { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, mode_t) : 0; }
+mode_t mode_of(int flags, va_list arguments) noexcept {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, mode_t) : 0;
+}
 }  // namespace
-#define QUIRE_OPEN(function)                                                                                            \
-  QUIRE_LIBC int function(const char* name, int flags, ...) {                                                           \
-    va_list arguments;                                                                                                  \
-    va_start(arguments, flags);                                                                                         \
-    const mode_t mode = mode_of(flags, arguments);                                                                      \
-    va_end(arguments);                                                                                                  \
-    const int node = node_of(new_one(), QUIRE_CALLER);                                                                  \
-    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(name, flags, mode));                           \
-    return open_there(node, name, [=](const char* there) { return given_to(nullptr, QUIRE_NEXT(function)(there, flags, mode)); }); \
+#define QUIRE_OPEN(function)                                                                                           \
+  QUIRE_LIBC int function(const char* name, int flags, ...) {                                                          \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, flags);                                                                                        \
+    const mode_t mode = mode_of(flags, arguments);                                                                     \
+    va_end(arguments);                                                                                                 \
+    const int node = node_of(new_one(), QUIRE_CALLER);                                                                 \
+    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(name, flags, mode));                          \
+    return open_there(node, name,                                                                                      \
+                      [=](const char* there) { return given_to(nullptr, QUIRE_NEXT(function)(there, flags, mode)); }); \
   }
 QUIRE_OPEN(open)
 QUIRE_OPEN(open64)
-#define QUIRE_OPEN_AT(function)                                                                                         \
-  QUIRE_LIBC int function(int at, const char* name, int flags, ...) {                                                   \
-    va_list arguments;                                                                                                  \
-    va_start(arguments, flags);                                                                                         \
-    const mode_t mode = mode_of(flags, arguments);                                                                      \
-    va_end(arguments);                                                                                                  \
-    const int node = node_of(new_one(), QUIRE_CALLER);                                                                  \
-    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(at, name, flags, mode));                       \
-    return open_there(node, name, [=](const char* there) { return given_to(nullptr, QUIRE_NEXT(function)(at, there, flags, mode)); }); \
+#define QUIRE_OPEN_AT(function)                                                                   \
+  QUIRE_LIBC int function(int at, const char* name, int flags, ...) {                             \
+    va_list arguments;                                                                            \
+    va_start(arguments, flags);                                                                   \
+    const mode_t mode = mode_of(flags, arguments);                                                \
+    va_end(arguments);                                                                            \
+    const int node = node_of(new_one(), QUIRE_CALLER);                                            \
+    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(at, name, flags, mode)); \
+    return open_there(node, name, [=](const char* there) {                                        \
+      return given_to(nullptr, QUIRE_NEXT(function)(at, there, flags, mode));                     \
+    });                                                                                           \
   }
 QUIRE_OPEN_AT(openat)
 QUIRE_OPEN_AT(openat64)
 
-#define QUIRE_MAKE_BY_NAME(function, parameters, name, arguments, arguments_there, ...) \
-  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), const char* const there = e.take(name), \
-                    given_to(nullptr, QUIRE_NEXT(function) arguments_there), , __VA_ARGS__)
+#define QUIRE_MAKE_BY_NAME(function, parameters, name, arguments, arguments_there, ...)                                \
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments),      \
+                    const char* const there = e.take(name), given_to(nullptr, QUIRE_NEXT(function) arguments_there), , \
+                    __VA_ARGS__)
 QUIRE_MAKE_BY_NAME(creat, (const char* name, mode_t mode), name, (name, mode), (there, mode))
 QUIRE_MAKE_BY_NAME(creat64, (const char* name, mode_t mode), name, (name, mode), (there, mode))
 QUIRE_MAKE_BY_NAME(__open_2, (const char* name, int flags), name, (name, flags), (there, flags))
 QUIRE_MAKE_BY_NAME(__open64_2, (const char* name, int flags), name, (name, flags), (there, flags))
 QUIRE_MAKE_BY_NAME(__openat_2, (int at, const char* name, int flags), name, (at, name, flags), (at, there, flags))
 QUIRE_MAKE_BY_NAME(__openat64_2, (int at, const char* name, int flags), name, (at, name, flags), (at, there, flags))
-QUIRE_MAKE_BY_NAME(shm_open, (const char* name, int flags, mode_t mode), name, (name, flags, mode), (there, flags, mode))
+QUIRE_MAKE_BY_NAME(shm_open, (const char* name, int flags, mode_t mode), name, (name, flags, mode),
+                   (there, flags, mode))
 QUIRE_MAKE_BY_NAME(memfd_create, (const char* name, unsigned flags), name, (name, flags), (there, flags), noexcept)
-#define QUIRE_MAKE_TEMPORARY(function, parameters, name, arguments, arguments_there)                                           \
-  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), char* const there = e.take_along(name, strlen(name) + 1), \
+#define QUIRE_MAKE_TEMPORARY(function, parameters, name, arguments, arguments_there)                              \
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), \
+                    char* const there = e.take_along(name, strlen(name) + 1),                                     \
                     given_to(nullptr, QUIRE_NEXT(function) arguments_there), e.bring(name, there, strlen(name)))
 QUIRE_MAKE_TEMPORARY(mkstemp, (char* name), name, (name), (there))
 QUIRE_MAKE_TEMPORARY(mkstemp64, (char* name), name, (name), (there))
@@ -181,25 +194,31 @@ QUIRE_LIBC int mkostemps(char* name, int suffix, int flags) {
   return done;
 }
 QUIRE_LIBC int mkstemps(char* name, int suffix) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps)(name, suffix)) : ::mkostemps(name, suffix, 0);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps)(name, suffix))
+                                                  : ::mkostemps(name, suffix, 0);
 }
 QUIRE_LIBC int mkstemps64(char* name, int suffix) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps64)(name, suffix)) : ::mkostemps(name, suffix, 0);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps64)(name, suffix))
+                                                  : ::mkostemps(name, suffix, 0);
 }
 QUIRE_LIBC int mkostemps64(char* name, int suffix, int flags) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkostemps64)(name, suffix, flags)) : ::mkostemps(name, suffix, flags);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkostemps64)(name, suffix, flags))
+                                                  : ::mkostemps(name, suffix, flags);
 }
 
 // What is no file.
-#define QUIRE_MAKE_TWO(function, parameters, two, arguments, arguments_there)                                                    \
+#define QUIRE_MAKE_TWO(function, parameters, two, arguments, arguments_there)                                          \
   QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments, two), \
-                    int* const there = e.room_for(two, 2 * sizeof(int)), given_to(nullptr, QUIRE_NEXT(function) arguments_there, there), \
+                    int* const there = e.room_for(two, 2 * sizeof(int)),                                               \
+                    given_to(nullptr, QUIRE_NEXT(function) arguments_there, there),                                    \
                     if (done == 0) e.bring(two, there, 2 * sizeof(int)), noexcept)
 QUIRE_MAKE_TWO(pipe, (int* two), two, (two), (there))
 QUIRE_MAKE_TWO(pipe2, (int* two, int flags), two, (two, flags), (there, flags))
-QUIRE_MAKE_TWO(socketpair, (int domain, int type, int protocol, int* two), two, (domain, type, protocol, two), (domain, type, protocol, there))
-#define QUIRE_MAKE(function, parameters, arguments) \
-  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), , given_to(nullptr, QUIRE_NEXT(function) arguments), , noexcept)
+QUIRE_MAKE_TWO(socketpair, (int domain, int type, int protocol, int* two), two, (domain, type, protocol, two),
+               (domain, type, protocol, there))
+#define QUIRE_MAKE(function, parameters, arguments)                                                                 \
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), , \
+                    given_to(nullptr, QUIRE_NEXT(function) arguments), , noexcept)
 QUIRE_MAKE(socket, (int domain, int type, int protocol), (domain, type, protocol))
 QUIRE_MAKE(epoll_create, (int size), (size))
 QUIRE_MAKE(epoll_create1, (int flags), (flags))

@@ -13,8 +13,8 @@ using namespace quire::openmp;
 
 namespace {
 
-/// Where the entry of a directory lies that readdir(3) has given: one for each directory, as in a plain program, in shared memory, as any thread may look at it. Of a node
-/// that has opened it.
+/// Where the entry of a directory lies that readdir(3) has given: one for each directory, as in a plain program, in
+/// shared memory, as any thread may look at it. Of a node that has opened it.
 struct kept_entry {
   const DIR* of;
   dirent* at;
@@ -95,7 +95,8 @@ bool is_shared_here(const void* caller) noexcept { return files::apart && is_of_
 
 }  // namespace
 
-QUIRE_AT_OWNER_WITH(DIR*, opendir, (const char* name), new_one(), (name), const char* const there = e.take(name), (there), )
+QUIRE_AT_OWNER_WITH(DIR*, opendir, (const char* name), new_one(), (name), const char* const there = e.take(name),
+                    (there), )
 QUIRE_AT_OWNER(DIR*, fdopendir, (int fd), fd, (fd))
 QUIRE_LIBC dirent* readdir(DIR* directory) {
   const int node = node_of(directory, QUIRE_CALLER);
@@ -105,7 +106,8 @@ QUIRE_LIBC dirent* readdir(DIR* directory) {
 QUIRE_LIBC dirent64* readdir64(DIR* directory) {
   const int node = node_of(directory, QUIRE_CALLER);
   if (node != here) return reinterpret_cast<dirent64*>(read_there(node, directory));
-  return is_shared_here(QUIRE_CALLER) ? reinterpret_cast<dirent64*>(read_own(directory, nullptr)) : QUIRE_NEXT(readdir64)(directory);
+  return is_shared_here(QUIRE_CALLER) ? reinterpret_cast<dirent64*>(read_own(directory, nullptr))
+                                      : QUIRE_NEXT(readdir64)(directory);
 }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -123,7 +125,7 @@ QUIRE_LIBC int closedir(DIR* directory) {
   const int node = node_of(directory, QUIRE_CALLER);
   return node == here ? close_own(directory) : errand(node).run([=] { return close_own(directory); });
 }
-QUIRE_AT_OWNER(int, dirfd, (DIR* directory), directory, (directory), noexcept)
-QUIRE_AT_OWNER(long, telldir, (DIR* directory), directory, (directory), noexcept)
-QUIRE_AT_OWNER_VOID(seekdir, (DIR* directory, long at), directory, (directory, at), noexcept)
-QUIRE_AT_OWNER_VOID(rewinddir, (DIR* directory), directory, (directory), noexcept)
+QUIRE_AT_OWNER(int, dirfd, (DIR * directory), directory, (directory), noexcept)
+QUIRE_AT_OWNER(long, telldir, (DIR * directory), directory, (directory), noexcept)
+QUIRE_AT_OWNER_VOID(seekdir, (DIR * directory, long at), directory, (directory, at), noexcept)
+QUIRE_AT_OWNER_VOID(rewinddir, (DIR * directory), directory, (directory), noexcept)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment. Each node has its own, with the same content: calls that change it are made on all nodes. Where the program itself has the variable `environ`, it is one
-// for all nodes: what it leads to is then at the same place on each, in private memory, as the system reads it for children. The same changes, one after the other, leave the
-// same there.
+// The environment. Each node has its own, with the same content: calls that change it are made on all nodes. Where the
+// program itself has the variable `environ`, it is one for all nodes: what it leads to is then at the same place on
+// each, in private memory, as the system reads it for children. The same changes, one after the other, leave the same
+// there.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct store {
     static store* const made = [] {
       constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
       void* const at = ::mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-      if (at != reinterpret_cast<void*>(address)) fail("no memory for the environment at the same address on all nodes", QUIRE_NO_MEMORY);
+      if (at != reinterpret_cast<void*>(address))
+        fail("no memory for the environment at the same address on all nodes", QUIRE_NO_MEMORY);
       auto* const s = static_cast<store*>(at);
       s->used = sizeof *s;
       return s;
@@ -46,7 +48,9 @@ struct store {
     used += whole;
     return at;
   }
-  [[nodiscard]] static bool has(const void* at) noexcept { return reinterpret_cast<std::uintptr_t>(at) - address < bytes; }
+  [[nodiscard]] static bool has(const void* at) noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) - address < bytes;
+  }
 };
 
 struct variables {
@@ -98,7 +102,8 @@ changed remove_in(char** before, const char* name) noexcept {
   const size_t length = strlen(name);
   if (all.find(name, length) == all.count) return {before, true};
   if (!all.make_room()) return {before, false};
-  for (size_t at = 0; (at = all.find(name, length)) < all.count; --all.count) memmove(all.of + at, all.of + at + 1, (all.count - at) * sizeof(char*));
+  for (size_t at = 0; (at = all.find(name, length)) < all.count; --all.count)
+    memmove(all.of + at, all.of + at + 1, (all.count - at) * sizeof(char*));
   return {all.of, true};
 }
 int take_change(const changed& c) noexcept {
@@ -109,15 +114,21 @@ int take_change(const changed& c) noexcept {
 
 int set(const char* name, const char* value, int replace) noexcept {
   const process_turn mine;
-  if (!is_one_for_all()) return call_on_all("setenv()", [=](const char* n, const char* v) { return QUIRE_NEXT(setenv)(n, v, replace); }, name, value);
+  if (!is_one_for_all())
+    return call_on_all(
+        "setenv()", [=](const char* n, const char* v) { return QUIRE_NEXT(setenv)(n, v, replace); }, name, value);
   char** const before = environ;
-  return take_change(call_on_all("setenv()", [=](const char* n, const char* v) { return set_in(before, n, v, replace != 0); }, name, value));
+  return take_change(call_on_all(
+      "setenv()", [=](const char* n, const char* v) { return set_in(before, n, v, replace != 0); }, name, value));
 }
 int remove_name(const char* name) noexcept {
   const process_turn mine;
-  if (!is_one_for_all()) return call_on_all("unsetenv()", [](const char* n) { return QUIRE_NEXT(unsetenv)(n); }, name);
+  if (!is_one_for_all())
+    return call_on_all(
+        "unsetenv()", [](const char* n) { return QUIRE_NEXT(unsetenv)(n); }, name);
   char** const before = environ;
-  return take_change(call_on_all("unsetenv()", [=](const char* n) { return remove_in(before, n); }, name));
+  return take_change(call_on_all(
+      "unsetenv()", [=](const char* n) { return remove_in(before, n); }, name));
 }
 bool is_name(const char* name) noexcept { return name != nullptr && *name != 0 && strchr(name, '=') == nullptr; }
 
@@ -132,12 +143,16 @@ void share_environment() noexcept {
     const char* const end = strchr(*one, '=');
     if (end == nullptr) continue;
     const auto length = static_cast<size_t>(end - *one);
-    all = call_on_all("the environment", [=](const char* text) {
-      char name[256];
-      if (length >= sizeof name) return changed{all, false};
-      *static_cast<char*>(mempcpy(name, text, length)) = 0;
-      return set_in(all, name, text + length + 1, true);
-    }, *one).now;
+    all = call_on_all(
+              "the environment",
+              [=](const char* text) {
+                char name[256];
+                if (length >= sizeof name) return changed{all, false};
+                *static_cast<char*>(mempcpy(name, text, length)) = 0;
+                return set_in(all, name, text + length + 1, true);
+              },
+              *one)
+              .now;
   }
   environ = all;
 }

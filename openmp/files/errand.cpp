@@ -24,7 +24,7 @@ struct clerk_of_other {
   int node = 0;
   desk* at = nullptr;
   int holds = 0;
-  bool busy = false;  ///< an errand of its thread, which a handler has interrupted
+  bool busy = false;               ///< an errand of its thread, which a handler has interrupted
   clerk_of_other* next = nullptr;  ///< of those that are idle, or of those that are a thread's own
 };
 
@@ -130,7 +130,8 @@ bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uin
 
 }  // namespace
 
-// A handler of the program may come at any time but while the thread has a lock, and make such calls itself: by another clerk. errno is the call's alone.
+// A handler of the program may come at any time but while the thread has a lock, and make such calls itself: by another
+// clerk. errno is the call's alone.
 errand::errand(int node) noexcept {
   const int saved = errno;
   const no_handlers none;
@@ -202,7 +203,8 @@ void* errand::of_heap(std::size_t bytes) noexcept {
   const int saved = errno;
   const no_handlers none;
   void* at = nullptr;
-  if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK) fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);
+  if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK)
+    fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);
   errno = saved;
   return blocks_[block_count_++] = at;
 }

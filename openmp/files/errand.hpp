@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call that is made on another node, by a clerk: a thread of Quire's there, which sleeps at a page of shared memory, its desk, until somebody of this node has something
-// for it. A call may block: only its own clerk waits then. Where a thread holds the lock of a stream, the clerk that has it stays the thread's.
+// A call that is made on another node, by a clerk: a thread of Quire's there, which sleeps at a page of shared memory,
+// its desk, until somebody of this node has something for it. A call may block: only its own clerk waits then. Where a
+// thread holds the lock of a stream, the clerk that has it stays the thread's.
 #pragma once
 
 #include <errno.h>
@@ -23,15 +24,16 @@ struct desk {
   static constexpr std::size_t page = 4096, result_room = 64, call_room = 512;
   quire_semaphore called, done;
   quire_remote_thread clerk;
-  desk* next;  ///< of all desks of the job
+  desk* next;           ///< of all desks of the job
   void (*what)(desk&);  ///< null: the clerk ends
-  int error;   ///< errno, if the call has set it
-  std::uint32_t use;  ///< who has it
-  bool broken_pipe;  ///< the call has raised SIGPIPE
+  int error;            ///< errno, if the call has set it
+  std::uint32_t use;    ///< who has it
+  bool broken_pipe;     ///< the call has raised SIGPIPE
   static constexpr std::uint32_t nobody = 0, caller = 1, ended = 2;
   alignas(64) std::byte result[result_room];
   alignas(64) std::byte call[call_room];
-  alignas(64) std::byte carried[page - 64 - result_room - call_room];  ///< what the call reads and writes, if it is little
+  alignas(
+      64) std::byte carried[page - 64 - result_room - call_room];  ///< what the call reads and writes, if it is little
 };
 static_assert(sizeof(desk) == desk::page);
 
@@ -48,21 +50,28 @@ class errand {
   template <class Call>
   auto run(const Call& call) noexcept {
     using result = decltype(call());
-    static_assert(std::is_trivially_copyable_v<result> && sizeof(result) <= desk::result_room && sizeof(Call) <= desk::call_room && alignof(Call) <= 16);
+    static_assert(std::is_trivially_copyable_v<result> && sizeof(result) <= desk::result_room &&
+                  sizeof(Call) <= desk::call_room && alignof(Call) <= 16);
     desk& d = at_desk();
     (void)new (d.call) Call(call);
-    d.what = [](desk& there) { (void)new (there.result) result((*std::launder(reinterpret_cast<Call*>(there.call)))()); };
+    d.what = [](desk& there) {
+      (void)new (there.result) result((*std::launder(reinterpret_cast<Call*>(there.call)))());
+    };
     wait();
     return *std::launder(reinterpret_cast<result*>(d.result));
   }
 
   /// What the call reads, at an address that is good there too. Shared memory stays where it is.
   template <class T>
-  const T* take(const T* from, std::size_t bytes) noexcept { return static_cast<const T*>(carry(from, bytes)); }
+  const T* take(const T* from, std::size_t bytes) noexcept {
+    return static_cast<const T*>(carry(from, bytes));
+  }
   const char* take(const char* text) noexcept { return text == nullptr ? nullptr : take(text, std::strlen(text) + 1); }
   /// Where the call writes so many bytes at most for `to`, and bring() gets them.
   template <class T>
-  T* room_for(T* to, std::size_t bytes) noexcept { return static_cast<T*>(make_room(to, bytes)); }
+  T* room_for(T* to, std::size_t bytes) noexcept {
+    return static_cast<T*>(make_room(to, bytes));
+  }
   void bring(void* to, const void* room, std::size_t bytes) noexcept {
     if (to != room && bytes != 0) std::memcpy(to, room, bytes);
   }

@@ -7,7 +7,8 @@
 
 namespace quire::openmp {
 
-/// As long as this lives, no handler of the program interrupts the thread, which has a lock that the handler may want: signals wait.
+/// As long as this lives, no handler of the program interrupts the thread, which has a lock that the handler may want:
+/// signals wait.
 class no_handlers {
  public:
   no_handlers() noexcept {

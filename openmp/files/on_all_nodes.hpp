@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process has once, and here each node has: a call that changes it is made on all nodes, one after the other from node 0 on, before it returns. One such call at a
-// time in the job.
+// What a process has once, and here each node has: a call that changes it is made on all nodes, one after the other
+// from node 0 on, before it returns. One such call at a time in the job.
 #pragma once
 
 #include "openmp/files/errand.hpp"
@@ -11,9 +11,12 @@
 namespace quire::openmp {
 
 /// Whether a call of the program changes what other nodes have, too.
-[[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
+[[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept {
+  return files::apart && is_of_program(caller) && files::is_node();
+}
 
-/// The caller alone changes what all nodes have, as long as this lives. A handler that comes meanwhile would wait for its own thread.
+/// The caller alone changes what all nodes have, as long as this lives. A handler that comes meanwhile would wait for
+/// its own thread.
 class process_turn {
  public:
   process_turn() noexcept {
@@ -46,7 +49,8 @@ void tell_difference(int node, const char* call, int error, const char* conseque
 
 [[nodiscard]] inline bool has_failed(int result) noexcept { return result != 0; }
 
-/// The same on all nodes; what it gives on this one. Where node 0 fails, others are not asked. Where another one does, a line says so, and the call fails with its reason.
+/// The same on all nodes; what it gives on this one. Where node 0 fails, others are not asked. Where another one does,
+/// a line says so, and the call fails with its reason.
 template <class Call, class... Text>
 auto call_on_all(const char* name, const Call& call, Text... texts) noexcept {
   auto own = call_with_texts(0, call, texts...);

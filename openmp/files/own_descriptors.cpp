@@ -21,7 +21,8 @@ namespace {
 constexpr int most = 1024;
 std::array<bool, most> g_inherited;
 
-/// A mark, and the file that has had it: where another one has the number now, libc or the kernel has closed the first one.
+/// A mark, and the file that has had it: where another one has the number now, libc or the kernel has closed the first
+/// one.
 struct mark {
   std::atomic<bool> set{false};
   std::atomic<dev_t> device{0};
@@ -64,13 +65,16 @@ bool is_quires(const char* path) noexcept {
 }
 
 void note_code() noexcept {
-  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void*) {
-    if (module->dlpi_name == nullptr || !is_quires(module->dlpi_name)) return 0;
-    for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-      if (h->p_type == PT_LOAD && (h->p_flags & PF_X) != 0 && g_code_count < most_modules) g_code[g_code_count++] = {module->dlpi_addr + h->p_vaddr, h->p_memsz};
-    }
-    return 0;
-  }, nullptr);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void*) {
+        if (module->dlpi_name == nullptr || !is_quires(module->dlpi_name)) return 0;
+        for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+          if (h->p_type == PT_LOAD && (h->p_flags & PF_X) != 0 && g_code_count < most_modules)
+            g_code[g_code_count++] = {module->dlpi_addr + h->p_vaddr, h->p_memsz};
+        }
+        return 0;
+      },
+      nullptr);
 }
 bool is_quires_code(const void* caller) noexcept {
   for (std::size_t i = 0; i < g_code_count; ++i) {
@@ -162,7 +166,8 @@ namespace {
 
 /// A copy of standard output is a descriptor like others.
 bool is_of_output(int fd) noexcept { return fd == 1 || fd == 2; }
-/// A child of vfork(2) on another node than node 0 has that node's descriptors; the program's number is another file there.
+/// A child of vfork(2) on another node than node 0 has that node's descriptors; the program's number is another file
+/// there.
 bool is_in_other_child(int fd, const void* caller) noexcept {
   return files::apart && fd > 2 && job().node != 0 && is_of_program(caller) && !files::is_node();
 }

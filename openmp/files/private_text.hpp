@@ -12,7 +12,8 @@ namespace quire::openmp {
 class private_text {
  public:
   /// Null stays null.
-  explicit private_text(const char* text) noexcept : own_(text != nullptr ? static_cast<char*>(take_private(strlen(text) + 1)) : nullptr) {
+  explicit private_text(const char* text) noexcept
+      : own_(text != nullptr ? static_cast<char*>(take_private(strlen(text) + 1)) : nullptr) {
     if (own_ != nullptr) strcpy(own_, text);
   }
   /// Room for one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The working directory, the mask of new files and the locale: of all nodes, or the call fails and says which node cannot have it.
+// The working directory, the mask of new files and the locale: of all nodes, or the call fails and says which node
+// cannot have it.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,9 @@ namespace quire::openmp {
 
 void tell_difference(int node, const char* call, int error, const char* consequence) noexcept {
   char line[PATH_MAX + 300];
-  const int length = ::snprintf(line, sizeof line, "quire: node %d: %s fails there, not on node 0 (%s): %s (openmp/README.md)\n", node, call, ::strerror(error), consequence);
+  const int length =
+      ::snprintf(line, sizeof line, "quire: node %d: %s fails there, not on node 0 (%s): %s (openmp/README.md)\n", node,
+                 call, ::strerror(error), consequence);
   (void)!::write(2, line, ::strnlen(line, static_cast<size_t>(length)));
 }
 
@@ -67,11 +70,13 @@ void all_go_back(int node, const char* directory, int error) noexcept {
   (void)::snprintf(call, sizeof call, "chdir(\"%.*s\")", PATH_MAX, directory);
   tell_difference(node, call, error, "so it fails, and all nodes stay where they are");
   for (int other = 0; other < node; ++other) {
-    if (call_on_node(other, [] { return go_back(); }) != 0) tell_difference(other, "the way back from a directory", errno, "the nodes differ now");
+    if (call_on_node(other, [] { return go_back(); }) != 0)
+      tell_difference(other, "the way back from a directory", errno, "the nodes differ now");
   }
 }
 
-/// Node 0 has gone to a directory: the others, whose own files libc opens by name, follow by its absolute name, or node 0 goes back.
+/// Node 0 has gone to a directory: the others, whose own files libc opens by name, follow by its absolute name, or node
+/// 0 goes back.
 int follow_node_0() noexcept {
   const path now = call_on_node(0, [] {
     char text[PATH_MAX];
@@ -80,7 +85,8 @@ int follow_node_0() noexcept {
   int error = now.text == nullptr ? errno : 0;
   if (error != 0) all_go_back(1, "", error);
   for (int node = 1; node < job().nodes && error == 0; ++node) {
-    const int done = call_with_texts(node, [](const char* there) { return leave([=] { return QUIRE_NEXT(chdir)(there); }); }, now.text);
+    const int done = call_with_texts(
+        node, [](const char* there) { return leave([=] { return QUIRE_NEXT(chdir)(there); }); }, now.text);
     if (done == 0) continue;
     error = errno;
     all_go_back(node, now.text, error);
@@ -104,7 +110,8 @@ int finish_change(int result) noexcept {
 QUIRE_LIBC int chdir(const char* name) noexcept {
   if (!is_for_all_nodes(QUIRE_CALLER)) return QUIRE_NEXT(chdir)(name);
   const process_turn mine;
-  return finish_change(call_with_texts(0, [](const char* there) { return leave([=] { return QUIRE_NEXT(chdir)(there); }); }, name));
+  return finish_change(call_with_texts(
+      0, [](const char* there) { return leave([=] { return QUIRE_NEXT(chdir)(there); }); }, name));
 }
 QUIRE_LIBC int fchdir(int fd) noexcept {
   if (!is_for_all_nodes(QUIRE_CALLER)) return QUIRE_NEXT(fchdir)(fd);
@@ -133,14 +140,18 @@ char* set_locale_of_all(int category, const char* name) noexcept {
   struct on_node_0 {
     char *result, *name;
   };
-  const on_node_0 first = call_with_texts(0, [=](const char* there) {
-    char* const now = set_locale(category, there);
-    return on_node_0{now, share_text(now).text};
-  }, name);
+  const on_node_0 first = call_with_texts(
+      0,
+      [=](const char* there) {
+        char* const now = set_locale(category, there);
+        return on_node_0{now, share_text(now).text};
+      },
+      name);
   if (first.name == nullptr) return nullptr;
   char* own = first.result;
   for (int node = 1; node < job().nodes && own != nullptr; ++node) {
-    char* const now = call_with_texts(node, [=](const char* there) { return set_locale(category, there); }, static_cast<const char*>(first.name));
+    char* const now = call_with_texts(
+        node, [=](const char* there) { return set_locale(category, there); }, static_cast<const char*>(first.name));
     if (now != nullptr && node == job().node) own = now;
     if (now != nullptr) continue;
     own = nullptr;

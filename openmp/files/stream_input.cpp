@@ -66,7 +66,8 @@ char* get_line(int node, char* to, int room, FILE* stream) noexcept {
   if (room <= 0) return nullptr;
   errand e(node);
   char* const there = e.room_for(to, static_cast<size_t>(room));
-  const int length = e.run([=] { return read_line(there, room, stream, EOF, [](FILE* s) { return ::getc_unlocked(s); }); });
+  const int length =
+      e.run([=] { return read_line(there, room, stream, EOF, [](FILE* s) { return ::getc_unlocked(s); }); });
   if (length < 0) return nullptr;
   e.bring(to, there, static_cast<size_t>(length) + 1);
   return to;
@@ -76,13 +77,15 @@ wchar_t* get_wide_line(int node, wchar_t* to, int room, FILE* stream) noexcept {
   if (room <= 0) return nullptr;
   errand e(node);
   wchar_t* const there = e.room_for(to, static_cast<size_t>(room) * sizeof *to);
-  const int length = e.run([=] { return read_line(there, room, stream, WEOF, [](FILE* s) { return ::fgetwc_unlocked(s); }); });
+  const int length =
+      e.run([=] { return read_line(there, room, stream, WEOF, [](FILE* s) { return ::fgetwc_unlocked(s); }); });
   if (length < 0) return nullptr;
   e.bring(to, there, (static_cast<size_t>(length) + 1) * sizeof *to);
   return to;
 }
 
-/// As gets(3): nobody tells how much room there is, so the clerk writes where the program's memory is. `room` is what there is at least.
+/// As gets(3): nobody tells how much room there is, so the clerk writes where the program's memory is. `room` is what
+/// there is at least.
 char* get_without_limit(int node, char* to, size_t room) {
   struct outcome {
     bool any, fits;
@@ -122,7 +125,8 @@ int scan(int node, FILE* stream, const char* format, va_list arguments, Function
 int scan_as_c99(FILE* stream, const char* format, va_list arguments, const void* caller) {
   const int node = node_of(stream, caller);
   if (node == here) return QUIRE_NEXT(__isoc99_vfscanf)(stream, format, arguments);
-  return scan(node, stream, format, arguments, [](FILE* s, const char* f, va_list a) { return QUIRE_NEXT(__isoc99_vfscanf)(s, f, a); });
+  return scan(node, stream, format, arguments,
+              [](FILE* s, const char* f, va_list a) { return QUIRE_NEXT(__isoc99_vfscanf)(s, f, a); });
 }
 using scan_function = int(FILE*, const char*, va_list);
 /// Its name is new with glibc 2.38.
@@ -143,33 +147,41 @@ int scan_as_gnu(FILE* stream, const char* format, va_list arguments, const void*
 }  // namespace
 
 /// The four forms of a function that reads by a format: from a stream or standard input, with a list or with arguments.
-#define QUIRE_SCAN(prefix, how)                                                                                                                      \
-  QUIRE_LIBC int prefix##vfscanf(FILE* stream, const char* format, va_list arguments) { return how(stream, format, arguments, QUIRE_CALLER); }       \
-  QUIRE_LIBC int prefix##vscanf(const char* format, va_list arguments) { return how(stdin, format, arguments, QUIRE_CALLER); }                       \
-  QUIRE_LIBC int prefix##fscanf(FILE* stream, const char* format, ...) {                                                                             \
-    va_list arguments;                                                                                                                               \
-    va_start(arguments, format);                                                                                                                     \
-    const int result = how(stream, format, arguments, QUIRE_CALLER);                                                                                 \
-    va_end(arguments);                                                                                                                               \
-    return result;                                                                                                                                   \
-  }                                                                                                                                                  \
-  QUIRE_LIBC int prefix##scanf(const char* format, ...) {                                                                                            \
-    va_list arguments;                                                                                                                               \
-    va_start(arguments, format);                                                                                                                     \
-    const int result = how(stdin, format, arguments, QUIRE_CALLER);                                                                                  \
-    va_end(arguments);                                                                                                                               \
-    return result;                                                                                                                                   \
+#define QUIRE_SCAN(prefix, how)                                                         \
+  QUIRE_LIBC int prefix##vfscanf(FILE* stream, const char* format, va_list arguments) { \
+    return how(stream, format, arguments, QUIRE_CALLER);                                \
+  }                                                                                     \
+  QUIRE_LIBC int prefix##vscanf(const char* format, va_list arguments) {                \
+    return how(stdin, format, arguments, QUIRE_CALLER);                                 \
+  }                                                                                     \
+  QUIRE_LIBC int prefix##fscanf(FILE* stream, const char* format, ...) {                \
+    va_list arguments;                                                                  \
+    va_start(arguments, format);                                                        \
+    const int result = how(stream, format, arguments, QUIRE_CALLER);                    \
+    va_end(arguments);                                                                  \
+    return result;                                                                      \
+  }                                                                                     \
+  QUIRE_LIBC int prefix##scanf(const char* format, ...) {                               \
+    va_list arguments;                                                                  \
+    va_start(arguments, format);                                                        \
+    const int result = how(stdin, format, arguments, QUIRE_CALLER);                     \
+    va_end(arguments);                                                                  \
+    return result;                                                                      \
   }
 QUIRE_SCAN(__isoc99_, scan_as_c99)
 QUIRE_SCAN(__isoc23_, scan_as_c23)
 
 // The header gives the old functions' names to the ones above.
-#define QUIRE_OLD_SCAN(name, parameters)                                  \
+#define QUIRE_OLD_SCAN(name, parameters)                                                        \
   extern "C" __attribute__((visibility("default"))) int quire_old_##name parameters asm(#name); \
   extern "C" int quire_old_##name parameters
-QUIRE_OLD_SCAN(vfscanf, (FILE* stream, const char* format, va_list arguments)) { return scan_as_gnu(stream, format, arguments, QUIRE_CALLER); }
-QUIRE_OLD_SCAN(vscanf, (const char* format, va_list arguments)) { return scan_as_gnu(stdin, format, arguments, QUIRE_CALLER); }
-QUIRE_OLD_SCAN(fscanf, (FILE* stream, const char* format, ...)) {
+QUIRE_OLD_SCAN(vfscanf, (FILE * stream, const char* format, va_list arguments)) {
+  return scan_as_gnu(stream, format, arguments, QUIRE_CALLER);
+}
+QUIRE_OLD_SCAN(vscanf, (const char* format, va_list arguments)) {
+  return scan_as_gnu(stdin, format, arguments, QUIRE_CALLER);
+}
+QUIRE_OLD_SCAN(fscanf, (FILE * stream, const char* format, ...)) {
   va_list arguments;
   va_start(arguments, format);
   const int result = scan_as_gnu(stream, format, arguments, QUIRE_CALLER);
@@ -212,27 +224,29 @@ QUIRE_LIBC char* gets(char* to) {
   const int node = node_of(stdin, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(gets)(to) : get_without_limit(node, to, SIZE_MAX);
 }
-QUIRE_AT_OWNER(int, fgetc, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, getc, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, _IO_getc, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, fgetc_unlocked, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, getc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, fgetc, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, getc, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, _IO_getc, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, fgetc_unlocked, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, getc_unlocked, (FILE * stream), stream, (stream))
 QUIRE_AT_OWNER(int, getchar, (), stdin, ())
 QUIRE_AT_OWNER(int, getchar_unlocked, (), stdin, ())
-QUIRE_AT_OWNER(int, getw, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, getw, (FILE * stream), stream, (stream))
 QUIRE_AT_OWNER(int, ungetc, (int one, FILE* stream), stream, (one, stream))
-QUIRE_AT_OWNER(wint_t, fgetwc, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(wint_t, getwc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, fgetwc, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwc, (FILE * stream), stream, (stream))
 QUIRE_AT_OWNER(wint_t, getwchar, (), stdin, ())
-QUIRE_AT_OWNER(wint_t, fgetwc_unlocked, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(wint_t, getwc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, fgetwc_unlocked, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwc_unlocked, (FILE * stream), stream, (stream))
 QUIRE_AT_OWNER(wint_t, getwchar_unlocked, (), stdin, ())
 QUIRE_AT_OWNER(wint_t, ungetwc, (wint_t one, FILE* stream), stream, (one, stream))
 
-/// What getc_unlocked() in the program's own code calls where its node's stream has nothing, as standard input has not elsewhere than on node 0.
+/// What getc_unlocked() in the program's own code calls where its node's stream has nothing, as standard input has not
+/// elsewhere than on node 0.
 QUIRE_LIBC int __uflow(FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(__uflow)(stream) : errand(node).run([=] { return QUIRE_NEXT(fgetc_unlocked)(stream); });
+  return node == here ? QUIRE_NEXT(__uflow)(stream)
+                      : errand(node).run([=] { return QUIRE_NEXT(fgetc_unlocked)(stream); });
 }
 
 // What a program built with _FORTIFY_SOURCE calls instead.

@@ -46,7 +46,8 @@ int put_text(int node, FILE* stream, const char* text) noexcept {
 
 int put_formatted(int node, FILE* stream, int flag, const char* format, va_list arguments) noexcept {
   char* text = nullptr;
-  const int length = flag >= 0 ? QUIRE_NEXT(__vasprintf_chk)(&text, flag, format, arguments) : QUIRE_NEXT(vasprintf)(&text, format, arguments);
+  const int length = flag >= 0 ? QUIRE_NEXT(__vasprintf_chk)(&text, flag, format, arguments)
+                               : QUIRE_NEXT(vasprintf)(&text, format, arguments);
   if (length < 0) return length;
   const bool all = put(node, stream, text, static_cast<size_t>(length)) == static_cast<size_t>(length);
   const int saved = errno;
@@ -92,50 +93,58 @@ constexpr int no_flag = -1;
 
 QUIRE_LIBC int vfprintf(FILE* stream, const char* format, va_list arguments) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(vfprintf)(stream, format, arguments) : put_formatted(node, stream, no_flag, format, arguments);
+  return node == here ? QUIRE_NEXT(vfprintf)(stream, format, arguments)
+                      : put_formatted(node, stream, no_flag, format, arguments);
 }
 QUIRE_LIBC int fprintf(FILE* stream, const char* format, ...) {
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(vfprintf)(stream, format, arguments) : put_formatted(node, stream, no_flag, format, arguments);
+  const int result = node == here ? QUIRE_NEXT(vfprintf)(stream, format, arguments)
+                                  : put_formatted(node, stream, no_flag, format, arguments);
   va_end(arguments);
   return result;
 }
 QUIRE_LIBC int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list arguments) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(__vfprintf_chk)(stream, flag, format, arguments) : put_formatted(node, stream, flag, format, arguments);
+  return node == here ? QUIRE_NEXT(__vfprintf_chk)(stream, flag, format, arguments)
+                      : put_formatted(node, stream, flag, format, arguments);
 }
 QUIRE_LIBC int __fprintf_chk(FILE* stream, int flag, const char* format, ...) {
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(__vfprintf_chk)(stream, flag, format, arguments) : put_formatted(node, stream, flag, format, arguments);
+  const int result = node == here ? QUIRE_NEXT(__vfprintf_chk)(stream, flag, format, arguments)
+                                  : put_formatted(node, stream, flag, format, arguments);
   va_end(arguments);
   return result;
 }
 
 QUIRE_LIBC int vfwprintf(FILE* stream, const wchar_t* format, va_list arguments) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(vfwprintf)(stream, format, arguments) : put_formatted_wide(node, stream, format, arguments);
+  return node == here ? QUIRE_NEXT(vfwprintf)(stream, format, arguments)
+                      : put_formatted_wide(node, stream, format, arguments);
 }
 QUIRE_LIBC int fwprintf(FILE* stream, const wchar_t* format, ...) {
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(vfwprintf)(stream, format, arguments) : put_formatted_wide(node, stream, format, arguments);
+  const int result = node == here ? QUIRE_NEXT(vfwprintf)(stream, format, arguments)
+                                  : put_formatted_wide(node, stream, format, arguments);
   va_end(arguments);
   return result;
 }
 QUIRE_LIBC int __vfwprintf_chk(FILE* stream, int flag, const wchar_t* format, va_list arguments) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(__vfwprintf_chk)(stream, flag, format, arguments) : put_formatted_wide(node, stream, format, arguments);
+  return node == here ? QUIRE_NEXT(__vfwprintf_chk)(stream, flag, format, arguments)
+                      : put_formatted_wide(node, stream, format, arguments);
 }
 QUIRE_LIBC int __fwprintf_chk(FILE* stream, int flag, const wchar_t* format, ...) {
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
-  const int result = node == here ? QUIRE_NEXT(__vfwprintf_chk)(stream, flag, format, arguments) : put_formatted_wide(node, stream, format, arguments);
+  const int result = node == here ? QUIRE_NEXT(__vfwprintf_chk)(stream, flag, format, arguments)
+                                  : put_formatted_wide(node, stream, format, arguments);
   va_end(arguments);
   return result;
 }
@@ -146,7 +155,8 @@ QUIRE_LIBC size_t fwrite(const void* from, size_t size, size_t count, FILE* stre
 }
 QUIRE_LIBC size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(fwrite_unlocked)(from, size, count, stream) : put_items(node, stream, from, size, count);
+  return node == here ? QUIRE_NEXT(fwrite_unlocked)(from, size, count, stream)
+                      : put_items(node, stream, from, size, count);
 }
 QUIRE_LIBC int fputs(const char* text, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);

@@ -16,32 +16,32 @@ void __libc_free(void*);
 
 using namespace quire::openmp;
 
-QUIRE_AT_OWNER(int, fclose, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, fseek, (FILE* stream, long offset, int from), stream, (stream, offset, from))
-QUIRE_AT_OWNER(int, fseeko, (FILE* stream, off_t offset, int from), stream, (stream, offset, from))
-QUIRE_AT_OWNER(int, fseeko64, (FILE* stream, off64_t offset, int from), stream, (stream, offset, from))
-QUIRE_AT_OWNER(long, ftell, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(off_t, ftello, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(off64_t, ftello64, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER_VOID(rewind, (FILE* stream), stream, (stream))
-QUIRE_AT_OWNER(int, feof, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, ferror, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER_VOID(clearerr, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, fileno, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, feof_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, ferror_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER_VOID(clearerr_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, fileno_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, fwide, (FILE* stream, int mode), stream, (stream, mode), noexcept)
-QUIRE_AT_OWNER_VOID(__fpurge, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(size_t, __fpending, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(size_t, __fbufsize, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __flbf, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __freadable, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __freading, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __fwritable, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __fwriting, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_OWNER(int, __fsetlocking, (FILE* stream, int type), stream, (stream, type), noexcept)
+QUIRE_AT_OWNER(int, fclose, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, fseek, (FILE * stream, long offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(int, fseeko, (FILE * stream, off_t offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(int, fseeko64, (FILE * stream, off64_t offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(long, ftell, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(off_t, ftello, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(off64_t, ftello64, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER_VOID(rewind, (FILE * stream), stream, (stream))
+QUIRE_AT_OWNER(int, feof, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, ferror, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(clearerr, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fileno, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, feof_unlocked, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, ferror_unlocked, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(clearerr_unlocked, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fileno_unlocked, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fwide, (FILE * stream, int mode), stream, (stream, mode), noexcept)
+QUIRE_AT_OWNER_VOID(__fpurge, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(size_t, __fpending, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(size_t, __fbufsize, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __flbf, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __freadable, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __freading, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fwritable, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fwriting, (FILE * stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fsetlocking, (FILE * stream, int type), stream, (stream, type), noexcept)
 
 /// Null: the streams of this node, and those of the program on node 0.
 QUIRE_LIBC int fflush(FILE* stream) {
@@ -106,7 +106,7 @@ QUIRE_LIBC void setbuf(FILE* stream, char* buffer) noexcept {
   const int mode = buffer != nullptr ? _IOFBF : _IONBF;
   (void)errand(node).run([=] { return QUIRE_NEXT(setvbuf)(stream, nullptr, mode, BUFSIZ); });
 }
-QUIRE_AT_OWNER_VOID(setlinebuf, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(setlinebuf, (FILE * stream), stream, (stream), noexcept)
 
 // The lock is the clerk's, who stays with the thread as long as it has one.
 QUIRE_LIBC void flockfile(FILE* stream) noexcept {
@@ -158,11 +158,13 @@ QUIRE_LIBC FILE* fopen64(const char* name, const char* mode) {
 }
 QUIRE_LIBC FILE* freopen(const char* name, const char* mode, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(freopen)(name, mode, stream) : open_again(node, name, mode, stream, QUIRE_NEXT(freopen));
+  return node == here ? QUIRE_NEXT(freopen)(name, mode, stream)
+                      : open_again(node, name, mode, stream, QUIRE_NEXT(freopen));
 }
 QUIRE_LIBC FILE* freopen64(const char* name, const char* mode, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(freopen64)(name, mode, stream) : open_again(node, name, mode, stream, QUIRE_NEXT(freopen64));
+  return node == here ? QUIRE_NEXT(freopen64)(name, mode, stream)
+                      : open_again(node, name, mode, stream, QUIRE_NEXT(freopen64));
 }
 QUIRE_LIBC FILE* fdopen(int descriptor, const char* mode) noexcept {
   const int node = node_of(descriptor, QUIRE_CALLER);
@@ -203,4 +205,4 @@ QUIRE_LIBC FILE* popen(const char* command, const char* mode) {
   const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? open_command(command, mode) : open_by_name(node, command, mode, open_command_by_clerk);
 }
-QUIRE_AT_OWNER(int, pclose, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, pclose, (FILE * stream), stream, (stream))

@@ -30,7 +30,8 @@ bool is_in_programs_code(const void* caller) noexcept {
 
 }  // namespace
 
-/// Handlers of signals run on private stacks, as Quire itself does, and what it stands on. A call that ends the function of a region seems to come from this library.
+/// Handlers of signals run on private stacks, as Quire itself does, and what it stands on. A call that ends the
+/// function of a region seems to come from this library.
 bool is_of_program(const void* caller) noexcept {
   if (g_fortran.has(caller)) return false;
   return for_program(caller) || (from_program(caller) && is_in_programs_code(caller));
@@ -38,7 +39,9 @@ bool is_of_program(const void* caller) noexcept {
 
 bool files::is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
 
-int files::find_descriptor(const void* caller) noexcept { return job().node != 0 && is_of_program(caller) && files::is_node() ? 0 : here; }
+int files::find_descriptor(const void* caller) noexcept {
+  return job().node != 0 && is_of_program(caller) && files::is_node() ? 0 : here;
+}
 
 /// Addresses below all nodes' own are those of libc's first heap, which nodes have at the same place.
 int files::find_stream(const void* handle, const void* caller) noexcept {
@@ -50,7 +53,8 @@ int files::find_stream(const void* handle, const void* caller) noexcept {
 
 void refuse(const char* call) noexcept {
   char line[200];
-  const int length = ::snprintf(line, sizeof line, "quire: node %d: %s is refused: files are of node 0 (openmp/README.md)\n", job().node, call);
+  const int length = ::snprintf(
+      line, sizeof line, "quire: node %d: %s is refused: files are of node 0 (openmp/README.md)\n", job().node, call);
   (void)!::write(2, line, static_cast<size_t>(length));
   errno = ENOTSUP;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a stream or a descriptor of the program is. What the program opens, on whatever node, is opened on node 0: so its descriptors are numbers of node 0. A stream
-// tells its node by its address; streams in the program's own memory (open_memstream, fopencookie) are of the node that has made them.
+// Where a stream or a descriptor of the program is. What the program opens, on whatever node, is opened on node 0: so
+// its descriptors are numbers of node 0. A stream tells its node by its address; streams in the program's own memory
+// (open_memstream, fopencookie) are of the node that has made them.
 #pragma once
 
 #include <dirent.h>
@@ -34,7 +35,9 @@ void close_files() noexcept;
 }
 /// The same for what has no descriptor yet, or is a name: node 0.
 struct new_one {};
-[[nodiscard]] inline int node_of(new_one, const void* caller) noexcept { return files::apart ? files::find_descriptor(caller) : here; }
+[[nodiscard]] inline int node_of(new_one, const void* caller) noexcept {
+  return files::apart ? files::find_descriptor(caller) : here;
+}
 [[nodiscard]] inline int node_of(int descriptor, const void* caller) noexcept {
   return !files::apart || descriptor < 0 || descriptor == 1 || descriptor == 2 ? here : files::find_descriptor(caller);
 }

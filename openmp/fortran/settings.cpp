@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// main() of a Fortran program begins with calls that tell libgfortran how the program was compiled, and its arguments. It runs on node 0: others make
-// the same calls later. Arrays are constants of the executable, or the arguments, which are shared.
+// main() of a Fortran program begins with calls that tell libgfortran how the program was compiled, and its arguments.
+// It runs on node 0: others make the same calls later. Arrays are constants of the executable, or the arguments, which
+// are shared.
 #include <dlfcn.h>
 
 #include <iterator>
@@ -15,15 +16,24 @@ using namespace quire::openmp;
 
 namespace {
 
-constexpr const char* functions[] = {"_gfortran_set_args",          "_gfortran_set_options",       "_gfortran_set_fpe", "_gfortran_set_convert",
+constexpr const char* functions[] = {"_gfortran_set_args",          "_gfortran_set_options",
+                                     "_gfortran_set_fpe",           "_gfortran_set_convert",
                                      "_gfortran_set_record_marker", "_gfortran_set_max_subrecord_length"};
-enum function : std::uint32_t { set_args, set_options, set_fpe, set_convert, set_record_marker, set_max_subrecord_length };
+enum function : std::uint32_t {
+  set_args,
+  set_options,
+  set_fpe,
+  set_convert,
+  set_record_marker,
+  set_max_subrecord_length
+};
 static_assert(std::size(functions) == set_max_subrecord_length + 1);
 
 /// Functions of one argument get a second one, which they do not look at.
 void make(const fortran_settings::call& c) noexcept {
   using real_function = void (*)(std::int32_t, void*);
-  if (const auto real = reinterpret_cast<real_function>(::dlsym(RTLD_NEXT, functions[c.function])); real != nullptr) real(c.number, c.array);
+  if (const auto real = reinterpret_cast<real_function>(::dlsym(RTLD_NEXT, functions[c.function])); real != nullptr)
+    real(c.number, c.array);
 }
 
 void tell(std::uint32_t function, std::int32_t number, void* array = nullptr) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Input and output statements of Fortran are calls of libgfortran, which each node has for itself. Between the first call of a statement and its last
-// a thread holds its unit, and what libgfortran allocates is the unit's.
+// Input and output statements of Fortran are calls of libgfortran, which each node has for itself. Between the first
+// call of a statement and its last a thread holds its unit, and what libgfortran allocates is the unit's.
 #include "openmp/fortran/units.hpp"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ struct statement {
   std::uint32_t flags;
   std::int32_t unit;
 };
-constexpr std::uint32_t to_text = 1u << 14;  ///< of READ and WRITE: the unit is a variable
+constexpr std::uint32_t to_text = 1u << 14;      ///< of READ and WRITE: the unit is a variable
 constexpr std::uint32_t to_new_unit = 1u << 23;  ///< of OPEN: its number is the library's to choose
 
 thread_local int t_within = 0;  ///< statements that the thread is in, one within a function that another calls
@@ -49,13 +49,18 @@ void check(const statement& s) noexcept {
     if (g_opened[i].load(std::memory_order_acquire) == s.unit) return;
   }
   char text[200];
-  std::snprintf(text, sizeof text, "Fortran's unit %d is used by a thread on node %d, which has not opened it: units are of a node; do this outside of parallel regions, or in "
-                "`!$omp master`", s.unit, job().node);
+  std::snprintf(text, sizeof text,
+                "Fortran's unit %d is used by a thread on node %d, which has not opened it: units are of a node; do "
+                "this outside of parallel regions, or in "
+                "`!$omp master`",
+                s.unit, job().node);
   fail(text, QUIRE_UNSUPPORTED);
 }
 
 using statement_function = void (*)(statement*);
-statement_function real(const char* name) noexcept { return reinterpret_cast<statement_function>(::dlsym(RTLD_NEXT, name)); }
+statement_function real(const char* name) noexcept {
+  return reinterpret_cast<statement_function>(::dlsym(RTLD_NEXT, name));
+}
 
 }  // namespace
 
@@ -80,28 +85,28 @@ void flush_units() noexcept {
 }  // namespace quire::openmp
 
 /// Statements whose values are calls of their own, between the first one and the last one.
-#define QUIRE_LONG_STATEMENT(name)                                 \
-  QUIRE_LIBC void _gfortran_st_##name(statement* s) {              \
-    static const auto next = real("_gfortran_st_" #name);          \
-    check(*s);                                                     \
-    ++t_within;                                                    \
-    next(s);                                                       \
-  }                                                                \
-  QUIRE_LIBC void _gfortran_st_##name##_done(statement* s) {       \
-    static const auto next = real("_gfortran_st_" #name "_done");  \
-    next(s);                                                       \
-    --t_within;                                                    \
+#define QUIRE_LONG_STATEMENT(name)                                \
+  QUIRE_LIBC void _gfortran_st_##name(statement* s) {             \
+    static const auto next = real("_gfortran_st_" #name);         \
+    check(*s);                                                    \
+    ++t_within;                                                   \
+    next(s);                                                      \
+  }                                                               \
+  QUIRE_LIBC void _gfortran_st_##name##_done(statement* s) {      \
+    static const auto next = real("_gfortran_st_" #name "_done"); \
+    next(s);                                                      \
+    --t_within;                                                   \
   }
 QUIRE_LONG_STATEMENT(write)
 QUIRE_LONG_STATEMENT(read)
 
-#define QUIRE_SHORT_STATEMENT(name)                        \
-  QUIRE_LIBC void _gfortran_st_##name(statement* s) {      \
-    static const auto next = real("_gfortran_st_" #name);  \
-    check(*s);                                             \
-    ++t_within;                                            \
-    next(s);                                               \
-    --t_within;                                            \
+#define QUIRE_SHORT_STATEMENT(name)                       \
+  QUIRE_LIBC void _gfortran_st_##name(statement* s) {     \
+    static const auto next = real("_gfortran_st_" #name); \
+    check(*s);                                            \
+    ++t_within;                                           \
+    next(s);                                              \
+    --t_within;                                           \
   }
 QUIRE_SHORT_STATEMENT(rewind)
 QUIRE_SHORT_STATEMENT(backspace)

@@ -17,13 +17,16 @@ struct fortran_settings {
   std::uint32_t count = 0;
 };
 
-/// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of the one that calls.
+/// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of
+/// the one that calls.
 void repeat_fortran_settings() noexcept;
 
-/// Whether a call from libgfortran is about one of its units, not for the program: the caller's thread is in an input or output statement.
+/// Whether a call from libgfortran is about one of its units, not for the program: the caller's thread is in an input
+/// or output statement.
 [[nodiscard]] bool is_for_unit(const void* caller) noexcept;
 
-/// Fortran's units of this node write what they hold back. In an input or output statement of the caller nothing happens.
+/// Fortran's units of this node write what they hold back. In an input or output statement of the caller nothing
+/// happens.
 void flush_units() noexcept;
 
 }  // namespace quire::openmp

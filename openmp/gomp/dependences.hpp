@@ -11,8 +11,8 @@ namespace quire::openmp {
 
 using dependence_list = std::vector<dependence, private_allocator<dependence>>;
 
-/// `array`, as gcc since 9 lays it out: 0, how many addresses, then how many are out or inout, mutexinoutset, in; the rest are dependence objects. Older:
-/// how many, how many of them are out. Then the addresses.
+/// `array`, as gcc since 9 lays it out: 0, how many addresses, then how many are out or inout, mutexinoutset, in; the
+/// rest are dependence objects. Older: how many, how many of them are out. Then the addresses.
 [[nodiscard]] dependence_list dependences_of(void** array);
 
 }  // namespace quire::openmp

@@ -7,19 +7,21 @@ using namespace quire::openmp;
 using namespace quire::openmp::gomp;
 
 /// The calls of a schedule, for signed and for unsigned loops.
-#define QUIRE_LOOP(name, how, ordered)                                                                                                              \
-  QUIRE_GOMP bool GOMP_loop_##name##_start(long from, long to, long step, long chunk, long* first, long* end) {                                     \
-    return start(of(from, to, step, how, chunk), ordered, first, end);                                                                              \
-  }                                                                                                                                                 \
-  QUIRE_GOMP bool GOMP_loop_##name##_next(long* first, long* end) { return next(first, end); }                                                      \
-  QUIRE_GOMP bool GOMP_loop_ull_##name##_start(bool up, whole from, whole to, whole step, whole chunk, whole* first, whole* end) {                  \
-    return start(of(up, from, to, step, how, chunk), ordered, first, end);                                                                          \
-  }                                                                                                                                                 \
+#define QUIRE_LOOP(name, how, ordered)                                                                               \
+  QUIRE_GOMP bool GOMP_loop_##name##_start(long from, long to, long step, long chunk, long* first, long* end) {      \
+    return start(of(from, to, step, how, chunk), ordered, first, end);                                               \
+  }                                                                                                                  \
+  QUIRE_GOMP bool GOMP_loop_##name##_next(long* first, long* end) { return next(first, end); }                       \
+  QUIRE_GOMP bool GOMP_loop_ull_##name##_start(bool up, whole from, whole to, whole step, whole chunk, whole* first, \
+                                               whole* end) {                                                         \
+    return start(of(up, from, to, step, how, chunk), ordered, first, end);                                           \
+  }                                                                                                                  \
   QUIRE_GOMP bool GOMP_loop_ull_##name##_next(whole* first, whole* end) { return next(first, end); }
-#define QUIRE_PARALLEL_LOOP(name, how)                                                                                                              \
-  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, long chunk, unsigned flags) { \
-    ask_binding(binding_of(flags)); \
-    run_region(what, data, threads, of(from, to, step, how, chunk));                                                                                \
+#define QUIRE_PARALLEL_LOOP(name, how)                                                                              \
+  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, \
+                                            long step, long chunk, unsigned flags) {                                \
+    ask_binding(binding_of(flags));                                                                                 \
+    run_region(what, data, threads, of(from, to, step, how, chunk));                                                \
   }
 QUIRE_LOOP(static, schedule::blocks, false)
 QUIRE_LOOP(dynamic, schedule::taken, false)
@@ -36,19 +38,20 @@ QUIRE_PARALLEL_LOOP(nonmonotonic_dynamic, schedule::taken)
 QUIRE_PARALLEL_LOOP(nonmonotonic_guided, schedule::guided)
 
 /// The schedule that OMP_SCHEDULE says.
-#define QUIRE_RUNTIME_LOOP(name, ordered)                                                                                                  \
-  QUIRE_GOMP bool GOMP_loop_##name##_start(long from, long to, long step, long* first, long* end) {                                        \
-    return start(of(from, to, step, usual(), usual_chunk()), ordered, first, end);                                                         \
-  }                                                                                                                                        \
-  QUIRE_GOMP bool GOMP_loop_##name##_next(long* first, long* end) { return next(first, end); }                                             \
-  QUIRE_GOMP bool GOMP_loop_ull_##name##_start(bool up, whole from, whole to, whole step, whole* first, whole* end) {                      \
-    return start(of(up, from, to, step, usual(), static_cast<whole>(usual_chunk())), ordered, first, end);                                 \
-  }                                                                                                                                        \
+#define QUIRE_RUNTIME_LOOP(name, ordered)                                                                             \
+  QUIRE_GOMP bool GOMP_loop_##name##_start(long from, long to, long step, long* first, long* end) {                   \
+    return start(of(from, to, step, usual(), usual_chunk()), ordered, first, end);                                    \
+  }                                                                                                                   \
+  QUIRE_GOMP bool GOMP_loop_##name##_next(long* first, long* end) { return next(first, end); }                        \
+  QUIRE_GOMP bool GOMP_loop_ull_##name##_start(bool up, whole from, whole to, whole step, whole* first, whole* end) { \
+    return start(of(up, from, to, step, usual(), static_cast<whole>(usual_chunk())), ordered, first, end);            \
+  }                                                                                                                   \
   QUIRE_GOMP bool GOMP_loop_ull_##name##_next(whole* first, whole* end) { return next(first, end); }
-#define QUIRE_PARALLEL_RUNTIME_LOOP(name)                                                                                                  \
-  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, unsigned flags) { \
-    ask_binding(binding_of(flags)); \
-    run_region(what, data, threads, of(from, to, step, usual(), usual_chunk()));                                                           \
+#define QUIRE_PARALLEL_RUNTIME_LOOP(name)                                                                           \
+  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, \
+                                            long step, unsigned flags) {                                            \
+    ask_binding(binding_of(flags));                                                                                 \
+    run_region(what, data, threads, of(from, to, step, usual(), usual_chunk()));                                    \
   }
 QUIRE_RUNTIME_LOOP(runtime, false)
 QUIRE_RUNTIME_LOOP(nonmonotonic_runtime, false)
@@ -70,7 +73,8 @@ QUIRE_GOMP unsigned GOMP_sections_start(unsigned count) {
 QUIRE_GOMP unsigned GOMP_sections_next() { return next_section(); }
 QUIRE_GOMP void GOMP_sections_end() { team_barrier(); }
 QUIRE_GOMP void GOMP_sections_end_nowait() {}
-QUIRE_GOMP void GOMP_parallel_sections(region_function what, void* data, unsigned threads, unsigned count, unsigned flags) {
+QUIRE_GOMP void GOMP_parallel_sections(region_function what, void* data, unsigned threads, unsigned count,
+                                       unsigned flags) {
   ask_binding(binding_of(flags));
   run_region(what, data, threads, sections(count));
 }

@@ -27,10 +27,12 @@ inline loop describe(bool rises, whole start, whole end, whole step, bool none, 
 }
 
 inline loop of(long start, long end, long step, schedule how, long chunk) noexcept {
-  return describe(step > 0, static_cast<whole>(start), static_cast<whole>(end), static_cast<whole>(step), step > 0 ? start >= end : start <= end, how, chunk);
+  return describe(step > 0, static_cast<whole>(start), static_cast<whole>(end), static_cast<whole>(step),
+                  step > 0 ? start >= end : start <= end, how, chunk);
 }
 inline loop of(bool up, whole start, whole end, whole step, schedule how, whole chunk) noexcept {
-  return describe(up, start, end, step, up ? start >= end : start <= end, how, static_cast<long>(std::min<whole>(chunk, 1ull << 40)));
+  return describe(up, start, end, step, up ? start >= end : start <= end, how,
+                  static_cast<long>(std::min<whole>(chunk, 1ull << 40)));
 }
 inline schedule usual() noexcept { return own_variables().schedule; }
 inline long usual_chunk() noexcept { return static_cast<long>(own_variables().chunk); }
@@ -42,7 +44,9 @@ bool next(Integer* first, Integer* end) noexcept {
   if (!next_part(p)) return false;
   begin_doacross_part();
   const loop& l = me().in;
-  const auto bound = [&](std::uint64_t n) { return static_cast<Integer>(static_cast<std::uint64_t>(l.start) + n * static_cast<std::uint64_t>(l.step)); };
+  const auto bound = [&](std::uint64_t n) {
+    return static_cast<Integer>(static_cast<std::uint64_t>(l.start) + n * static_cast<std::uint64_t>(l.step));
+  };
   *first = bound(p.first);
   *end = bound(p.end);
   return true;

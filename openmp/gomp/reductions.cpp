@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A block is an array of words: 0 how many variables; 1 the bytes that a thread needs for them; 2 their alignment, then the memory; 3 the allocator;
-// 4 the next block, in the end that of the taskgroup around; 6 the end of the memory. From 7 on three words for each variable: its address, where its
-// copy lies within a thread's memory, and one for the runtime. Copies begin as zeros, and the compiler's code makes of them what they have to be.
+// A block is an array of words: 0 how many variables; 1 the bytes that a thread needs for them; 2 their alignment, then
+// the memory; 3 the allocator; 4 the next block, in the end that of the taskgroup around; 6 the end of the memory. From
+// 7 on three words for each variable: its address, where its copy lies within a thread's memory, and one for the
+// runtime. Copies begin as zeros, and the compiler's code makes of them what they have to be.
 #include "openmp/gomp/reductions.hpp"
 
 #include <quire/quire.h>
@@ -17,13 +18,22 @@
 namespace quire::openmp {
 namespace {
 
-enum word : unsigned { variables_in = 0, thread_bytes = 1, memory = 2, next = 4, owner = 5, memory_end = 6, first_variable = 7 };
+enum word : unsigned {
+  variables_in = 0,
+  thread_bytes = 1,
+  memory = 2,
+  next = 4,
+  owner = 5,
+  memory_end = 6,
+  first_variable = 7
+};
 constexpr unsigned words_each = 3;
 
 void* zeros(std::size_t alignment, std::size_t bytes) noexcept {
   void* at = nullptr;
   const std::size_t least = alignment < 64 ? 64 : alignment;
-  if (const quire_status why = quire_aligned_alloc(least, bytes != 0 ? bytes : 1, &at); why != QUIRE_OK) fail("no shared memory for a reduction", why);
+  if (const quire_status why = quire_aligned_alloc(least, bytes != 0 ? bytes : 1, &at); why != QUIRE_OK)
+    fail("no shared memory for a reduction", why);
   std::memset(at, 0, bytes);
   return at;
 }
@@ -101,7 +111,9 @@ void register_reductions_as(std::uintptr_t* block, const std::uintptr_t* first) 
   group_of_caller()->reductions = block;
 }
 
-void allocate_reductions(std::uintptr_t* block, int threads) noexcept { register_with(block, threads, nullptr, nullptr); }
+void allocate_reductions(std::uintptr_t* block, int threads) noexcept {
+  register_with(block, threads, nullptr, nullptr);
+}
 
 /// The first thread's block lies on its stack, and stays until all have left the construct.
 void begin_shared_reductions(std::uintptr_t* block) noexcept {
@@ -132,8 +144,10 @@ QUIRE_GOMP void GOMP_task_reduction_remap(std::size_t count, std::size_t origina
   const std::uintptr_t* const blocks = blocks_of_caller();
   for (std::size_t i = 0; i < count; ++i) {
     const found f = find(blocks, reinterpret_cast<std::uintptr_t>(addresses[i]));
-    if (f.block == nullptr || (i < originals && f.original == 0)) fail("a task takes part in a reduction that no taskgroup around it has", QUIRE_NOT_FOUND);
-    addresses[i] = reinterpret_cast<void*>(f.block[memory] + static_cast<std::uintptr_t>(me().number) * f.block[thread_bytes] + f.offset);
+    if (f.block == nullptr || (i < originals && f.original == 0))
+      fail("a task takes part in a reduction that no taskgroup around it has", QUIRE_NOT_FOUND);
+    addresses[i] = reinterpret_cast<void*>(f.block[memory] +
+                                           static_cast<std::uintptr_t>(me().number) * f.block[thread_bytes] + f.offset);
     if (i < originals) addresses[count + i] = reinterpret_cast<void*>(f.original);
   }
 }

@@ -13,7 +13,8 @@ void register_reductions_as(std::uintptr_t* block, const std::uintptr_t* first) 
 /// For regions of so many threads, which begin with it.
 void allocate_reductions(std::uintptr_t* block, int threads) noexcept;
 
-/// A worksharing construct with reductions of tasks begins: a taskgroup of each thread, with memory that the team shares.
+/// A worksharing construct with reductions of tasks begins: a taskgroup of each thread, with memory that the team
+/// shares.
 void begin_shared_reductions(std::uintptr_t* block) noexcept;
 
 }  // namespace quire::openmp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that gcc makes for target constructs and leagues of teams. There is no device: the host runs them, on the data where they are.
+// Calls that gcc makes for target constructs and leagues of teams. There is no device: the host runs them, on the data
+// where they are.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +33,8 @@ std::size_t private_bytes(std::size_t count, const std::size_t* sizes, const uns
 }
 
 /// Variables that the construct has for itself get copies.
-void make_private_copies(std::byte* room, std::size_t count, void** addresses, const std::size_t* sizes, const unsigned short* kinds) noexcept {
+void make_private_copies(std::byte* room, std::size_t count, void** addresses, const std::size_t* sizes,
+                         const unsigned short* kinds) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     if ((kinds[i] & kind_mask) != firstprivate) continue;
     const std::uintptr_t alignment = std::uintptr_t{1} << (kinds[i] >> alignment_shift);
@@ -49,27 +51,34 @@ void wait_for(void** depend) {
 
 }  // namespace
 
-QUIRE_GOMP void GOMP_target_ext(int, region_function what, std::size_t count, void** addresses, std::size_t* sizes, unsigned short* kinds, unsigned, void** depend,
-                                void**) {
+QUIRE_GOMP void GOMP_target_ext(int, region_function what, std::size_t count, void** addresses, std::size_t* sizes,
+                                unsigned short* kinds, unsigned, void** depend, void**) {
   need_no_device();
   wait_for(depend);
   const std::size_t bytes = private_bytes(count, sizes, kinds);
   if (bytes != 0) make_private_copies(static_cast<std::byte*>(__builtin_alloca(bytes)), count, addresses, sizes, kinds);
   run_initial(what, addresses);
 }
-QUIRE_GOMP void GOMP_target(int, region_function what, const void*, std::size_t, void** addresses, std::size_t*, unsigned char*) {
+QUIRE_GOMP void GOMP_target(int, region_function what, const void*, std::size_t, void** addresses, std::size_t*,
+                            unsigned char*) {
   need_no_device();
   run_initial(what, addresses);
 }
 QUIRE_GOMP void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short*) { need_no_device(); }
-QUIRE_GOMP void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) { need_no_device(); }
+QUIRE_GOMP void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+  need_no_device();
+}
 QUIRE_GOMP void GOMP_target_end_data() {}
-QUIRE_GOMP void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** depend) {
+QUIRE_GOMP void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
+                                       void** depend) {
   need_no_device();
   wait_for(depend);
 }
-QUIRE_GOMP void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) { need_no_device(); }
-QUIRE_GOMP void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** depend) {
+QUIRE_GOMP void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+  need_no_device();
+}
+QUIRE_GOMP void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
+                                            void** depend) {
   need_no_device();
   wait_for(depend);
 }
@@ -81,7 +90,9 @@ QUIRE_GOMP void GOMP_offload_unregister(const void*, int, const void*) {}
 
 // ---- Leagues: their teams run one after the other.
 
-QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) { run_league(what, data, teams, limit); }
+QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) {
+  run_league(what, data, teams, limit);
+}
 /// Within target: the code is called for each team, until there is none left.
 QUIRE_GOMP bool GOMP_teams4(unsigned, unsigned high, unsigned limit, bool first) {
   variables& own = own_variables();
@@ -100,7 +111,9 @@ QUIRE_GOMP void GOMP_teams(unsigned teams, unsigned limit) {
 
 // ---- What the compiler says while the program runs.
 
-QUIRE_GOMP void GOMP_warning(const char* text, std::size_t) { std::fprintf(stderr, "quire: OpenMP: error directive encountered: %s\n", text != nullptr ? text : ""); }
+QUIRE_GOMP void GOMP_warning(const char* text, std::size_t) {
+  std::fprintf(stderr, "quire: OpenMP: error directive encountered: %s\n", text != nullptr ? text : "");
+}
 QUIRE_GOMP void GOMP_error(const char* text, std::size_t) {
   char line[600];
   std::snprintf(line, sizeof line, "error directive encountered: %s", text != nullptr ? text : "");

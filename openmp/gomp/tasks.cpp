@@ -18,8 +18,17 @@ namespace {
 
 /// What gcc makes of a task's data: moved as bytes, or by a function of its own.
 using copy_function = void (*)(void* to, void* from);
-enum flag : unsigned { final_task = 1u << 1, has_dependences = 1u << 3, up = 1u << 8, grain = 1u << 9, deferred = 1u << 10, no_group = 1u << 11,
-                       reduction = 1u << 12, detached = 1u << 13, strict = 1u << 14 };
+enum flag : unsigned {
+  final_task = 1u << 1,
+  has_dependences = 1u << 3,
+  up = 1u << 8,
+  grain = 1u << 9,
+  deferred = 1u << 10,
+  no_group = 1u << 11,
+  reduction = 1u << 12,
+  detached = 1u << 13,
+  strict = 1u << 14
+};
 
 struct shape {
   region_function what;
@@ -53,25 +62,29 @@ cut cut_up(std::uint64_t iterations, std::uint64_t number, unsigned flags) noexc
     const std::uint64_t tasks = std::max<std::uint64_t>(iterations / number, 1);
     return {tasks, iterations / tasks, iterations % tasks};
   }
-  const std::uint64_t wanted = number == 0 ? static_cast<std::uint64_t>(me().count) : number, tasks = std::clamp<std::uint64_t>(wanted, 1, iterations);
+  const std::uint64_t wanted = number == 0 ? static_cast<std::uint64_t>(me().count) : number,
+                      tasks = std::clamp<std::uint64_t>(wanted, 1, iterations);
   return {tasks, iterations / tasks, iterations % tasks};
 }
 
 /// The first two words of a taskloop's data are the bounds of a task; the third one its reductions.
 template <class Integer>
-void make_taskloop(const shape& s, unsigned flags, unsigned long number, Integer from, Integer to, Integer step) noexcept {
+void make_taskloop(const shape& s, unsigned flags, unsigned long number, Integer from, Integer to,
+                   Integer step) noexcept {
   const bool rises = std::is_signed_v<Integer> ? step > 0 : (flags & up) != 0;
   auto* const registered = (flags & reduction) != 0 ? static_cast<void**>(s.data)[2] : nullptr;
   const bool none = rises ? from >= to : from <= to;
   if (none && registered == nullptr) return;
   if ((flags & no_group) == 0) begin_group();
   if (registered != nullptr) register_reductions(static_cast<std::uintptr_t*>(registered));
-  const auto way = static_cast<std::uint64_t>(rises ? to - from : from - to), stride = static_cast<std::uint64_t>(rises ? step : -step);
+  const auto way = static_cast<std::uint64_t>(rises ? to - from : from - to),
+             stride = static_cast<std::uint64_t>(rises ? step : -step);
   const std::uint64_t iterations = none ? 0 : (way - 1) / stride + 1;
   const cut parts = none ? cut{} : cut_up(iterations, number, flags);
   const task_options options{.deferred = (flags & deferred) != 0, .final = (flags & final_task) != 0};
   for (std::uint64_t i = 0, first = 0; i < parts.tasks; ++i) {
-    const std::uint64_t end = parts.exact ? std::min(iterations, first + parts.each) : first + parts.each + (i < parts.more ? 1 : 0);
+    const std::uint64_t end =
+        parts.exact ? std::min(iterations, first + parts.each) : first + parts.each + (i < parts.more ? 1 : 0);
     user_task* const t = copied(s);
     const auto bound = [&](std::uint64_t n) { return static_cast<Integer>(from + static_cast<Integer>(n) * step); };
     const Integer bounds[2] = {bound(first), bound(end)};
@@ -84,8 +97,8 @@ void make_taskloop(const shape& s, unsigned flags, unsigned long number, Integer
 
 }  // namespace
 
-QUIRE_GOMP void GOMP_task(region_function what, void* data, copy_function by, long bytes, long alignment, bool if_clause, unsigned flags, void** depend, int,
-                          void* detach) {
+QUIRE_GOMP void GOMP_task(region_function what, void* data, copy_function by, long bytes, long alignment,
+                          bool if_clause, unsigned flags, void** depend, int, void* detach) {
   const shape s{what, data, by, bytes, alignment};
   dependence_list on;
   if ((flags & has_dependences) != 0) on = dependences_of(depend);
@@ -104,12 +117,13 @@ QUIRE_GOMP void GOMP_task(region_function what, void* data, copy_function by, lo
 QUIRE_GOMP void omp_fulfill_event(std::uintptr_t event) { fulfil_event(reinterpret_cast<void*>(event)); }
 QUIRE_GOMP int omp_in_final() { return in_final_task() ? 1 : 0; }
 
-QUIRE_GOMP void GOMP_taskloop(region_function what, void* data, copy_function by, long bytes, long alignment, unsigned flags, unsigned long number, int,
-                              long from, long to, long step) {
+QUIRE_GOMP void GOMP_taskloop(region_function what, void* data, copy_function by, long bytes, long alignment,
+                              unsigned flags, unsigned long number, int, long from, long to, long step) {
   make_taskloop<long>({what, data, by, bytes, alignment}, flags, number, from, to, step);
 }
-QUIRE_GOMP void GOMP_taskloop_ull(region_function what, void* data, copy_function by, long bytes, long alignment, unsigned flags, unsigned long number, int,
-                                  unsigned long long from, unsigned long long to, unsigned long long step) {
+QUIRE_GOMP void GOMP_taskloop_ull(region_function what, void* data, copy_function by, long bytes, long alignment,
+                                  unsigned flags, unsigned long number, int, unsigned long long from,
+                                  unsigned long long to, unsigned long long step) {
   make_taskloop<unsigned long long>({what, data, by, bytes, alignment}, flags, number, from, to, step);
 }
 QUIRE_GOMP void GOMP_taskwait() { wait_for_children(); }

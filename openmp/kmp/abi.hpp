@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface between clang and its OpenMP runtime (libomp, libiomp5): what its calls have in common. Each gets the place in the source, and the
-// number that the runtime once gave to the calling thread; a thread is known without both here.
+// The interface between clang and its OpenMP runtime (libomp, libiomp5): what its calls have in common. Each gets the
+// place in the source, and the number that the runtime once gave to the calling thread; a thread is known without both
+// here.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops whose iterations wait for each other, in any number of dimensions. Threads may share an outer iteration (collapse), so that each iteration of
-// all dimensions counts as one of a single dimension.
+// Loops whose iterations wait for each other, in any number of dimensions. Threads may share an outer iteration
+// (collapse), so that each iteration of all dimensions counts as one of a single dimension.
 #include "openmp/team/doacross.hpp"
 
 #include <cstdint>
@@ -18,11 +18,16 @@ namespace {
 /// kmp_dim; inclusive.
 struct dimension {
   std::int64_t first, last, step;
-  [[nodiscard]] std::uint64_t stride() const noexcept { return step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step); }
-  [[nodiscard]] std::uint64_t way(std::int64_t to) const noexcept {
-    return step > 0 ? static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(first) : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(to);
+  [[nodiscard]] std::uint64_t stride() const noexcept {
+    return step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
   }
-  [[nodiscard]] bool has(std::int64_t at) const noexcept { return step > 0 ? at >= first && at <= last : at <= first && at >= last; }
+  [[nodiscard]] std::uint64_t way(std::int64_t to) const noexcept {
+    return step > 0 ? static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(first)
+                    : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(to);
+  }
+  [[nodiscard]] bool has(std::int64_t at) const noexcept {
+    return step > 0 ? at >= first && at <= last : at <= first && at >= last;
+  }
   [[nodiscard]] std::uint64_t count() const noexcept { return has(last) ? way(last) / stride() + 1 : 0; }
 };
 
@@ -48,7 +53,8 @@ bool find(const std::int64_t* at, std::uint64_t& iteration) noexcept {
 }  // namespace
 
 QUIRE_KMP void __kmpc_doacross_init(source*, id, id count, const dimension* dimensions) {
-  if (count < 1 || static_cast<unsigned>(count) > most_doacross_levels) fail("a loop has more levels that wait for each other than 31", QUIRE_LIMIT);
+  if (count < 1 || static_cast<unsigned>(count) > most_doacross_levels)
+    fail("a loop has more levels that wait for each other than 31", QUIRE_LIMIT);
   auto* const l = make_private<doacross_loop>();
   l->count = static_cast<unsigned>(count);
   l->below = t_now;
@@ -56,7 +62,8 @@ QUIRE_KMP void __kmpc_doacross_init(source*, id, id count, const dimension* dime
   std::uint64_t iterations = 1;
   for (unsigned i = 0; i < l->count; ++i) {
     l->dimensions[i] = dimensions[i];
-    if (__builtin_mul_overflow(iterations, dimensions[i].count(), &iterations)) fail("a doacross loop has too many iterations", QUIRE_LIMIT);
+    if (__builtin_mul_overflow(iterations, dimensions[i].count(), &iterations))
+      fail("a doacross loop has too many iterations", QUIRE_LIMIT);
   }
   if (me().count > 1) begin_doacross(1, &iterations);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that LLVM's and Intel's runtimes have beside the standard's, those that programs call most: memory, and how long threads spin.
+// Functions that LLVM's and Intel's runtimes have beside the standard's, those that programs call most: memory, and how
+// long threads spin.
 #include <cstdlib>
 
 #include "openmp/kmp/abi.hpp"
@@ -7,7 +8,9 @@
 QUIRE_KMP void* kmp_malloc(std::size_t bytes) { return std::malloc(bytes); }
 QUIRE_KMP void* kmp_calloc(std::size_t count, std::size_t bytes) { return std::calloc(count, bytes); }
 QUIRE_KMP void* kmp_realloc(void* at, std::size_t bytes) { return std::realloc(at, bytes); }
-QUIRE_KMP void* kmp_aligned_malloc(std::size_t bytes, std::size_t alignment) { return std::aligned_alloc(alignment, bytes); }
+QUIRE_KMP void* kmp_aligned_malloc(std::size_t bytes, std::size_t alignment) {
+  return std::aligned_alloc(alignment, bytes);
+}
 QUIRE_KMP void kmp_free(void* at) { std::free(at); }
 
 // Threads wait as Quire's threads do.

@@ -6,8 +6,8 @@
 #error "how does this processor pass arguments?"
 #endif
 
-/// System V: six arguments are in registers, the rest is on the stack, whose pointer is a multiple of 16 at the call. The unwinder goes by the frame
-/// pointer.
+/// System V: six arguments are in registers, the rest is on the stack, whose pointer is a multiple of 16 at the call.
+/// The unwinder goes by the frame pointer.
 asm(R"(
     .text
     .p2align 4
@@ -48,8 +48,9 @@ quire_kmp_invoke:
     .size quire_kmp_invoke, .-quire_kmp_invoke
 )");
 
-extern "C" void quire_kmp_invoke(quire::openmp::kmp::microtask what, quire::openmp::kmp::id* thread, quire::openmp::kmp::id* thread_of_team,
-                                 quire::openmp::kmp::id count, void* const* arguments);
+extern "C" void quire_kmp_invoke(quire::openmp::kmp::microtask what, quire::openmp::kmp::id* thread,
+                                 quire::openmp::kmp::id* thread_of_team, quire::openmp::kmp::id count,
+                                 void* const* arguments);
 
 namespace quire::openmp::kmp {
 

@@ -16,7 +16,8 @@ namespace {
 
 /// 64 bits for bounds of any kind: iterations are counted from the beginning.
 template <class Integer>
-void begin(id kind, Integer first, Integer last, std::make_signed_t<Integer> step, std::make_signed_t<Integer> chunk) noexcept {
+void begin(id kind, Integer first, Integer last, std::make_signed_t<Integer> step,
+           std::make_signed_t<Integer> chunk) noexcept {
   const requested asked = requested_by(kind, chunk);
   loop l;
   l.start = static_cast<std::int64_t>(first);
@@ -38,7 +39,9 @@ id next(id* is_last, Integer* first, Integer* last, std::make_signed_t<Integer>*
     return 0;
   }
   const loop& l = me().in;
-  const auto bound = [&](std::uint64_t n) { return static_cast<Integer>(static_cast<std::uint64_t>(l.start) + n * static_cast<std::uint64_t>(l.step)); };
+  const auto bound = [&](std::uint64_t n) {
+    return static_cast<Integer>(static_cast<std::uint64_t>(l.start) + n * static_cast<std::uint64_t>(l.step));
+  };
   *first = bound(p.first);
   *last = bound(p.end - 1);
   *step = static_cast<std::make_signed_t<Integer>>(l.step);
@@ -48,11 +51,14 @@ id next(id* is_last, Integer* first, Integer* last, std::make_signed_t<Integer>*
 
 }  // namespace
 
-#define QUIRE_DISPATCH(name, type, signed_type)                                                                                                  \
-  QUIRE_KMP void __kmpc_dispatch_init_##name(source*, id, id kind, type first, type last, signed_type step, signed_type chunk) {                   \
-    begin<type>(kind, first, last, step, chunk);                                                                                                 \
-  }                                                                                                                                              \
-  QUIRE_KMP id __kmpc_dispatch_next_##name(source*, id, id* is_last, type* first, type* last, signed_type* step) { return next<type>(is_last, first, last, step); } \
+#define QUIRE_DISPATCH(name, type, signed_type)                                                                    \
+  QUIRE_KMP void __kmpc_dispatch_init_##name(source*, id, id kind, type first, type last, signed_type step,        \
+                                             signed_type chunk) {                                                  \
+    begin<type>(kind, first, last, step, chunk);                                                                   \
+  }                                                                                                                \
+  QUIRE_KMP id __kmpc_dispatch_next_##name(source*, id, id* is_last, type* first, type* last, signed_type* step) { \
+    return next<type>(is_last, first, last, step);                                                                 \
+  }                                                                                                                \
   QUIRE_KMP void __kmpc_dispatch_fini_##name(source*, id) {}  // after each iteration of an ordered loop
 QUIRE_DISPATCH(4, std::int32_t, std::int32_t)
 QUIRE_DISPATCH(4u, std::uint32_t, std::int32_t)

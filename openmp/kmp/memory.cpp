@@ -22,7 +22,9 @@ void* omp_realloc(void* at, std::size_t bytes, std::uintptr_t handle, std::uintp
 void omp_free(void* at, std::uintptr_t handle);
 }
 
-QUIRE_KMP std::uintptr_t __kmpc_init_allocator(id, std::uintptr_t space, int count, const trait* traits) { return omp_init_allocator(space, count, traits); }
+QUIRE_KMP std::uintptr_t __kmpc_init_allocator(id, std::uintptr_t space, int count, const trait* traits) {
+  return omp_init_allocator(space, count, traits);
+}
 QUIRE_KMP void __kmpc_destroy_allocator(id, std::uintptr_t handle) { omp_destroy_allocator(handle); }
 QUIRE_KMP void __kmpc_set_default_allocator(id, std::uintptr_t handle) { omp_set_default_allocator(handle); }
 QUIRE_KMP std::uintptr_t __kmpc_get_default_allocator(id) { return omp_get_default_allocator(); }
@@ -32,7 +34,9 @@ QUIRE_KMP void* __kmpc_aligned_alloc(id, std::size_t alignment, std::size_t byte
   const std::size_t least = alignment != 0 ? alignment : 1;
   return omp_aligned_alloc(least, (bytes + least - 1) / least * least, handle);
 }
-QUIRE_KMP void* __kmpc_calloc(id, std::size_t count, std::size_t bytes, std::uintptr_t handle) { return omp_calloc(count, bytes, handle); }
+QUIRE_KMP void* __kmpc_calloc(id, std::size_t count, std::size_t bytes, std::uintptr_t handle) {
+  return omp_calloc(count, bytes, handle);
+}
 QUIRE_KMP void* __kmpc_realloc(id, void* at, std::size_t bytes, std::uintptr_t handle, std::uintptr_t free_handle) {
   return omp_realloc(at, bytes, handle, free_handle);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: the threads of a node put their values together by the compiler's function, which costs no message. If nobody goes on before the result
-// is there, node 0 does the same with those of the nodes, so that the original is touched when all threads have come: programs set it to zero in a
-// `single nowait` before. Else one thread of each node adds to the original, under a lock.
+// Reductions: the threads of a node put their values together by the compiler's function, which costs no message. If
+// nobody goes on before the result is there, node 0 does the same with those of the nodes, so that the original is
+// touched when all threads have come: programs set it to zero in a `single nowait` before. Else one thread of each node
+// adds to the original, under a lock.
 #include <cstddef>
 #include <cstdint>
 
@@ -31,7 +32,8 @@ void put_nodes_together(const gathering& g) {
     std::int64_t values[most_at_a_time] = {};
     const int own = job().node - first;
     if (own >= 0 && own < most_at_a_time) values[own] = reinterpret_cast<std::int64_t>(g.own);
-    if (const quire_status why = quire_reduce_i64(values, most_at_a_time, QUIRE_SUM); why != QUIRE_OK) fail("a reduction cannot go on", why);
+    if (const quire_status why = quire_reduce_i64(values, most_at_a_time, QUIRE_SUM); why != QUIRE_OK)
+      fail("a reduction cannot go on", why);
     for (int i = 0; job().node == 0 && i < most_at_a_time; ++i) {
       if (values[i] != 0 && i != own) g.combine(g.own, reinterpret_cast<void*>(values[i]));
     }
@@ -60,7 +62,8 @@ bool each_for_itself() noexcept { return me().count > 1 && polls(); }
 }  // namespace
 
 /// 1: the caller adds its values to the original, and calls the second function. 0: they are taken already.
-QUIRE_KMP id __kmpc_reduce_nowait(source*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
+QUIRE_KMP id __kmpc_reduce_nowait(source*, id, id, std::size_t, void* own, combine_function combine,
+                                  critical_name* name) {
   const bool each = each_for_itself();
   if (!each && !gather(own, combine, false)) return 0;
   if (each || me().spans) lock_by_name(name->words);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that clang makes for parallel regions. The addresses of what a region shares, on the caller's shared stack, lie in its frame.
+// Calls that clang makes for parallel regions. The addresses of what a region shares, on the caller's shared stack, lie
+// in its frame.
 #include <algorithm>
 #include <cstdarg>
 #include <utility>
@@ -32,10 +33,13 @@ QUIRE_KMP id __kmpc_bound_num_threads(source*) { return me().count; }
 QUIRE_KMP id __kmpc_in_parallel(source*) { return me().active_level > 0 ? 1 : 0; }
 QUIRE_KMP id __kmpc_ok_to_fork(source*) { return 1; }
 
-QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
+QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) {
+  t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0;
+}
 QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
 QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id how) {
-  if (how >= static_cast<id>(binding::primary) && how <= static_cast<id>(binding::spread)) ask_binding(static_cast<binding>(how));
+  if (how >= static_cast<id>(binding::primary) && how <= static_cast<id>(binding::spread))
+    ask_binding(static_cast<binding>(how));
 }
 
 QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {

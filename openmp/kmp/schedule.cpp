@@ -16,12 +16,26 @@ requested requested_by(id kind, std::int64_t chunk) noexcept {
   if (ordered) plain -= to_ordered;
   const auto much = static_cast<std::uint64_t>(std::max<std::int64_t>(chunk, 1));
   switch (plain) {
-    case static_even: case automatic: return {schedule::blocks, 0, ordered};
-    case static_chunked: case static_balanced_chunked: return {schedule::rounds, much, ordered};
-    case dynamic_chunked: case static_steal: return {schedule::taken, much, ordered};
-    case guided_chunked: case guided_iterative: case guided_analytical: case guided_simd: case trapezoidal: return {schedule::guided, much, ordered};
-    case by_user: case by_user_simd: return {own_variables().schedule, std::max<std::uint64_t>(own_variables().chunk, 1), ordered};
-    default: fail("a loop has a schedule that this version does not know", QUIRE_UNSUPPORTED);
+    case static_even:
+    case automatic:
+      return {schedule::blocks, 0, ordered};
+    case static_chunked:
+    case static_balanced_chunked:
+      return {schedule::rounds, much, ordered};
+    case dynamic_chunked:
+    case static_steal:
+      return {schedule::taken, much, ordered};
+    case guided_chunked:
+    case guided_iterative:
+    case guided_analytical:
+    case guided_simd:
+    case trapezoidal:
+      return {schedule::guided, much, ordered};
+    case by_user:
+    case by_user_simd:
+      return {own_variables().schedule, std::max<std::uint64_t>(own_variables().chunk, 1), ordered};
+    default:
+      fail("a loop has a schedule that this version does not know", QUIRE_UNSUPPORTED);
   }
 }
 

@@ -43,10 +43,12 @@ struct requested {
 
 /// Bounds are inclusive.
 template <class Integer>
-[[nodiscard]] constexpr std::uint64_t iterations_of(Integer first, Integer last, std::make_signed_t<Integer> step) noexcept {
+[[nodiscard]] constexpr std::uint64_t iterations_of(Integer first, Integer last,
+                                                    std::make_signed_t<Integer> step) noexcept {
   if (step > 0 ? last < first : first < last) return 0;
   const auto wide = [](auto n) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(n)); };
-  const std::uint64_t way = step > 0 ? wide(last) - wide(first) : wide(first) - wide(last), stride = step > 0 ? wide(step) : 0 - wide(step);
+  const std::uint64_t way = step > 0 ? wide(last) - wide(first) : wide(first) - wide(last),
+                      stride = step > 0 ? wide(step) : 0 - wide(step);
   return way / stride + 1;
 }
 

@@ -18,8 +18,12 @@ namespace {
 struct member {
   std::uint64_t number, count;
 };
-member team_of_league() noexcept { return {static_cast<std::uint64_t>(own_variables().team_number), static_cast<std::uint64_t>(own_variables().teams)}; }
-member thread_of_team() noexcept { return {static_cast<std::uint64_t>(me().number), static_cast<std::uint64_t>(me().count)}; }
+member team_of_league() noexcept {
+  return {static_cast<std::uint64_t>(own_variables().team_number), static_cast<std::uint64_t>(own_variables().teams)};
+}
+member thread_of_team() noexcept {
+  return {static_cast<std::uint64_t>(me().number), static_cast<std::uint64_t>(me().count)};
+}
 
 /// Iterations of one member; the next ones are `stride` away.
 struct portion {
@@ -41,7 +45,8 @@ portion portion_of(member m, std::uint64_t iterations, id kind, std::uint64_t ch
 
 /// `is_last`: the last iteration is the member's. Nothing to do: bounds between which nothing lies, whatever the type.
 template <class Integer, class Signed = std::make_signed_t<Integer>>
-void divide(member m, id kind, id* is_last, Integer* lower, Integer* upper, Signed* stride, Signed step, Signed chunk) noexcept {
+void divide(member m, id kind, id* is_last, Integer* lower, Integer* upper, Signed* stride, Signed step,
+            Signed chunk) noexcept {
   const std::uint64_t iterations = iterations_of(*lower, *upper, step);
   if (is_last != nullptr) *is_last = 0;
   *stride = step;
@@ -63,13 +68,15 @@ void divide(member m, id kind, id* is_last, Integer* lower, Integer* upper, Sign
 template <class Integer, class Signed = std::make_signed_t<Integer>>
 void begin(id kind, id* is_last, Integer* lower, Integer* upper, Signed* stride, Signed step, Signed chunk) noexcept {
   kind &= ~modifiers;
-  if (kind != distribute_chunked && kind != distribute_even) return divide(thread_of_team(), kind, is_last, lower, upper, stride, step, chunk);
+  if (kind != distribute_chunked && kind != distribute_even)
+    return divide(thread_of_team(), kind, is_last, lower, upper, stride, step, chunk);
   divide(team_of_league(), kind - distribute_chunked + static_chunked, is_last, lower, upper, stride, step, chunk);
 }
 
 /// For the teams, and then for the threads of the caller's. `upper_of_team`: what the team has.
 template <class Integer, class Signed = std::make_signed_t<Integer>>
-void begin_both(id kind, id* is_last, Integer* lower, Integer* upper, Integer* upper_of_team, Signed* stride, Signed step, Signed chunk) noexcept {
+void begin_both(id kind, id* is_last, Integer* lower, Integer* upper, Integer* upper_of_team, Signed* stride,
+                Signed step, Signed chunk) noexcept {
   id last_team = 0, last_thread = 0;
   divide(team_of_league(), static_even, &last_team, lower, upper, stride, step, chunk);
   *upper_of_team = *upper;
@@ -79,18 +86,19 @@ void begin_both(id kind, id* is_last, Integer* lower, Integer* upper, Integer* u
 
 }  // namespace
 
-#define QUIRE_STATIC(name, type, signed_type)                                                                                                  \
-  QUIRE_KMP void __kmpc_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step, \
-                                               signed_type chunk) {                                                                            \
-    begin<type>(kind, is_last, lower, upper, stride, step, chunk);                                                                              \
-  }                                                                                                                                            \
-  QUIRE_KMP void __kmpc_team_static_init_##name(source*, id, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step,     \
-                                                signed_type chunk) {                                                                           \
-    begin<type>(distribute_chunked, is_last, lower, upper, stride, step, chunk);                                                               \
-  }                                                                                                                                            \
-  QUIRE_KMP void __kmpc_dist_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, type* upper_of_team,          \
-                                                    signed_type* stride, signed_type step, signed_type chunk) {                                \
-    begin_both<type>(kind, is_last, lower, upper, upper_of_team, stride, step, chunk);                                                         \
+#define QUIRE_STATIC(name, type, signed_type)                                                                    \
+  QUIRE_KMP void __kmpc_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper,      \
+                                               signed_type* stride, signed_type step, signed_type chunk) {       \
+    begin<type>(kind, is_last, lower, upper, stride, step, chunk);                                               \
+  }                                                                                                              \
+  QUIRE_KMP void __kmpc_team_static_init_##name(source*, id, id* is_last, type* lower, type* upper,              \
+                                                signed_type* stride, signed_type step, signed_type chunk) {      \
+    begin<type>(distribute_chunked, is_last, lower, upper, stride, step, chunk);                                 \
+  }                                                                                                              \
+  QUIRE_KMP void __kmpc_dist_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, \
+                                                    type* upper_of_team, signed_type* stride, signed_type step,  \
+                                                    signed_type chunk) {                                         \
+    begin_both<type>(kind, is_last, lower, upper, upper_of_team, stride, step, chunk);                           \
   }
 QUIRE_STATIC(4, std::int32_t, std::int32_t)
 QUIRE_STATIC(4u, std::uint32_t, std::int32_t)

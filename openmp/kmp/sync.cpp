@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that clang makes where threads wait for each other, and where one of them does something: barrier, single, master, critical, ordered.
+// Calls that clang makes where threads wait for each other, and where one of them does something: barrier, single,
+// master, critical, ordered.
 #include <atomic>
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taskgroups, and reductions of tasks in them: each thread of the team has a copy of each variable, in shared memory. At the end of the taskgroup, when
-// all tasks are done, they are put together.
+// Taskgroups, and reductions of tasks in them: each thread of the team has a copy of each variable, in shared memory.
+// At the end of the taskgroup, when all tasks are done, they are put together.
 #include <quire/quire.h>
 
 #include <cstddef>
@@ -44,7 +44,8 @@ struct reductions {
 template <class Type>
 Type* allocate(std::size_t count, std::size_t alignment = alignof(std::max_align_t)) noexcept {
   void* at = nullptr;
-  if (const quire_status why = quire_aligned_alloc(alignment, count * sizeof(Type), &at); why != QUIRE_OK) fail("no shared memory for a reduction", why);
+  if (const quire_status why = quire_aligned_alloc(alignment, count * sizeof(Type), &at); why != QUIRE_OK)
+    fail("no shared memory for a reduction", why);
   return static_cast<Type*>(at);
 }
 
@@ -143,7 +144,9 @@ QUIRE_KMP void* __kmpc_taskred_modifier_init(source*, id, id, id count, const va
   return g;
 }
 /// The first thread's variables get what the tasks have found; the reduction of the region goes on with these.
-QUIRE_KMP void __kmpc_task_reduction_modifier_fini(source* where, id thread, id) { __kmpc_end_taskgroup(where, thread); }
+QUIRE_KMP void __kmpc_task_reduction_modifier_fini(source* where, id thread, id) {
+  __kmpc_end_taskgroup(where, thread);
+}
 
 QUIRE_KMP void* __kmpc_task_reduction_get_th_data(id, void*, void* address) {
   if (me().count == 1) return address;

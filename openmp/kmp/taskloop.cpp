@@ -53,10 +53,13 @@ void run(const taskloop& l, bool deferred, id how, std::uint64_t size, bool stri
   if (iterations != 0) {
     size = std::clamp<std::uint64_t>(size, 1, iterations);
     strict = strict && how == by_size;
-    const std::uint64_t asked = how == by_size ? (iterations + (strict ? size - 1 : 0)) / size : how == by_number ? size : static_cast<std::uint64_t>(me().count);
+    const std::uint64_t asked = how == by_size     ? (iterations + (strict ? size - 1 : 0)) / size
+                                : how == by_number ? size
+                                                   : static_cast<std::uint64_t>(me().count);
     const std::uint64_t tasks = std::min(asked, iterations);
     for (std::uint64_t i = 0, at = 0; i < tasks; ++i) {
-      const std::uint64_t end = strict ? std::min(at + size, iterations) : at + iterations / tasks + (i < iterations % tasks ? 1 : 0);
+      const std::uint64_t end =
+          strict ? std::min(at + size, iterations) : at + iterations / tasks + (i < iterations % tasks ? 1 : 0);
       submit_task(part_of(l, at, end, i + 1 == tasks), {.deferred = deferred});
       at = end;
     }
@@ -66,13 +69,15 @@ void run(const taskloop& l, bool deferred, id how, std::uint64_t size, bool stri
 
 }  // namespace
 
-QUIRE_KMP void __kmpc_taskloop_5(source*, id, compiled_task* t, id deferred, std::uint64_t* lower, std::uint64_t* upper, std::int64_t step, id no_group, id how,
-                                 std::uint64_t size, id strict, duplicate_function by) {
+QUIRE_KMP void __kmpc_taskloop_5(source*, id, compiled_task* t, id deferred, std::uint64_t* lower, std::uint64_t* upper,
+                                 std::int64_t step, id no_group, id how, std::uint64_t size, id strict,
+                                 duplicate_function by) {
   if (no_group == 0) begin_group();
   run({t, lower, upper, step, by}, deferred != 0, how, size, strict != 0);
   if (no_group == 0) end_group();
 }
-QUIRE_KMP void __kmpc_taskloop(source* where, id thread, compiled_task* t, id deferred, std::uint64_t* lower, std::uint64_t* upper, std::int64_t step, id no_group,
-                               id how, std::uint64_t size, duplicate_function by) {
+QUIRE_KMP void __kmpc_taskloop(source* where, id thread, compiled_task* t, id deferred, std::uint64_t* lower,
+                               std::uint64_t* upper, std::int64_t step, id no_group, id how, std::uint64_t size,
+                               duplicate_function by) {
   __kmpc_taskloop_5(where, thread, t, deferred, lower, upper, step, no_group, how, size, 0, by);
 }

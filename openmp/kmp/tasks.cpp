@@ -70,8 +70,11 @@ void add(dependence_list& all, const compiled_dependence* list, id count) {
   constexpr std::uint8_t in = 1, set = 8, all_memory = 0x80;
   for (id i = 0; i < count; ++i) {
     const compiled_dependence& d = list[i];
-    if (d.address == nullptr || (d.kind & all_memory) != 0) fail("depend(omp_all_memory) is not supported", QUIRE_UNSUPPORTED);
-    all.push_back({d.address, d.kind == in ? dependence::kind::in : d.kind == set ? dependence::kind::set : dependence::kind::out});
+    if (d.address == nullptr || (d.kind & all_memory) != 0)
+      fail("depend(omp_all_memory) is not supported", QUIRE_UNSUPPORTED);
+    all.push_back({d.address, d.kind == in    ? dependence::kind::in
+                              : d.kind == set ? dependence::kind::set
+                                              : dependence::kind::out});
   }
 }
 
@@ -84,7 +87,8 @@ dependence_list both(const compiled_dependence* list, id count, const compiled_d
 
 }  // namespace
 
-QUIRE_KMP compiled_task* __kmpc_omp_task_alloc(source*, id, id flags, std::size_t bytes, std::size_t shared_bytes, routine what) {
+QUIRE_KMP compiled_task* __kmpc_omp_task_alloc(source*, id, id flags, std::size_t bytes, std::size_t shared_bytes,
+                                               routine what) {
   constexpr std::size_t alignment = 16;
   const std::size_t shares = (bytes + alignment - 1) / alignment * alignment;
   compiled_task* const made = allocate_task(shares + shared_bytes, shares, flags);
@@ -94,10 +98,13 @@ QUIRE_KMP compiled_task* __kmpc_omp_task_alloc(source*, id, id flags, std::size_
   return made;
 }
 /// Of `target nowait`, which the host runs.
-QUIRE_KMP compiled_task* __kmpc_omp_target_task_alloc(source* where, id thread, id flags, std::size_t bytes, std::size_t shared_bytes, routine what, std::int64_t) {
+QUIRE_KMP compiled_task* __kmpc_omp_target_task_alloc(source* where, id thread, id flags, std::size_t bytes,
+                                                      std::size_t shared_bytes, routine what, std::int64_t) {
   return __kmpc_omp_task_alloc(where, thread, flags, bytes, shared_bytes, what);
 }
-QUIRE_KMP void* __kmpc_task_allow_completion_event(source*, id, compiled_task* t) { return event_of(*head_of(t).record); }
+QUIRE_KMP void* __kmpc_task_allow_completion_event(source*, id, compiled_task* t) {
+  return event_of(*head_of(t).record);
+}
 
 QUIRE_KMP id __kmpc_omp_task(source*, id, compiled_task* t) {
   task_head& h = head_of(t);
@@ -108,8 +115,11 @@ QUIRE_KMP id __kmpc_omp_task(source*, id, compiled_task* t) {
   }
   return 0;
 }
-QUIRE_KMP id __kmpc_omp_task_parts(source* where, id thread, compiled_task* t) { return __kmpc_omp_task(where, thread, t); }
-QUIRE_KMP id __kmpc_omp_task_with_deps(source*, id, compiled_task* t, id count, const compiled_dependence* list, id other_count, const compiled_dependence* others) {
+QUIRE_KMP id __kmpc_omp_task_parts(source* where, id thread, compiled_task* t) {
+  return __kmpc_omp_task(where, thread, t);
+}
+QUIRE_KMP id __kmpc_omp_task_with_deps(source*, id, compiled_task* t, id count, const compiled_dependence* list,
+                                       id other_count, const compiled_dependence* others) {
   const dependence_list on = both(list, count, others, other_count);
   submit_task(t, {.on = on});
   return 0;
@@ -127,10 +137,12 @@ QUIRE_KMP void __kmpc_omp_task_complete_if0(source*, id, compiled_task* t) {
   destroy_variables(t);
   end_task_here(h.record);
 }
-QUIRE_KMP void __kmpc_omp_wait_deps(source*, id, id count, const compiled_dependence* list, id other_count, const compiled_dependence* others) {
+QUIRE_KMP void __kmpc_omp_wait_deps(source*, id, id count, const compiled_dependence* list, id other_count,
+                                    const compiled_dependence* others) {
   wait_for_dependences(both(list, count, others, other_count));
 }
-QUIRE_KMP void __kmpc_omp_taskwait_deps_51(source*, id, id count, const compiled_dependence* list, id other_count, const compiled_dependence* others, id) {
+QUIRE_KMP void __kmpc_omp_taskwait_deps_51(source*, id, id count, const compiled_dependence* list, id other_count,
+                                           const compiled_dependence* others, id) {
   wait_for_dependences(both(list, count, others, other_count));
 }
 QUIRE_KMP id __kmpc_omp_taskwait(source*, id) {

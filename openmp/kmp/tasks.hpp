@@ -31,8 +31,8 @@ struct alignas(16) task_head {
   std::uint64_t bytes;   ///< of the compiler's part and what is behind it
   std::uint64_t shares;  ///< where in them that begins which it shares
   id flags;
-  bool runs;             ///< it has begun
-  bool again;            ///< an untied task hands itself in again where it may pause, and goes on at its next part
+  bool runs;   ///< it has begun
+  bool again;  ///< an untied task hands itself in again where it may pause, and goes on at its next part
 };
 enum task_flag : id { final_flag = 2, has_destructors = 8 };
 

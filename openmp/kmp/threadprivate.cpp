@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threadprivate variables where the compiler asks for them by calls (clang: -fnoopenmp-use-tls). The initial thread has the variable itself; others have
-// copies in shared memory, so that any thread may use a pointer to one. A copy begins as the variable was when a thread first asked for it, or as the
-// compiler's function makes it.
+// Threadprivate variables where the compiler asks for them by calls (clang: -fnoopenmp-use-tls). The initial thread has
+// the variable itself; others have copies in shared memory, so that any thread may use a pointer to one. A copy begins
+// as the variable was when a thread first asked for it, or as the compiler's function makes it.
 #include <quire/quire.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -37,7 +37,8 @@ struct variable {
 
 void* allocate(std::size_t bytes) noexcept {
   void* at = nullptr;
-  if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK) fail("no shared memory for a threadprivate variable", why);
+  if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK)
+    fail("no shared memory for a threadprivate variable", why);
   return at;
 }
 
@@ -84,7 +85,8 @@ void* copy_of(void* original, std::size_t bytes) {
   return copy;
 }
 
-using table = std::unordered_map<const void*, void*, std::hash<const void*>, std::equal_to<>, private_allocator<std::pair<const void* const, void*>>>;
+using table = std::unordered_map<const void*, void*, std::hash<const void*>, std::equal_to<>,
+                                 private_allocator<std::pair<const void* const, void*>>>;
 thread_local table* t_copies = nullptr;  ///< for as long as the thread lives
 
 }  // namespace
@@ -97,12 +99,16 @@ QUIRE_KMP void* __kmpc_threadprivate_cached(source*, id, void* original, std::si
   t_copies->emplace(original, copy);
   return copy;
 }
-QUIRE_KMP void* __kmpc_threadprivate(source*, id, void* original, std::size_t bytes) { return __kmpc_threadprivate_cached(nullptr, 0, original, bytes, nullptr); }
+QUIRE_KMP void* __kmpc_threadprivate(source*, id, void* original, std::size_t bytes) {
+  return __kmpc_threadprivate_cached(nullptr, 0, original, bytes, nullptr);
+}
 /// Copies are never destroyed: threads live as long as the job.
-QUIRE_KMP void __kmpc_threadprivate_register(source*, void* original, construct_function construct, void* (*)(void*, void*), void (*)(void*)) {
+QUIRE_KMP void __kmpc_threadprivate_register(source*, void* original, construct_function construct,
+                                             void* (*)(void*, void*), void (*)(void*)) {
   note(original, construct, nullptr, 0);
 }
-QUIRE_KMP void __kmpc_threadprivate_register_vec(source*, void* original, construct_array_function construct, void* (*)(void*, void*, std::size_t),
-                                                 void* (*)(void*, std::size_t), std::size_t count) {
+QUIRE_KMP void __kmpc_threadprivate_register_vec(source*, void* original, construct_array_function construct,
+                                                 void* (*)(void*, void*, std::size_t), void* (*)(void*, std::size_t),
+                                                 std::size_t count) {
   note(original, nullptr, construct, count);
 }

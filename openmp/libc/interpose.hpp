@@ -17,8 +17,8 @@ template <class Function>
 }  // namespace quire::openmp
 
 /// The same, looked up once.
-#define QUIRE_NEXT(function)                                                            \
-  ([]() noexcept {                                                                      \
-    static auto* const found = ::quire::openmp::next<decltype(::function)>(#function);  \
-    return found;                                                                       \
+#define QUIRE_NEXT(function)                                                           \
+  ([]() noexcept {                                                                     \
+    static auto* const found = ::quire::openmp::next<decltype(::function)>(#function); \
+    return found;                                                                      \
   }())

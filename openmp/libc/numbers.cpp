@@ -55,15 +55,15 @@ QUIRE_LIBC char* setstate(char* table) noexcept {
       [&] { return QUIRE_NEXT(setstate)(table); });
 }
 
-#define QUIRE_DRAND48(result, name, parameters, arguments, of)                                \
-  QUIRE_LIBC result name parameters noexcept {                                                \
-    return with_state(                                                                        \
-        [&](libc_state& s) {                                                                  \
-          result value{};                                                                     \
-          (void)of;                                                                           \
-          return value;                                                                       \
-        },                                                                                    \
-        [&] { return QUIRE_NEXT(name) arguments; });                                          \
+#define QUIRE_DRAND48(result, name, parameters, arguments, of) \
+  QUIRE_LIBC result name parameters noexcept {                 \
+    return with_state(                                         \
+        [&](libc_state& s) {                                   \
+          result value{};                                      \
+          (void)of;                                            \
+          return value;                                        \
+        },                                                     \
+        [&] { return QUIRE_NEXT(name) arguments; });           \
   }
 QUIRE_DRAND48(double, drand48, (), (), ::drand48_r(&s.drand48, &value))
 QUIRE_DRAND48(double, erand48, (unsigned short from[3]), (from), ::erand48_r(from, &s.drand48, &value))
@@ -75,7 +75,9 @@ QUIRE_LIBC void srand48(long seed) noexcept {
   with_state([&](libc_state& s) { (void)::srand48_r(seed, &s.drand48); }, [&] { QUIRE_NEXT(srand48)(seed); });
 }
 QUIRE_LIBC void lcong48(unsigned short parameters[7]) noexcept {
-  with_state([&](libc_state& s) { (void)::lcong48_r(parameters, &s.drand48); }, [&] { QUIRE_NEXT(lcong48)(parameters); });
+  with_state([&](libc_state& s) { (void)::lcong48_r(parameters, &s.drand48); },
+             [&] { QUIRE_NEXT(lcong48)
+                   (parameters); });
 }
 /// The numbers before are kept in the state itself.
 QUIRE_LIBC unsigned short* seed48(unsigned short seed[3]) noexcept {

@@ -16,7 +16,8 @@ libc_state* g_state = nullptr;
 void open_libc_state() {
   void* at = nullptr;
   if (quire_node() == 0) {
-    if (const quire_status why = quire_aligned_alloc(4096, sizeof(libc_state), &at); why != QUIRE_OK) fail("no shared memory", why);
+    if (const quire_status why = quire_aligned_alloc(4096, sizeof(libc_state), &at); why != QUIRE_OK)
+      fail("no shared memory", why);
     auto* const s = new (at) libc_state;
     (void)::initstate_r(1, s->random_table, sizeof s->random_table, &s->random);  // as libc's own begins
   }

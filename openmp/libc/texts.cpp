@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls of the program get a shared copy.
+// Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls
+// of the program get a shared copy.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,9 @@ using namespace quire::openmp;
 
 namespace {
 
-void* allocate(size_t bytes, const void* caller) noexcept { return for_program(caller) ? allocate_shared(bytes) : __libc_malloc(bytes); }
+void* allocate(size_t bytes, const void* caller) noexcept {
+  return for_program(caller) ? allocate_shared(bytes) : __libc_malloc(bytes);
+}
 
 char* copy(const char* text, size_t length, const void* caller) noexcept {
   auto* const made = static_cast<char*>(allocate(length + 1, caller));
@@ -61,8 +64,12 @@ int hand_over_written(char** to, int written, const void* caller) noexcept {
 
 QUIRE_LIBC char* strdup(const char* text) noexcept { return copy(text, strlen(text), QUIRE_CALLER); }
 QUIRE_LIBC char* __strdup(const char* text) noexcept { return copy(text, strlen(text), QUIRE_CALLER); }
-QUIRE_LIBC char* strndup(const char* text, size_t most) noexcept { return copy(text, strnlen(text, most), QUIRE_CALLER); }
-QUIRE_LIBC char* __strndup(const char* text, size_t most) noexcept { return copy(text, strnlen(text, most), QUIRE_CALLER); }
+QUIRE_LIBC char* strndup(const char* text, size_t most) noexcept {
+  return copy(text, strnlen(text, most), QUIRE_CALLER);
+}
+QUIRE_LIBC char* __strndup(const char* text, size_t most) noexcept {
+  return copy(text, strnlen(text, most), QUIRE_CALLER);
+}
 QUIRE_LIBC wchar_t* wcsdup(const wchar_t* text) noexcept {
   const size_t bytes = (wcslen(text) + 1) * sizeof *text;
   void* const made = allocate(bytes, QUIRE_CALLER);
@@ -115,10 +122,12 @@ ssize_t read_line_of(int node, char** own, int delimiter, FILE* from) noexcept {
 /// The line comes to private memory first, as libc would make the caller's larger with private memory.
 ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const void* caller) noexcept {
   const int node = node_of(from, caller);
-  if ((!for_program(caller) && node == here) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
+  if ((!for_program(caller) && node == here) || line == nullptr || room == nullptr)
+    return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
   char* own = nullptr;
   size_t own_room = 0;
-  const ssize_t length = node != here ? read_line_of(node, &own, delimiter, from) : QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
+  const ssize_t length =
+      node != here ? read_line_of(node, &own, delimiter, from) : QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
   if (length >= 0) {
     const size_t needed = static_cast<size_t>(length) + 1;
     if (*line == nullptr || *room < needed) {
@@ -136,9 +145,15 @@ ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const vo
 
 }  // namespace
 
-QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) { return read_line(line, room, '\n', from, QUIRE_CALLER); }
-QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
-QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
+QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) {
+  return read_line(line, room, '\n', from, QUIRE_CALLER);
+}
+QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) {
+  return read_line(line, room, delimiter, from, QUIRE_CALLER);
+}
+QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) {
+  return read_line(line, room, delimiter, from, QUIRE_CALLER);
+}
 
 namespace {
 
@@ -167,7 +182,9 @@ char* move_to(char* to, size_t bytes, char* shared) noexcept {
 
 char* find_path(const char* path, char* to, const void* caller) noexcept {
   const int node = node_of(new_one(), caller);
-  if (node != here) return move_to(to, PATH_MAX, text_of(node, path, [](const char* there) { return QUIRE_NEXT(realpath)(there, nullptr); }));
+  if (node != here)
+    return move_to(to, PATH_MAX,
+                   text_of(node, path, [](const char* there) { return QUIRE_NEXT(realpath)(there, nullptr); }));
   char* const found = QUIRE_NEXT(realpath)(path, to);
   return to != nullptr ? found : hand_over(found, caller);
 }
@@ -259,7 +276,8 @@ int all_entries(int at, const char* directory, dirent*** list) noexcept {
 }
 
 /// The caller's functions choose, and order, what node 0 has found.
-int scan_there(int node, int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+int scan_there(int node, int at, const char* directory, dirent*** list, filter_function filter,
+               compare_function compare) {
   struct found {
     int count;
     dirent** list;
@@ -276,16 +294,20 @@ int scan_there(int node, int at, const char* directory, dirent*** list, filter_f
   if (all.count < 0) return all.count;
   int kept = 0;
   for (int i = 0; i < all.count; ++i) {
-    if (filter == nullptr || filter(all.list[i]) != 0) all.list[kept++] = all.list[i];
-    else free(all.list[i]);
+    if (filter == nullptr || filter(all.list[i]) != 0)
+      all.list[kept++] = all.list[i];
+    else
+      free(all.list[i]);
   }
   if (compare != nullptr && kept > 1) {
-    ::qsort(all.list, static_cast<size_t>(kept), sizeof *all.list, reinterpret_cast<int (*)(const void*, const void*)>(compare));
+    ::qsort(all.list, static_cast<size_t>(kept), sizeof *all.list,
+            reinterpret_cast<int (*)(const void*, const void*)>(compare));
   }
   *list = all.list;
   return kept;
 }
-int scan_directory(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare, const void* caller) {
+int scan_directory(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare,
+                   const void* caller) {
   const int node = node_of(new_one(), caller);
   if (node != here) return scan_there(node, at, directory, list, filter, compare);
   const private_text name(directory);
@@ -297,15 +319,18 @@ int scan_directory(int at, const char* directory, dirent*** list, filter_functio
 QUIRE_LIBC int scandir(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
   return scan_directory(AT_FDCWD, directory, list, filter, compare, QUIRE_CALLER);
 }
-QUIRE_LIBC int scandirat(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+QUIRE_LIBC int scandirat(int at, const char* directory, dirent*** list, filter_function filter,
+                         compare_function compare) {
   return scan_directory(at, directory, list, filter, compare, QUIRE_CALLER);
 }
 /// The same structure on this machine.
-QUIRE_LIBC int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) asm("scandir64");
+QUIRE_LIBC int quire_scandir64(const char* directory, dirent*** list, filter_function filter,
+                               compare_function compare) asm("scandir64");
 int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
   return scan_directory(AT_FDCWD, directory, list, filter, compare, QUIRE_CALLER);
 }
-QUIRE_LIBC int quire_scandirat64(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) asm("scandirat64");
+QUIRE_LIBC int quire_scandirat64(int at, const char* directory, dirent*** list, filter_function filter,
+                                 compare_function compare) asm("scandirat64");
 int quire_scandirat64(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
   return scan_directory(at, directory, list, filter, compare, QUIRE_CALLER);
 }

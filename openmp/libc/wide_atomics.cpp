@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations on objects for which the processor has no instruction: libatomic has locks for these, each node its own. Where the object is shared a
-// lock of the job takes their place.
+// Atomic operations on objects for which the processor has no instruction: libatomic has locks for these, each node its
+// own. Where the object is shared a lock of the job takes their place.
 #include <quire/quire.h>
 
 #include <cstddef>
@@ -45,11 +45,14 @@ Function* real(const char* name) noexcept {
 // gcc has built-in functions of the same names with other arguments, so that these have names of their own here.
 #define QUIRE_ATOMIC_NAME(name) __asm__(name)
 extern "C" {
-__attribute__((visibility("default"))) void quire_atomic_load(std::size_t bytes, void* at, void* to, int order) QUIRE_ATOMIC_NAME("__atomic_load");
-__attribute__((visibility("default"))) void quire_atomic_store(std::size_t bytes, void* at, void* from, int order) QUIRE_ATOMIC_NAME("__atomic_store");
-__attribute__((visibility("default"))) void quire_atomic_exchange(std::size_t bytes, void* at, void* from, void* to, int order)
-    QUIRE_ATOMIC_NAME("__atomic_exchange");
-__attribute__((visibility("default"))) bool quire_atomic_compare_exchange(std::size_t bytes, void* at, void* expected, void* wanted, int order, int otherwise)
+__attribute__((visibility("default"))) void quire_atomic_load(std::size_t bytes, void* at, void* to, int order)
+    QUIRE_ATOMIC_NAME("__atomic_load");
+__attribute__((visibility("default"))) void quire_atomic_store(std::size_t bytes, void* at, void* from, int order)
+    QUIRE_ATOMIC_NAME("__atomic_store");
+__attribute__((visibility("default"))) void quire_atomic_exchange(std::size_t bytes, void* at, void* from, void* to,
+                                                                  int order) QUIRE_ATOMIC_NAME("__atomic_exchange");
+__attribute__((visibility("default"))) bool quire_atomic_compare_exchange(std::size_t bytes, void* at, void* expected,
+                                                                          void* wanted, int order, int otherwise)
     QUIRE_ATOMIC_NAME("__atomic_compare_exchange");
 }
 
@@ -60,13 +63,15 @@ void quire_atomic_load(std::size_t bytes, void* at, void* to, int order) {
 }
 
 void quire_atomic_store(std::size_t bytes, void* at, void* from, int order) {
-  if (!needs_lock(bytes, at)) return real<void(std::size_t, void*, void*, int)>("__atomic_store")(bytes, at, from, order);
+  if (!needs_lock(bytes, at))
+    return real<void(std::size_t, void*, void*, int)>("__atomic_store")(bytes, at, from, order);
   const held_lock held;
   std::memcpy(at, from, bytes);
 }
 
 void quire_atomic_exchange(std::size_t bytes, void* at, void* from, void* to, int order) {
-  if (!needs_lock(bytes, at)) return real<void(std::size_t, void*, void*, void*, int)>("__atomic_exchange")(bytes, at, from, to, order);
+  if (!needs_lock(bytes, at))
+    return real<void(std::size_t, void*, void*, void*, int)>("__atomic_exchange")(bytes, at, from, to, order);
   const held_lock held;
   for (std::size_t i = 0; i < bytes; ++i) {  // `from` and `to` may be the same
     const std::byte old = static_cast<std::byte*>(at)[i];
@@ -75,9 +80,11 @@ void quire_atomic_exchange(std::size_t bytes, void* at, void* from, void* to, in
   }
 }
 
-bool quire_atomic_compare_exchange(std::size_t bytes, void* at, void* expected, void* wanted, int order, int otherwise) {
+bool quire_atomic_compare_exchange(std::size_t bytes, void* at, void* expected, void* wanted, int order,
+                                   int otherwise) {
   if (!needs_lock(bytes, at)) {
-    return real<bool(std::size_t, void*, void*, void*, int, int)>("__atomic_compare_exchange")(bytes, at, expected, wanted, order, otherwise);
+    return real<bool(std::size_t, void*, void*, void*, int, int)>("__atomic_compare_exchange")(
+        bytes, at, expected, wanted, order, otherwise);
   }
   const held_lock held;
   const bool same = std::memcmp(at, expected, bytes) == 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// malloc and its family. Memory is shared if a thread of the program asks for it: its stack is shared, and the caller is not libc or the dynamic
-// linker, whose own structures are of this node. Anything else is libc's business, as before. free() goes by the address.
+// malloc and its family. Memory is shared if a thread of the program asks for it: its stack is shared, and the caller
+// is not libc or the dynamic linker, whose own structures are of this node. Anything else is libc's business, as
+// before. free() goes by the address.
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -27,7 +28,8 @@ void __libc_free(void*);
 namespace quire::openmp {
 namespace {
 
-span g_shared, g_small, g_libc, g_linker, g_quire;  // of shared memory: what is large, and small blocks if they lie elsewhere (QUIRE_HEAP_VIEWS)
+span g_shared, g_small, g_libc, g_linker,
+    g_quire;  // of shared memory: what is large, and small blocks if they lie elsewhere (QUIRE_HEAP_VIEWS)
 bool g_open = false;
 
 }  // namespace
@@ -37,16 +39,18 @@ span code_around(const void* symbol) noexcept {
     std::uintptr_t at;
     span found{};
   } s{reinterpret_cast<std::uintptr_t>(symbol)};
-  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* argument) {
-    auto& in = *static_cast<search*>(argument);
-    for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-      const span one{module->dlpi_addr + h->p_vaddr, h->p_memsz};
-      if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0 || !one.has(reinterpret_cast<void*>(in.at))) continue;
-      in.found = one;
-      return 1;
-    }
-    return 0;
-  }, &s);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* argument) {
+        auto& in = *static_cast<search*>(argument);
+        for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+          const span one{module->dlpi_addr + h->p_vaddr, h->p_memsz};
+          if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0 || !one.has(reinterpret_cast<void*>(in.at))) continue;
+          in.found = one;
+          return 1;
+        }
+        return 0;
+      },
+      &s);
   return s.found;
 }
 
@@ -57,7 +61,9 @@ constexpr std::size_t scratch_bytes = std::size_t{4} << 30;
 std::byte* g_scratch = nullptr;
 std::size_t g_scratch_used = 0;
 
-bool is_scratch(const void* at) noexcept { return g_scratch != nullptr && span{reinterpret_cast<std::uintptr_t>(g_scratch), scratch_bytes}.has(at); }
+bool is_scratch(const void* at) noexcept {
+  return g_scratch != nullptr && span{reinterpret_cast<std::uintptr_t>(g_scratch), scratch_bytes}.has(at);
+}
 
 void* scratch(std::size_t bytes) noexcept {
   if (bytes > scratch_bytes - g_scratch_used) return nullptr;
@@ -85,13 +91,18 @@ std::size_t size_of(void* at) noexcept {
 
 }  // namespace
 
-bool from_program(const void* caller) noexcept { return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller); }
-bool for_program(const void* caller) noexcept { return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller); }
+bool from_program(const void* caller) noexcept {
+  return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller);
+}
+bool for_program(const void* caller) noexcept {
+  return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller);
+}
 
 bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }
 
 scratch_memory::scratch_memory() noexcept {
-  void* const at = ::mmap(nullptr, scratch_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const at =
+      ::mmap(nullptr, scratch_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return;  // libc's memory does as well
   g_scratch = static_cast<std::byte*>(at);
   g_scratch_used = 0;
@@ -105,8 +116,11 @@ scratch_memory::~scratch_memory() {
 void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
   void* at = nullptr;
   if (bytes == 0) bytes = 1;
-  const bool plain = alignment <= 16 || (alignment == 4096 && bytes >= 4096);  // from a page on, memory begins on a page
-  const quire_status why = zero && plain ? quire_calloc(1, bytes, &at) : plain ? quire_malloc(bytes, &at) : quire_aligned_alloc(alignment, bytes, &at);
+  const bool plain =
+      alignment <= 16 || (alignment == 4096 && bytes >= 4096);  // from a page on, memory begins on a page
+  const quire_status why = zero && plain ? quire_calloc(1, bytes, &at)
+                           : plain       ? quire_malloc(bytes, &at)
+                                         : quire_aligned_alloc(alignment, bytes, &at);
   if (why == QUIRE_OK) {
     if (zero && !plain) std::memset(at, 0, bytes);
     return at;
@@ -122,7 +136,9 @@ bool find_heap(std::size_t bytes, span& where) noexcept {
   void *any = nullptr, *first = nullptr;
   quire_region heap{};
   std::uint64_t all = 0;
-  if (quire_malloc(bytes, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK || quire_heap_range(heap, &first, &all) != QUIRE_OK) return false;
+  if (quire_malloc(bytes, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK ||
+      quire_heap_range(heap, &first, &all) != QUIRE_OK)
+    return false;
   (void)quire_free(any);
   where = {reinterpret_cast<std::uintptr_t>(first), all};
   return true;
@@ -148,7 +164,8 @@ using namespace quire::openmp;
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
 QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept {
-  if (g_scratch != nullptr) [[unlikely]] return scratch(bytes);
+  if (g_scratch != nullptr) [[unlikely]]
+    return scratch(bytes);
   return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes);
 }
 
@@ -163,7 +180,8 @@ QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
 }
 
 QUIRE_EXPORT void free(void* at) noexcept {
-  if (is_scratch(at)) [[unlikely]] return;
+  if (is_scratch(at)) [[unlikely]]
+    return;
   if (!is_shared(at)) return __libc_free(at);
   if (!g_open) return;  // the job ends, and shared memory with it
   const int saved = errno;
@@ -224,7 +242,9 @@ QUIRE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
 QUIRE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
 }
-QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : __libc_memalign(4096, bytes); }
+QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept {
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : __libc_memalign(4096, bytes);
+}
 
 QUIRE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   const std::size_t whole = (bytes + 4095) / 4096 * 4096;

@@ -56,30 +56,36 @@ struct named {
   std::uint64_t first = 0, end = 0;  ///< without an end: its size is not known
 };
 
-/// All names of the module's data, in the order of their addresses. `whole`: the table has names that only one file of the program's source knows; a table
-/// without them (strip -x) may leave small objects unnamed.
+/// All names of the module's data, in the order of their addresses. `whole`: the table has names that only one file of
+/// the program's source knows; a table without them (strip -x) may leave small objects unnamed.
 std::vector<named> names_of(const module& m, const mapped_file& file, bool& whole) {
   std::vector<named> found;
   whole = false;
   for (const Elf64_Sym& s : symbols_of(file)) {
     const unsigned type = ELF64_ST_TYPE(s.st_info);
-    if ((type != STT_OBJECT && type != STT_NOTYPE && type != STT_COMMON) || s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS) continue;
+    if ((type != STT_OBJECT && type != STT_NOTYPE && type != STT_COMMON) || s.st_shndx == SHN_UNDEF ||
+        s.st_shndx == SHN_ABS)
+      continue;
     whole = whole || (type == STT_OBJECT && ELF64_ST_BIND(s.st_info) == STB_LOCAL);
     const std::uint64_t first = m.base + s.st_value;
-    if (first >= m.data_first() && first < m.data_end()) found.push_back({first, first + (type == STT_NOTYPE ? 0 : s.st_size)});
+    if (first >= m.data_first() && first < m.data_end())
+      found.push_back({first, first + (type == STT_NOTYPE ? 0 : s.st_size)});
   }
-  std::sort(found.begin(), found.end(), [](const named& a, const named& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
+  std::sort(found.begin(), found.end(),
+            [](const named& a, const named& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
   return found;
 }
 
 bool is_large(const named& n) noexcept { return n.end - n.first >= least_large_bytes; }
 
-/// The page on which one large object ends and the next one begins has nothing else, if no name lies between them, and no more than alignment asks for.
+/// The page on which one large object ends and the next one begins has nothing else, if no name lies between them, and
+/// no more than alignment asks for.
 bool share_page(const std::vector<named>& names, std::size_t one, bool whole) noexcept {
   constexpr std::uint64_t most_alignment = 64;
   if (!whole || one + 1 == names.size()) return false;
   const named &before = names[one], &after = names[one + 1];
-  return is_large(after) && after.first >= before.end && after.first - before.end < most_alignment && before.end % page != 0 && before.end / page == after.first / page;
+  return is_large(after) && after.first >= before.end && after.first - before.end < most_alignment &&
+         before.end % page != 0 && before.end / page == after.first / page;
 }
 
 }  // namespace
@@ -98,7 +104,8 @@ std::vector<large_object> large_objects(const module& m) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!is_large(names[i])) continue;
     const std::uint64_t first = (names[i].first + page - 1) / page * page;
-    const std::uint64_t last = names[i].end / page * page + (share_page(names, i, whole) ? page : 0), end = std::min(last, m.data_end());
+    const std::uint64_t last = names[i].end / page * page + (share_page(names, i, whole) ? page : 0),
+                        end = std::min(last, m.data_end());
     if (first < end) found.push_back({first, end - first});
   }
   return found;

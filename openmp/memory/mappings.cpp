@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous memory that the program maps is shared, as what it allocates is: by mmap(2) and its like, for calls of the program that leave the address
-// to the system, and ask for memory to read and write. Other mappings are of the node that makes them.
+// Anonymous memory that the program maps is shared, as what it allocates is: by mmap(2) and its like, for calls of the
+// program that leave the address to the system, and ask for memory to read and write. Other mappings are of the node
+// that makes them.
 #include <errno.h>
 #include <quire/quire.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ std::size_t whole(std::size_t bytes) noexcept { return (bytes + page - 1) / page
 
 bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
   constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
-  return bytes != 0 && protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) != 0 && (flags & elsewhere) == 0;
+  return bytes != 0 && protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) != 0 &&
+         (flags & elsewhere) == 0;
 }
 
 /// Quire itself calls for what it shares.
@@ -34,7 +36,8 @@ void* map_shared(std::size_t bytes) noexcept {
   return at != nullptr ? at : MAP_FAILED;
 }
 
-/// Gives back what was mapped as one. Parts of it keep their memory, and are zero: whoever maps them next finds them so.
+/// Gives back what was mapped as one. Parts of it keep their memory, and are zero: whoever maps them next finds them
+/// so.
 void unmap_shared(void* at, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (quire_allocation_size(at, &all) == QUIRE_OK && whole(bytes) + page > all) {
@@ -45,7 +48,8 @@ void unmap_shared(void* at, std::size_t bytes) noexcept {
 }
 
 /// A file is mapped on its own node, whose memory it is.
-void* map_file(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset, const void* caller) noexcept {
+void* map_file(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
+               const void* caller) noexcept {
   if ((flags & MAP_ANONYMOUS) == 0 && node_of(file, caller) != here) {
     refuse("mmap() of a file");
     return MAP_FAILED;
@@ -91,7 +95,9 @@ QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int fla
 QUIRE_LIBC int mprotect(void* at, std::size_t bytes, int protection) noexcept {
   if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(mprotect)(at, bytes, protection);
   if (protection == (PROT_READ | PROT_WRITE)) return 0;
-  std::fprintf(stderr, "quire: OpenMP: mprotect(%p) is refused: the memory is shared by all nodes, which read and write it\n", at);
+  std::fprintf(stderr,
+               "quire: OpenMP: mprotect(%p) is refused: the memory is shared by all nodes, which read and write it\n",
+               at);
   return errno = ENOTSUP, -1;
 }
 

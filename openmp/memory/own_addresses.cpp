@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each node has a span of addresses for what is private: streams, say, whose address the program may hand to other nodes. The system gives out the
-// highest addresses that are free. So all that are above a node's span are taken, without memory.
+// Each node has a span of addresses for what is private: streams, say, whose address the program may hand to other
+// nodes. The system gives out the highest addresses that are free. So all that are above a node's span are taken,
+// without memory.
 #include <malloc.h>
 #include <quire/quire.h>
 #include <sys/mman.h>
@@ -22,7 +23,8 @@ void* __libc_malloc(std::size_t);
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096, span_bytes = std::uint64_t{32} << 30, least = 0x6000'0000'0000, room_below = std::uint64_t{64} << 30;
+constexpr std::uint64_t page = 4096, span_bytes = std::uint64_t{32} << 30, least = 0x6000'0000'0000,
+                        room_below = std::uint64_t{64} << 30;
 std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
 
 struct gaps {
@@ -68,7 +70,8 @@ void use_up(std::size_t bytes, std::uint64_t heap_end) noexcept {
   }
 }
 
-/// malloc(3) goes on in new memory: its first heap cannot grow, and what is free in it is used up. What is freed there later may be given out again.
+/// malloc(3) goes on in new memory: its first heap cannot grow, and what is free in it is used up. What is freed there
+/// later may be given out again.
 void leave_first_heap() noexcept {
   const auto end = (reinterpret_cast<std::uint64_t>(::sbrk(0)) + page - 1) / page * page;
   if (!take(end, end + page)) return;
@@ -98,7 +101,8 @@ void separate_private_memory() {
 }
 
 int node_of_private(std::uint64_t address) noexcept {
-  if (g_top == 0 || address >= g_top || g_top - address > static_cast<std::uint64_t>(quire_nodes()) * span_bytes) return -1;
+  if (g_top == 0 || address >= g_top || g_top - address > static_cast<std::uint64_t>(quire_nodes()) * span_bytes)
+    return -1;
   return static_cast<int>((g_top - 1 - address) / span_bytes);
 }
 

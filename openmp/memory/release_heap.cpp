@@ -32,7 +32,8 @@ quire_region make_heap() {
   for (bytes /= 2; bytes >= least; bytes /= 2) {
     const quire_status why = quire_region_create(&how, bytes, &made);
     if (why == QUIRE_OK) return made;
-    if (why != QUIRE_NO_ADDRESSES && why != QUIRE_NO_MEMORY && why != QUIRE_SYSTEM) fail("no memory for large blocks of the heap", why);
+    if (why != QUIRE_NO_ADDRESSES && why != QUIRE_NO_MEMORY && why != QUIRE_SYSTEM)
+      fail("no memory for large blocks of the heap", why);
   }
   return {};
 }
@@ -43,11 +44,13 @@ void open_release_heap() {
   if (!is_mixed()) return;
   quire_region made{};
   if (quire_node() == 0) made = make_heap();
-  if (const quire_status why = quire_broadcast(&made, sizeof made, 0); why != QUIRE_OK) fail("nodes cannot agree on their heap", why);
+  if (const quire_status why = quire_broadcast(&made, sizeof made, 0); why != QUIRE_OK)
+    fail("nodes cannot agree on their heap", why);
   if (made.id == 0) return;
   void* first = nullptr;
   std::uint64_t bytes = 0;
-  if (const quire_status why = quire_heap_range(made, &first, &bytes); why != QUIRE_OK) fail("the heap of large blocks is not where it was", why);
+  if (const quire_status why = quire_heap_range(made, &first, &bytes); why != QUIRE_OK)
+    fail("the heap of large blocks is not where it was", why);
   g_region = made;
   watch::note_release_region(made, reinterpret_cast<std::uint64_t>(first), bytes);
   g_range = {reinterpret_cast<std::uintptr_t>(first), bytes};
@@ -57,7 +60,8 @@ bool is_large(std::size_t bytes) noexcept { return g_region.id != 0 && bytes >= 
 
 void* allocate_large(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
   void* at = nullptr;
-  const quire_status why = zero ? quire_region_calloc(g_region, alignment, bytes, &at) : quire_region_malloc(g_region, alignment, bytes, &at);
+  const quire_status why = zero ? quire_region_calloc(g_region, alignment, bytes, &at)
+                                : quire_region_malloc(g_region, alignment, bytes, &at);
   return why == QUIRE_OK ? at : nullptr;
 }
 

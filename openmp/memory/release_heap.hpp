@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large blocks of the heap under `mixed` memory (start/memory_mode.hpp): a region that is a heap, with release consistency. Who touches a page first gets its
-// home. Blocks have pages of their own.
+// Large blocks of the heap under `mixed` memory (start/memory_mode.hpp): a region that is a heap, with release
+// consistency. Who touches a page first gets its home. Blocks have pages of their own.
 #pragma once
 
 #include <cstddef>

@@ -38,10 +38,13 @@ thread_local constinit std::byte* t_private = nullptr;
 std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
   constexpr std::size_t below = 2u << 20;
   void* at = nullptr;
-  if (const quire_status why = quire_aligned_alloc(page, below + bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
+  if (const quire_status why = quire_aligned_alloc(page, below + bytes, &at); why != QUIRE_OK)
+    fail("no shared memory for the stack of a thread", why);
   char line[100];
-  std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10, what_is_larger);
-  if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK) fail("the stack of a thread cannot be watched", why);
+  std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10,
+                what_is_larger);
+  if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK)
+    fail("the stack of a thread cannot be watched", why);
   at = static_cast<std::byte*>(at) + below;
   const std::lock_guard held(g_guard);
   const std::size_t number = g_count.load();
@@ -63,7 +66,8 @@ std::byte* take_stack(std::size_t bytes) noexcept {
 void give_stack_back(std::byte* end, std::size_t bytes) noexcept {
   const std::lock_guard held(g_guard);
   const auto room = std::find_if(g_free.begin(), g_free.end(), [](const range& r) { return r.bytes == 0; });
-  if (room != g_free.end()) *room = {reinterpret_cast<std::uintptr_t>(end) - bytes, bytes};  // else nobody uses it any more
+  if (room != g_free.end())
+    *room = {reinterpret_cast<std::uintptr_t>(end) - bytes, bytes};  // else nobody uses it any more
 }
 
 void remember_private_stack() noexcept {
@@ -93,7 +97,8 @@ static std::size_t room_below(std::uintptr_t address) noexcept {
 void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const std::size_t room = room_below(here);
-  if (room >= t_last.bytes / 2 || room == 0) return body(argument);  // a thread of the program's own has a stack that nobody knows
+  if (room >= t_last.bytes / 2 || room == 0)
+    return body(argument);  // a thread of the program's own has a stack that nobody knows
   std::byte* top = nullptr;
   {
     const std::lock_guard held(g_guard);
@@ -114,8 +119,8 @@ void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noex
       "movq %%rbx, %%rsp"
       : "+D"(argument)
       : "r"(top), "r"(body)
-      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",
-        "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",
+        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 #else
 #error "how does this processor change stacks?"
 #endif

@@ -7,8 +7,8 @@
 
 namespace quire::openmp {
 
-/// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there is none.
-/// An overflow ends it too, with a line that says what to raise.
+/// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there
+/// is none. An overflow ends it too, with a line that says what to raise.
 [[nodiscard]] std::byte* make_stack(std::size_t bytes, const char* what_is_larger = "OMP_STACKSIZE") noexcept;
 /// The same for other threads, which give it back.
 [[nodiscard]] std::byte* take_stack(std::size_t bytes) noexcept;
@@ -22,11 +22,12 @@ void remember_private_stack() noexcept;
 /// Where it may go on there meanwhile: below the frames that it has left.
 [[nodiscard]] std::byte* private_stack() noexcept;
 
-/// Calls body(argument), on another stack of `bytes` if half of the caller's is used: tasks that wait for tasks may be as deep as they like.
+/// Calls body(argument), on another stack of `bytes` if half of the caller's is used: tasks that wait for tasks may be
+/// as deep as they like.
 void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept;
 
-/// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers, for exceptions that nobody catches, and for the
-/// unwinding of pthread_exit(3).
+/// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers, for exceptions
+/// that nobody catches, and for the unwinding of pthread_exit(3).
 void call_on(std::byte* top, void (*body)(void*), void* argument);
 
 }  // namespace quire::openmp

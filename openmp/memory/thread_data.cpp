@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread on x86-64 has a block of thread-local variables below its descriptor, to which %fs points: first the executable's, below them those of libraries
-// in the order of loading.
+// A thread on x86-64 has a block of thread-local variables below its descriptor, to which %fs points: first the
+// executable's, below them those of libraries in the order of loading.
 //
 //     place of a thread                                             page boundary
 //     | its own stack | libraries' variables | the executable's variables | descriptor |
 //       private         private                shared: whole pages           private
 //
-// Quire, libc and the kernel use what is private while a fault is served, so the pages must have nothing of theirs. This is so because
-//   - the descriptor begins on a page, as an alignment of 4096 is asked for below, and the dynamic linker gives all threads the largest one;
-//   - the first library is the stand-in for libgomp, whose variables are two pages that nobody uses (stand_ins/stand_in.c).
-// Both are checked. The pages become shared by quire_region_adopt(), of a thread's node; elsewhere the rest of its place is not there.
+// Quire, libc and the kernel use what is private while a fault is served, so the pages must have nothing of theirs.
+// This is so because
+//   - the descriptor begins on a page, as an alignment of 4096 is asked for below, and the dynamic linker gives all
+//   threads the largest one;
+//   - the first library is the stand-in for libgomp, whose variables are two pages that nobody uses
+//   (stand_ins/stand_in.c).
+// Both are checked. The pages become shared by quire_region_adopt(), of a thread's node; elsewhere the rest of its
+// place is not there.
 #include "openmp/memory/thread_data.hpp"
 
 #include <link.h>
@@ -43,7 +47,9 @@ std::atomic<int> g_made_here{0};  ///< the same of this node, for any thread
 pthread_t g_lead;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept { return (bytes + to - 1) / to * to; }
-std::uint64_t place_start(std::size_t node, std::uint64_t number) noexcept { return first_place + (node * most_places + number) * g_place_bytes; }
+std::uint64_t place_start(std::size_t node, std::uint64_t number) noexcept {
+  return first_place + (node * most_places + number) * g_place_bytes;
+}
 std::uint64_t descriptor_of(std::uint64_t place) noexcept { return place + g_place_bytes - page; }
 std::uint64_t own_descriptor() noexcept { return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()); }
 
@@ -54,7 +60,9 @@ struct overlap {
 
 int look_for_others(dl_phdr_info* info, std::size_t, void* argument) {
   auto& o = *static_cast<overlap*>(argument);
-  if (info->dlpi_name[0] == 0 || info->dlpi_tls_data == nullptr || std::strstr(info->dlpi_name, "libgomp.so") != nullptr) return 0;
+  if (info->dlpi_name[0] == 0 || info->dlpi_tls_data == nullptr ||
+      std::strstr(info->dlpi_name, "libgomp.so") != nullptr)
+    return 0;
   for (const ElfW(Phdr)* h = info->dlpi_phdr; h != info->dlpi_phdr + info->dlpi_phnum; ++h) {
     if (h->p_type != PT_TLS) continue;
     const auto first = reinterpret_cast<std::uint64_t>(info->dlpi_tls_data);
@@ -65,12 +73,17 @@ int look_for_others(dl_phdr_info* info, std::size_t, void* argument) {
 
 /// In the calling thread. Other threads have the same layout.
 void check_layout() noexcept {
-  if (own_descriptor() % page != 0) fail("thread-local variables cannot be shared: the dynamic linker does not begin a thread's descriptor on a page", QUIRE_UNSUPPORTED);
+  if (own_descriptor() % page != 0)
+    fail("thread-local variables cannot be shared: the dynamic linker does not begin a thread's descriptor on a page",
+         QUIRE_UNSUPPORTED);
   overlap o{own_descriptor() - g_bytes, own_descriptor()};
   ::dl_iterate_phdr(look_for_others, &o);
   if (o.found == nullptr) return;
   char line[300];
-  std::snprintf(line, sizeof line, "thread-local variables cannot be shared: %s has some between the program's (lower the alignment of the program's)", o.found);
+  std::snprintf(line, sizeof line,
+                "thread-local variables cannot be shared: %s has some between the program's (lower the alignment of "
+                "the program's)",
+                o.found);
   fail(line, QUIRE_UNSUPPORTED);
 }
 
@@ -86,12 +99,14 @@ void share_pages(std::uint64_t at, int node) {
 void map(std::uint64_t at, std::uint64_t bytes) noexcept {
   void* const wanted = reinterpret_cast<void*>(at);
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != wanted) fail("the addresses of a thread are taken by something else", QUIRE_NO_ADDRESSES);
+  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != wanted)
+    fail("the addresses of a thread are taken by something else", QUIRE_NO_ADDRESSES);
 }
 
 void make_place(int node, int number) {
   if (static_cast<std::uint64_t>(number) >= most_places) fail("a node has too many threads", QUIRE_LIMIT);
-  const std::uint64_t place = place_start(static_cast<std::size_t>(node), static_cast<std::uint64_t>(number)), shared = descriptor_of(place) - g_bytes;
+  const std::uint64_t place = place_start(static_cast<std::size_t>(node), static_cast<std::uint64_t>(number)),
+                      shared = descriptor_of(place) - g_bytes;
   if (node == quire_node()) {
     map(place, g_place_bytes);
   } else {
@@ -109,7 +124,8 @@ struct beginning {
 void* begin(void* at) noexcept {
   const beginning b = *static_cast<beginning*>(at);
   delete static_cast<beginning*>(at);
-  if (b.descriptor != 0 && own_descriptor() != b.descriptor) fail("thread-local variables cannot be shared: libc places a thread elsewhere than expected", QUIRE_UNSUPPORTED);
+  if (b.descriptor != 0 && own_descriptor() != b.descriptor)
+    fail("thread-local variables cannot be shared: libc places a thread elsewhere than expected", QUIRE_UNSUPPORTED);
   return b.body(b.argument);
 }
 
@@ -129,8 +145,10 @@ void open_thread_data(bool always) {
   check_layout();
   if (!shares) return;
   std::uint64_t main_thread = own_descriptor();
-  if (const quire_status why = quire_broadcast(&main_thread, sizeof main_thread, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
-  if (main_thread != own_descriptor()) fail("thread-local variables cannot be shared: those of main() lie elsewhere than on node 0", QUIRE_INVALID);
+  if (const quire_status why = quire_broadcast(&main_thread, sizeof main_thread, 0); why != QUIRE_OK)
+    fail("nodes cannot begin", why);
+  if (main_thread != own_descriptor())
+    fail("thread-local variables cannot be shared: those of main() lie elsewhere than on node 0", QUIRE_INVALID);
   share_pages(main_thread - g_bytes, 0);
 }
 
@@ -164,7 +182,8 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
     error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes);
   }
   pthread_t thread;
-  if (error == 0) error = QUIRE_NEXT(pthread_create)(&thread, &about, begin, b);  // none of the program's own (threads/threads.cpp)
+  if (error == 0)
+    error = QUIRE_NEXT(pthread_create)(&thread, &about, begin, b);  // none of the program's own (threads/threads.cpp)
   ::pthread_attr_destroy(&about);
   if (error != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
   if (detached) {
@@ -184,15 +203,19 @@ bool add_place_here() noexcept {
   return true;
 }
 
-int create_at_place(std::size_t place, pthread_attr_t& about, void* (*body)(void*), void* argument, pthread_t& thread) noexcept {
+int create_at_place(std::size_t place, pthread_attr_t& about, void* (*body)(void*), void* argument,
+                    pthread_t& thread) noexcept {
   const std::uint64_t at = place_start(static_cast<std::size_t>(quire_node()), place);
-  if (const int error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes); error != 0) return error;
+  if (const int error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes); error != 0)
+    return error;
   if (const int error = QUIRE_NEXT(pthread_create)(&thread, &about, body, argument); error != 0) return error;
   if (thread != descriptor_of(at)) fail("libc places a thread elsewhere than expected", QUIRE_UNSUPPORTED);
   return 0;
 }
 
-pthread_t handle_of_place(std::size_t place) noexcept { return descriptor_of(place_start(static_cast<std::size_t>(quire_node()), place)); }
+pthread_t handle_of_place(std::size_t place) noexcept {
+  return descriptor_of(place_start(static_cast<std::size_t>(quire_node()), place));
+}
 
 int node_of_handle(pthread_t thread, std::size_t& place) noexcept {
   const int node = node_of_place(thread);
@@ -203,7 +226,9 @@ int node_of_handle(pthread_t thread, std::size_t& place) noexcept {
 }
 
 int node_of_place(std::uint64_t address) noexcept {
-  const std::uint64_t node = g_place_bytes != 0 && address >= first_place ? (address - first_place) / (most_places * g_place_bytes) : g_made.size();
+  const std::uint64_t node = g_place_bytes != 0 && address >= first_place
+                                 ? (address - first_place) / (most_places * g_place_bytes)
+                                 : g_made.size();
   return node < g_made.size() ? static_cast<int>(node) : -1;
 }
 

@@ -46,7 +46,8 @@ bool g_format_known = false;  ///< OMP_AFFINITY_FORMAT was looked at
 
 const char* usual_format() noexcept {
   if (!std::exchange(g_format_known, true)) {
-    if (const char* const text = std::getenv("OMP_AFFINITY_FORMAT"); text != nullptr && *text != 0) std::snprintf(g_format, sizeof g_format, "%s", text);
+    if (const char* const text = std::getenv("OMP_AFFINITY_FORMAT"); text != nullptr && *text != 0)
+      std::snprintf(g_format, sizeof g_format, "%s", text);
   }
   return g_format;
 }
@@ -74,7 +75,8 @@ void describe_processors(char (&text)[longest]) noexcept {
     if (!CPU_ISSET(i, &mine)) continue;
     int end = i;
     while (end + 1 < CPU_SETSIZE && CPU_ISSET(end + 1, &mine)) ++end;
-    const int wrote = std::snprintf(text + used, sizeof text - used, end == i ? "%s%d" : "%s%d-%d", used != 0 ? "," : "", i, end);
+    const int wrote =
+        std::snprintf(text + used, sizeof text - used, end == i ? "%s%d" : "%s%d-%d", used != 0 ? "," : "", i, end);
     used += static_cast<std::size_t>(wrote);
     if (used + 16 > sizeof text) return;
     i = end;
@@ -85,24 +87,46 @@ struct field {
   char letter;
   const char* name;
 };
-constexpr field fields[] = {{'t', "team_num"}, {'T', "num_teams"}, {'L', "nesting_level"}, {'n', "thread_num"}, {'N', "num_threads"}, {'a', "ancestor_tnum"},
-                            {'H', "host"}, {'P', "process_id"}, {'i', "native_thread_id"}, {'A', "thread_affinity"}};
+constexpr field fields[] = {{'t', "team_num"},       {'T', "num_teams"},   {'L', "nesting_level"},
+                            {'n', "thread_num"},     {'N', "num_threads"}, {'a', "ancestor_tnum"},
+                            {'H', "host"},           {'P', "process_id"},  {'i', "native_thread_id"},
+                            {'A', "thread_affinity"}};
 
 bool value_of(char letter, char (&text)[longest]) noexcept {
   const context& c = me();
   const auto number = [&](long n) { std::snprintf(text, sizeof text, "%ld", n); };
   switch (letter) {
-    case 't': number(own_variables().team_number); return true;
-    case 'T': number(own_variables().teams); return true;
-    case 'L': number(c.level); return true;
-    case 'n': number(c.number); return true;
-    case 'N': number(c.count); return true;
-    case 'a': number(c.outer != nullptr ? c.outer->number : -1); return true;
-    case 'H': return ::gethostname(text, sizeof text) == 0;
-    case 'P': number(::getpid()); return true;
-    case 'i': number(::syscall(SYS_gettid)); return true;
-    case 'A': describe_processors(text); return true;
-    default: return false;
+    case 't':
+      number(own_variables().team_number);
+      return true;
+    case 'T':
+      number(own_variables().teams);
+      return true;
+    case 'L':
+      number(c.level);
+      return true;
+    case 'n':
+      number(c.number);
+      return true;
+    case 'N':
+      number(c.count);
+      return true;
+    case 'a':
+      number(c.outer != nullptr ? c.outer->number : -1);
+      return true;
+    case 'H':
+      return ::gethostname(text, sizeof text) == 0;
+    case 'P':
+      number(::getpid());
+      return true;
+    case 'i':
+      number(::syscall(SYS_gettid));
+      return true;
+    case 'A':
+      describe_processors(text);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -117,13 +141,16 @@ const char* expand_field(const char* at, writer& out) noexcept {
   const bool right = *at == '.';
   if (right) ++at;
   std::size_t width = 0;
-  while (std::isdigit(static_cast<unsigned char>(*at)) != 0) width = std::min<std::size_t>(width * 10 + static_cast<std::size_t>(*at++ - '0'), longest - 1);
+  while (std::isdigit(static_cast<unsigned char>(*at)) != 0)
+    width = std::min<std::size_t>(width * 10 + static_cast<std::size_t>(*at++ - '0'), longest - 1);
   char letter = *at;
   if (letter == '{') {
     const char* const end = std::strchr(at, '}');
     letter = 0;
     for (const field& f : fields) {
-      if (end != nullptr && std::strlen(f.name) == static_cast<std::size_t>(end - at - 1) && std::strncmp(f.name, at + 1, std::strlen(f.name)) == 0) letter = f.letter;
+      if (end != nullptr && std::strlen(f.name) == static_cast<std::size_t>(end - at - 1) &&
+          std::strncmp(f.name, at + 1, std::strlen(f.name)) == 0)
+        letter = f.letter;
     }
     at = end;
   }
@@ -133,9 +160,11 @@ const char* expand_field(const char* at, writer& out) noexcept {
     return at == nullptr || *at == 0 ? "" : at + 1;
   }
   const std::size_t length = std::strlen(text), fill = width > length ? width - length : 0;
-  if (right) for (std::size_t i = 0; i < fill; ++i) out.put(zeros ? "0" : " ");
+  if (right)
+    for (std::size_t i = 0; i < fill; ++i) out.put(zeros ? "0" : " ");
   out.put(text);
-  if (!right) for (std::size_t i = 0; i < fill; ++i) out.put(" ");
+  if (!right)
+    for (std::size_t i = 0; i < fill; ++i) out.put(" ");
   return at + 1;
 }
 

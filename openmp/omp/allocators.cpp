@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocators. All memory is of one kind; of the traits, alignment, the size of the pool, and what happens when that is used up matter.
+// Allocators. All memory is of one kind; of the traits, alignment, the size of the pool, and what happens when that is
+// used up matter.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +32,12 @@ struct header {
   std::uintptr_t handle;
 };
 
-allocator* own(std::uintptr_t handle) noexcept { return handle > last_predefined ? reinterpret_cast<allocator*>(handle) : nullptr; }
-std::uintptr_t named(std::uintptr_t handle) noexcept { return handle != 0 ? handle : static_cast<std::uintptr_t>(own_variables().allocator); }
+allocator* own(std::uintptr_t handle) noexcept {
+  return handle > last_predefined ? reinterpret_cast<allocator*>(handle) : nullptr;
+}
+std::uintptr_t named(std::uintptr_t handle) noexcept {
+  return handle != 0 ? handle : static_cast<std::uintptr_t>(own_variables().allocator);
+}
 header* header_of(void* at) noexcept { return static_cast<header*>(at) - 1; }
 bool is_power(std::size_t n) noexcept { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -40,7 +45,8 @@ bool take_from_pool(allocator* a, std::size_t bytes) noexcept {
   if (a == nullptr || a->pool_bytes == ~std::uintptr_t{0}) return true;
   for (std::uint64_t used = __atomic_load_n(&a->used, __ATOMIC_RELAXED);;) {
     if (bytes > a->pool_bytes || used > a->pool_bytes - bytes) return false;
-    if (__atomic_compare_exchange_n(&a->used, &used, used + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return true;
+    if (__atomic_compare_exchange_n(&a->used, &used, used + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return true;
   }
 }
 void give_to_pool(allocator* a, std::size_t bytes) noexcept {
@@ -73,7 +79,9 @@ void* allocate(std::size_t alignment, std::size_t bytes, std::uintptr_t handle) 
     const allocator* const a = own(handle);
     const std::uintptr_t then = a != nullptr ? a->fallback : std::uintptr_t{by_null};
     if (then == by_abort) {
-      std::fprintf(stderr, "quire: OpenMP: an allocator has no room left for %zu bytes, and is to end the program then\n", bytes);
+      std::fprintf(stderr,
+                   "quire: OpenMP: an allocator has no room left for %zu bytes, and is to end the program then\n",
+                   bytes);
       std::abort();
     }
     if (then == by_null) return nullptr;
@@ -128,7 +136,9 @@ QUIRE_GOMP std::uintptr_t omp_init_allocator(std::uintptr_t space, int count, co
   return reinterpret_cast<std::uintptr_t>(at);
 }
 QUIRE_GOMP void omp_destroy_allocator(std::uintptr_t handle) { std::free(own(handle)); }
-QUIRE_GOMP void omp_set_default_allocator(std::uintptr_t handle) { own_variables().allocator = handle != 0 ? handle : default_memory; }
+QUIRE_GOMP void omp_set_default_allocator(std::uintptr_t handle) {
+  own_variables().allocator = handle != 0 ? handle : default_memory;
+}
 QUIRE_GOMP std::uintptr_t omp_get_default_allocator() { return static_cast<std::uintptr_t>(own_variables().allocator); }
 
 QUIRE_GOMP void* omp_alloc(std::size_t bytes, std::uintptr_t handle) { return allocate(1, bytes, handle); }
@@ -136,12 +146,15 @@ QUIRE_GOMP void* omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std
   return alignment != 0 && bytes % alignment == 0 ? allocate(alignment, bytes, handle) : nullptr;
 }
 QUIRE_GOMP void omp_free(void* at, std::uintptr_t) { release(at); }
-QUIRE_GOMP void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t bytes, std::uintptr_t handle) {
+QUIRE_GOMP void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t bytes,
+                                    std::uintptr_t handle) {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all) || alignment == 0) return nullptr;
   return zeroed(allocate(alignment, all, handle), all);
 }
-QUIRE_GOMP void* omp_calloc(std::size_t count, std::size_t bytes, std::uintptr_t handle) { return omp_aligned_calloc(1, count, bytes, handle); }
+QUIRE_GOMP void* omp_calloc(std::size_t count, std::size_t bytes, std::uintptr_t handle) {
+  return omp_aligned_calloc(1, count, bytes, handle);
+}
 QUIRE_GOMP void* omp_realloc(void* at, std::size_t bytes, std::uintptr_t handle, std::uintptr_t free_handle) {
   if (at == nullptr) return omp_alloc(bytes, handle);
   if (bytes == 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of omp_*. A lock of gcc's has four bytes, which all have: its number. Eight is what all have for a nested one: an address in shared memory.
+// Locks of omp_*. A lock of gcc's has four bytes, which all have: its number. Eight is what all have for a nested one:
+// an address in shared memory.
 #include <cstdint>
 
 #include "openmp/gomp/export.hpp"
@@ -29,7 +30,8 @@ std::uint64_t caller() noexcept {
 
 nest_lock* new_nest_lock() noexcept {
   void* at = nullptr;
-  if (const quire_status why = quire_malloc(sizeof(nest_lock), &at); why != QUIRE_OK) fail("no shared memory for a lock", why);
+  if (const quire_status why = quire_malloc(sizeof(nest_lock), &at); why != QUIRE_OK)
+    fail("no shared memory for a lock", why);
   auto* const made = static_cast<nest_lock*>(at);
   *made = {number_of_new_lock(), 0, 0};
   return made;

@@ -45,22 +45,27 @@ QUIRE_GOMP int omp_get_device_num() { return 0; }
 QUIRE_GOMP int omp_get_default_device() { return own_variables().device; }
 QUIRE_GOMP void omp_set_default_device(int device) { own_variables().device = device < 0 ? 0 : device; }
 
-QUIRE_GOMP void* omp_target_alloc(std::size_t bytes, int device) { return is_host(device) ? std::malloc(bytes) : nullptr; }
+QUIRE_GOMP void* omp_target_alloc(std::size_t bytes, int device) {
+  return is_host(device) ? std::malloc(bytes) : nullptr;
+}
 QUIRE_GOMP void omp_target_free(void* at, int device) {
   if (is_host(device)) std::free(at);
 }
 QUIRE_GOMP int omp_target_is_present(const void* at, int device) { return at == nullptr || is_host(device) ? 1 : 0; }
-QUIRE_GOMP int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset, int to_device, int from_device) {
+QUIRE_GOMP int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
+                                 std::size_t from_offset, int to_device, int from_device) {
   if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
   std::memmove(static_cast<std::byte*>(to) + to_offset, static_cast<const std::byte*>(from) + from_offset, bytes);
   return 0;
 }
-QUIRE_GOMP int omp_target_memcpy_rect(void* to, const void* from, std::size_t element, int dimensions, const std::size_t* volume, const std::size_t* to_offsets,
-                                      const std::size_t* from_offsets, const std::size_t* to_dimensions, const std::size_t* from_dimensions, int to_device,
-                                      int from_device) {
+QUIRE_GOMP int omp_target_memcpy_rect(void* to, const void* from, std::size_t element, int dimensions,
+                                      const std::size_t* volume, const std::size_t* to_offsets,
+                                      const std::size_t* from_offsets, const std::size_t* to_dimensions,
+                                      const std::size_t* from_dimensions, int to_device, int from_device) {
   if (to == nullptr && from == nullptr) return INT_MAX;
   if (!is_host(to_device) || !is_host(from_device) || dimensions < 1 || element == 0) return EINVAL;
-  copy_plane(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), {element, dimensions, volume, to_offsets, from_offsets, to_dimensions, from_dimensions}, 0);
+  copy_plane(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+             {element, dimensions, volume, to_offsets, from_offsets, to_dimensions, from_dimensions}, 0);
   return 0;
 }
 QUIRE_GOMP int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) { return EINVAL; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The omp_* functions under the names that Fortran compilers have for them: arguments come by address, and where a program is compiled with integers of
-// eight bytes gfortran appends _8_ to the name.
+// The omp_* functions under the names that Fortran compilers have for them: arguments come by address, and where a
+// program is compiled with integers of eight bytes gfortran appends _8_ to the name.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,8 @@
 namespace {
 
 int narrow(std::int64_t value) noexcept {
-  return static_cast<int>(std::clamp<std::int64_t>(value, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(value, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
 }
 
 /// A list of `count` numbers, which `list` writes.
@@ -63,8 +64,8 @@ QUIRE_ASK(double, omp_get_wtime)
 QUIRE_ASK(double, omp_get_wtick)
 
 /// With one number.
-#define QUIRE_TELL(type, name)                                               \
-  extern "C" type name(int);                                                 \
+#define QUIRE_TELL(type, name)                                                \
+  extern "C" type name(int);                                                  \
   QUIRE_GOMP type name##_(const std::int32_t* value) { return name(*value); } \
   QUIRE_GOMP type name##_8_(const std::int64_t* value) { return name(narrow(*value)); }
 QUIRE_TELL(void, omp_set_num_threads)
@@ -81,18 +82,22 @@ QUIRE_TELL(int, omp_get_ancestor_thread_num)
 QUIRE_TELL(int, omp_get_team_size)
 
 /// With a lock, which a program in C has by address too.
-#define QUIRE_LOCK(type, name)  \
-  extern "C" type name(void*);  \
+#define QUIRE_LOCK(type, name) \
+  extern "C" type name(void*); \
   QUIRE_GOMP type name##_(void* l) { return name(l); }
-#define QUIRE_LOCKS(kind)                  \
-  QUIRE_LOCK(void, omp_init_##kind) \
-  QUIRE_LOCK(void, omp_destroy_##kind) \
-  QUIRE_LOCK(void, omp_set_##kind) \
-  QUIRE_LOCK(void, omp_unset_##kind) \
-  QUIRE_LOCK(int, omp_test_##kind) \
-  extern "C" void omp_init_##kind##_with_hint(void*, int); \
-  QUIRE_GOMP void omp_init_##kind##_with_hint_(void* l, const std::int32_t* hint) { omp_init_##kind##_with_hint(l, *hint); } \
-  QUIRE_GOMP void omp_init_##kind##_with_hint_8_(void* l, const std::int64_t* hint) { omp_init_##kind##_with_hint(l, narrow(*hint)); }
+#define QUIRE_LOCKS(kind)                                                             \
+  QUIRE_LOCK(void, omp_init_##kind)                                                   \
+  QUIRE_LOCK(void, omp_destroy_##kind)                                                \
+  QUIRE_LOCK(void, omp_set_##kind)                                                    \
+  QUIRE_LOCK(void, omp_unset_##kind)                                                  \
+  QUIRE_LOCK(int, omp_test_##kind)                                                    \
+  extern "C" void omp_init_##kind##_with_hint(void*, int);                            \
+  QUIRE_GOMP void omp_init_##kind##_with_hint_(void* l, const std::int32_t* hint) {   \
+    omp_init_##kind##_with_hint(l, *hint);                                            \
+  }                                                                                   \
+  QUIRE_GOMP void omp_init_##kind##_with_hint_8_(void* l, const std::int64_t* hint) { \
+    omp_init_##kind##_with_hint(l, narrow(*hint));                                    \
+  }
 QUIRE_LOCKS(lock)
 QUIRE_LOCKS(nest_lock)
 
@@ -105,21 +110,34 @@ int omp_pause_resource(int kind, int device);
 void omp_get_place_proc_ids(int place, int* ids);
 void omp_get_partition_place_nums(int* places);
 }
-QUIRE_GOMP void omp_set_schedule_(const std::int32_t* kind, const std::int32_t* chunk) { omp_set_schedule(static_cast<unsigned>(*kind), *chunk); }
-QUIRE_GOMP void omp_set_schedule_8_(const std::int32_t* kind, const std::int64_t* chunk) { omp_set_schedule(static_cast<unsigned>(*kind), narrow(*chunk)); }
-QUIRE_GOMP void omp_get_schedule_(std::int32_t* kind, std::int32_t* chunk) { omp_get_schedule(reinterpret_cast<unsigned*>(kind), chunk); }
+QUIRE_GOMP void omp_set_schedule_(const std::int32_t* kind, const std::int32_t* chunk) {
+  omp_set_schedule(static_cast<unsigned>(*kind), *chunk);
+}
+QUIRE_GOMP void omp_set_schedule_8_(const std::int32_t* kind, const std::int64_t* chunk) {
+  omp_set_schedule(static_cast<unsigned>(*kind), narrow(*chunk));
+}
+QUIRE_GOMP void omp_get_schedule_(std::int32_t* kind, std::int32_t* chunk) {
+  omp_get_schedule(reinterpret_cast<unsigned*>(kind), chunk);
+}
 QUIRE_GOMP void omp_get_schedule_8_(std::int32_t* kind, std::int64_t* chunk) {
   int found = 0;
   omp_get_schedule(reinterpret_cast<unsigned*>(kind), &found);
   *chunk = found;
 }
-QUIRE_GOMP int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) { return omp_pause_resource(*kind, *device); }
-QUIRE_GOMP void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) { omp_get_place_proc_ids(*place, ids); }
+QUIRE_GOMP int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
+  return omp_pause_resource(*kind, *device);
+}
+QUIRE_GOMP void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) {
+  omp_get_place_proc_ids(*place, ids);
+}
 QUIRE_GOMP void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_t* ids) {
-  widen(omp_get_place_num_procs(narrow(*place)), ids, [&](int* found) { omp_get_place_proc_ids(narrow(*place), found); });
+  widen(omp_get_place_num_procs(narrow(*place)), ids,
+        [&](int* found) { omp_get_place_proc_ids(narrow(*place), found); });
 }
 QUIRE_GOMP void omp_get_partition_place_nums_(std::int32_t* places) { omp_get_partition_place_nums(places); }
-QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t* places) { widen(omp_get_partition_num_places(), places, omp_get_partition_place_nums); }
+QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t* places) {
+  widen(omp_get_partition_num_places(), places, omp_get_partition_place_nums);
+}
 
 // ---- Allocators and events, by handles of eight bytes.
 
@@ -130,10 +148,12 @@ void omp_destroy_allocator(std::uintptr_t handle);
 void omp_set_default_allocator(std::uintptr_t handle);
 void omp_fulfill_event(std::uintptr_t event);
 }
-QUIRE_GOMP std::uintptr_t omp_init_allocator_(const std::uintptr_t* space, const std::int32_t* count, const trait* traits) {
+QUIRE_GOMP std::uintptr_t omp_init_allocator_(const std::uintptr_t* space, const std::int32_t* count,
+                                              const trait* traits) {
   return omp_init_allocator(*space, *count, traits);
 }
-QUIRE_GOMP std::uintptr_t omp_init_allocator_8_(const std::uintptr_t* space, const std::int64_t* count, const trait* traits) {
+QUIRE_GOMP std::uintptr_t omp_init_allocator_8_(const std::uintptr_t* space, const std::int64_t* count,
+                                                const trait* traits) {
   return omp_init_allocator(*space, narrow(*count), traits);
 }
 QUIRE_GOMP void omp_destroy_allocator_(const std::uintptr_t* handle) { omp_destroy_allocator(*handle); }
@@ -168,10 +188,17 @@ std::int32_t fill(char* to, std::size_t length, Write&& write) {
 
 }  // namespace
 
-QUIRE_GOMP void omp_set_affinity_format_(const char* format, std::size_t length) { omp_set_affinity_format(text_of(format, length).c_str()); }
-QUIRE_GOMP std::int32_t omp_get_affinity_format_(char* to, std::size_t length) { return fill(to, length, omp_get_affinity_format); }
-QUIRE_GOMP void omp_display_affinity_(const char* format, std::size_t length) { omp_display_affinity(text_of(format, length).c_str()); }
-QUIRE_GOMP std::int32_t omp_capture_affinity_(char* to, const char* format, std::size_t length, std::size_t format_length) {
+QUIRE_GOMP void omp_set_affinity_format_(const char* format, std::size_t length) {
+  omp_set_affinity_format(text_of(format, length).c_str());
+}
+QUIRE_GOMP std::int32_t omp_get_affinity_format_(char* to, std::size_t length) {
+  return fill(to, length, omp_get_affinity_format);
+}
+QUIRE_GOMP void omp_display_affinity_(const char* format, std::size_t length) {
+  omp_display_affinity(text_of(format, length).c_str());
+}
+QUIRE_GOMP std::int32_t omp_capture_affinity_(char* to, const char* format, std::size_t length,
+                                              std::size_t format_length) {
   const std::string wanted = text_of(format, format_length);
   return fill(to, length, [&](char* at, std::size_t room) { return omp_capture_affinity(at, room, wanted.c_str()); });
 }

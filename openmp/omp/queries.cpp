@@ -32,7 +32,9 @@ QUIRE_GOMP int omp_get_max_active_levels() { return std::min(own_variables().mos
 QUIRE_GOMP void omp_set_max_active_levels(int levels) {
   if (levels >= 0) own_variables().most_active_levels = std::min(levels, supported_levels);
 }
-QUIRE_GOMP int omp_get_nested() { return own_variables().most_active_levels > me().active_level && own_variables().most_active_levels > 1 ? 1 : 0; }
+QUIRE_GOMP int omp_get_nested() {
+  return own_variables().most_active_levels > me().active_level && own_variables().most_active_levels > 1 ? 1 : 0;
+}
 QUIRE_GOMP void omp_set_nested(int on) {
   int& levels = own_variables().most_active_levels;
   if (on != 0) {
@@ -83,7 +85,10 @@ QUIRE_GOMP void omp_set_schedule(unsigned kind, int chunk) {
 }
 QUIRE_GOMP void omp_get_schedule(unsigned* kind, int* chunk) {
   const variables& own = own_variables();
-  const unsigned plain = own.automatic ? kind_auto : own.schedule == schedule::taken ? kind_dynamic : own.schedule == schedule::guided ? kind_guided : kind_static;
+  const unsigned plain = own.automatic                      ? kind_auto
+                         : own.schedule == schedule::taken  ? kind_dynamic
+                         : own.schedule == schedule::guided ? kind_guided
+                                                            : kind_static;
   *kind = plain | (own.monotonic ? kind_monotonic : 0);
   *chunk = static_cast<int>(own.chunk);
 }

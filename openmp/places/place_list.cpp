@@ -100,7 +100,10 @@ struct level {
   std::string_view name;
   int processor::*of;
 };
-constexpr level levels[] = {{"threads", &processor::number}, {"cores", &processor::core}, {"ll_caches", &processor::cache}, {"sockets", &processor::socket},
+constexpr level levels[] = {{"threads", &processor::number},
+                            {"cores", &processor::core},
+                            {"ll_caches", &processor::cache},
+                            {"sockets", &processor::socket},
                             {"numa_domains", &processor::memory}};
 
 std::vector<processor_set> places_at(int processor::*of, std::span<const processor> available) {
@@ -153,7 +156,8 @@ std::string text_of(const processor_set& p) {
     last = i;
   }
   if (first < 0) return "{}";
-  if (last - first + 1 == p.count() && last > first) return "{" + std::to_string(first) + ":" + std::to_string(last - first + 1) + "}";
+  if (last - first + 1 == p.count() && last > first)
+    return "{" + std::to_string(first) + ":" + std::to_string(last - first + 1) + "}";
   return text + "}";
 }
 

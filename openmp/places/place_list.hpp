@@ -11,7 +11,8 @@
 
 namespace quire::openmp {
 
-/// A processor that the process may use, as the system describes it. Equal numbers stand for the same core, cache, socket or memory.
+/// A processor that the process may use, as the system describes it. Equal numbers stand for the same core, cache,
+/// socket or memory.
 struct processor {
   int number = 0, core = 0, cache = 0, socket = 0, memory = 0;
 };
@@ -21,7 +22,9 @@ struct processor_set {
   static constexpr int most = 1024;
   std::array<std::uint64_t, most / 64> words{};
   void add(int number) noexcept { words[static_cast<std::size_t>(number) / 64] |= std::uint64_t{1} << (number % 64); }
-  void remove(int number) noexcept { words[static_cast<std::size_t>(number) / 64] &= ~(std::uint64_t{1} << (number % 64)); }
+  void remove(int number) noexcept {
+    words[static_cast<std::size_t>(number) / 64] &= ~(std::uint64_t{1} << (number % 64));
+  }
   [[nodiscard]] bool has(int number) const noexcept {
     return number >= 0 && number < most && (words[static_cast<std::size_t>(number) / 64] >> (number % 64) & 1) != 0;
   }
@@ -33,9 +36,10 @@ struct processor_set {
   bool operator==(const processor_set&) const = default;
 };
 
-/// What a text says: "cores", "sockets(2)", "{0:4}:2:4,!{2}". Of its processors those count that are available; places without one do not.
-/// Empty, and why, if the text says nothing of that kind, or no place is left.
-[[nodiscard]] std::vector<processor_set> read_places(std::string_view text, std::span<const processor> available, std::string& why);
+/// What a text says: "cores", "sockets(2)", "{0:4}:2:4,!{2}". Of its processors those count that are available; places
+/// without one do not. Empty, and why, if the text says nothing of that kind, or no place is left.
+[[nodiscard]] std::vector<processor_set> read_places(std::string_view text, std::span<const processor> available,
+                                                     std::string& why);
 
 /// "{0,1,2}" of a place, "{0:3}" if its processors follow each other.
 [[nodiscard]] std::string text_of(const processor_set& p);

@@ -24,10 +24,12 @@ int g_count = 0, g_first = 0, g_here = 0;
 thread_local int t_place = -1;  ///< that the thread is bound to, of this node's
 
 void sum(std::vector<std::int64_t>& values) {
-  if (const quire_status why = quire_reduce_i64(values.data(), values.size(), QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their places", why);
+  if (const quire_status why = quire_reduce_i64(values.data(), values.size(), QUIRE_SUM); why != QUIRE_OK)
+    fail("nodes cannot agree on their places", why);
 }
 
-/// A number for the host, its name and when it was started, and for the processors of it that this node may use: others divide what is theirs.
+/// A number for the host, its name and when it was started, and for the processors of it that this node may use: others
+/// divide what is theirs.
 std::int64_t host_number() {
   char name[256] = {};
   (void)::gethostname(name, sizeof name - 1);
@@ -48,10 +50,12 @@ std::vector<processor_set> share(std::vector<processor_set> places) {
   std::vector<std::int64_t> hosts(nodes);
   hosts[self] = host_number();
   sum(hosts);
-  const auto before = static_cast<std::size_t>(std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(self), hosts[self]));
+  const auto before = static_cast<std::size_t>(
+      std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(self), hosts[self]));
   const auto together = static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[self]));
   const part_of_host mine = part_of(places.size(), before, together);
-  return {places.begin() + static_cast<std::ptrdiff_t>(mine.first), places.begin() + static_cast<std::ptrdiff_t>(mine.first + mine.count)};
+  return {places.begin() + static_cast<std::ptrdiff_t>(mine.first),
+          places.begin() + static_cast<std::ptrdiff_t>(mine.first + mine.count)};
 }
 
 std::vector<processor_set> places_here() {
@@ -60,7 +64,9 @@ std::vector<processor_set> places_here() {
   std::string why;
   std::vector<processor_set> places;
   if (text != nullptr && *text != 0) places = read_places(text, available, why);
-  if (!why.empty()) std::fprintf(stderr, "quire: OpenMP: OMP_PLACES is \"%s\", which is %s; each processor is a place\n", text, why.c_str());
+  if (!why.empty())
+    std::fprintf(stderr, "quire: OpenMP: OMP_PLACES is \"%s\", which is %s; each processor is a place\n", text,
+                 why.c_str());
   if (places.empty()) places = read_places("threads", available, why);
   return places;
 }
@@ -76,12 +82,15 @@ void publish(const std::vector<processor_set>& places) {
     g_count += static_cast<int>(counts[node]);
   }
   void* at = nullptr;
-  if (job().node == 0 && quire_malloc(static_cast<std::uint64_t>(g_count) * sizeof(processor_set), &at) != QUIRE_OK) fail("no shared memory for places", QUIRE_NO_MEMORY);
-  if (const quire_status why = quire_broadcast(&at, sizeof at, 0); why != QUIRE_OK) fail("nodes cannot agree on their places", why);
+  if (job().node == 0 && quire_malloc(static_cast<std::uint64_t>(g_count) * sizeof(processor_set), &at) != QUIRE_OK)
+    fail("no shared memory for places", QUIRE_NO_MEMORY);
+  if (const quire_status why = quire_broadcast(&at, sizeof at, 0); why != QUIRE_OK)
+    fail("nodes cannot agree on their places", why);
   g_all = static_cast<processor_set*>(at);
   std::copy(places.begin(), places.end(), g_all + g_first);
   g_here = static_cast<int>(places.size());
-  if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("nodes cannot agree on their places", why);
+  if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK)
+    fail("nodes cannot agree on their places", why);
 }
 
 void bind_to(int number) noexcept {
@@ -121,6 +130,8 @@ seat take_seat(binding how, int count, int number, const seat& of) noexcept {
 
 int count_places() noexcept { return g_count; }
 int first_place_here() noexcept { return g_first; }
-const processor_set* place_by_number(int number) noexcept { return number < 0 || number >= g_count ? nullptr : g_all + number; }
+const processor_set* place_by_number(int number) noexcept {
+  return number < 0 || number >= g_count ? nullptr : g_all + number;
+}
 
 }  // namespace quire::openmp

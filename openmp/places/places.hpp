@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads bound to places: OMP_PLACES, OMP_PROC_BIND and proc_bind clauses. A node binds its threads among its own places, as if they were the team;
-// nodes on one host have a share of its places each. Places are numbered through all nodes.
+// Threads bound to places: OMP_PLACES, OMP_PROC_BIND and proc_bind clauses. A node binds its threads among its own
+// places, as if they were the team; nodes on one host have a share of its places each. Places are numbered through all
+// nodes.
 #pragma once
 
 #include "openmp/places/assignment.hpp"
@@ -9,7 +10,8 @@
 
 namespace quire::openmp {
 
-/// Reads OMP_PLACES of this node where threads are bound, and binds the caller, the first thread here. Collective, once.
+/// Reads OMP_PLACES of this node where threads are bound, and binds the caller, the first thread here. Collective,
+/// once.
 void open_places();
 /// Whether there are any: node 0's OMP_PROC_BIND, or OMP_PLACES, wants threads bound.
 [[nodiscard]] bool has_bound_threads() noexcept;

@@ -49,7 +49,8 @@ std::vector<processor> processors_here() {
     if (!CPU_ISSET(number, &mine)) continue;
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(number);
     const int socket = number_in(folder + "/topology/physical_package_id", 0);
-    found.push_back({number, number_in(folder + "/topology/thread_siblings_list", number), cache_of(folder, socket), socket, memory_of(folder)});
+    found.push_back({number, number_in(folder + "/topology/thread_siblings_list", number), cache_of(folder, socket),
+                     socket, memory_of(folder)});
   }
   return found;
 }

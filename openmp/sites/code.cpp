@@ -16,13 +16,15 @@ constexpr std::uint64_t most_code_bytes = 256u << 20;
 constexpr std::size_t most_sites = 1u << 20;
 
 bool begins_with_any(std::string_view name, std::initializer_list<std::string_view> beginnings) noexcept {
-  return std::any_of(beginnings.begin(), beginnings.end(), [name](std::string_view one) { return name.starts_with(one); });
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [name](std::string_view one) { return name.starts_with(one); });
 }
 
-/// Calls of libatomic, of Intel's older compilers, of libstdc++ for reference counts, and strings that share their text by such a count. GOMP_atomic_start()
-/// is none: it takes a mutex of the job, as a critical section does.
+/// Calls of libatomic, of Intel's older compilers, of libstdc++ for reference counts, and strings that share their text
+/// by such a count. GOMP_atomic_start() is none: it takes a mutex of the job, as a critical section does.
 bool updates(std::string_view name) noexcept {
-  return begins_with_any(name, {"__atomic_", "__sync_", "__kmpc_atomic_", "_ZN9__gnu_cxx18__exchange_and_add", "_ZN9__gnu_cxx12__atomic_add", "_ZNSs", "_ZNKSs", "_ZNSbI", "_ZNKSbI"});
+  return begins_with_any(name, {"__atomic_", "__sync_", "__kmpc_atomic_", "_ZN9__gnu_cxx18__exchange_and_add",
+                                "_ZN9__gnu_cxx12__atomic_add", "_ZNSs", "_ZNKSs", "_ZNSbI", "_ZNKSbI"});
 }
 bool fences(std::string_view name) noexcept { return name == "__kmpc_flush" || name == "_mm_mfence"; }
 
@@ -46,7 +48,8 @@ const char* hindrance(const elf_view& elf) noexcept {
     if (s.sh_type != SHT_DYNAMIC) continue;
     for (const Elf64_Dyn& d : elf.table<Elf64_Dyn>(s.sh_offset, s.sh_size / sizeof(Elf64_Dyn))) {
       if (d.d_tag == DT_NULL) break;
-      if (d.d_tag == DT_TEXTREL || (d.d_tag == DT_FLAGS && (d.d_un.d_val & DF_TEXTREL) != 0)) return "has code that the dynamic linker changes";
+      if (d.d_tag == DT_TEXTREL || (d.d_tag == DT_FLAGS && (d.d_un.d_val & DF_TEXTREL) != 0))
+        return "has code that the dynamic linker changes";
     }
   }
   return nullptr;
@@ -60,7 +63,8 @@ bool is_code(const Elf64_Shdr& s) noexcept {
 /// Code that jumps over a LOCK needs the update where it is.
 void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& targets) {
   for (const std::uint64_t target : targets) {
-    const auto after = std::upper_bound(sites.begin(), sites.end(), target, [](std::uint64_t at, const site& s) { return at < s.address; });
+    const auto after = std::upper_bound(sites.begin(), sites.end(), target,
+                                        [](std::uint64_t at, const site& s) { return at < s.address; });
     if (after == sites.begin()) continue;
     site& s = *(after - 1);
     if (target > s.address && target < s.address + s.length) s.movable = false;
@@ -69,7 +73,8 @@ void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& ta
 
 }  // namespace
 
-bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into, std::uint64_t& bad) {
+bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into,
+                  std::uint64_t& bad) {
   for (std::size_t at = 0; at < bytes.size();) {
     instruction i;
     if (!by.decode(bytes.subspan(at), address + at, i)) {
@@ -122,7 +127,8 @@ std::string function_at(std::span<const std::byte> file, std::uint64_t address) 
   for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     std::span<const char> names;
     for (const Elf64_Sym& s : elf.symbols(type, names)) {
-      if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && address - s.st_value < s.st_size) return std::string(name_in(names, s.st_name));
+      if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && address - s.st_value < s.st_size)
+        return std::string(name_in(names, s.st_name));
     }
   }
   return {};

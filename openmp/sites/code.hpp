@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All sites of a program's file, or of a library's: its sections of code are decoded from their start to their end, which is exact for what gcc and clang
-// make. Nothing of the file is believed. Pure: the same file gives the same on all nodes.
+// All sites of a program's file, or of a library's: its sections of code are decoded from their start to their end,
+// which is exact for what gcc and clang make. Nothing of the file is believed. Pure: the same file gives the same on
+// all nodes.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,11 @@
 namespace quire::openmp::sites {
 
 struct code {
-  std::string trouble{};               ///< why not all is known, as the end of a sentence that begins with the file's name; empty: all is
-  std::vector<site> found{};           ///< by address, as in the file
-  std::vector<std::string> updating{}; ///< functions that it calls for atomic operations
-  std::vector<std::string> fencing{};  ///< and as a fence
+  std::string
+      trouble{};  ///< why not all is known, as the end of a sentence that begins with the file's name; empty: all is
+  std::vector<site> found{};            ///< by address, as in the file
+  std::vector<std::string> updating{};  ///< functions that it calls for atomic operations
+  std::vector<std::string> fencing{};   ///< and as a fence
 };
 
 /// What sections of code have.
@@ -26,7 +28,8 @@ struct sections {
   std::vector<std::uint64_t> targets{};  ///< of direct jumps and calls
 };
 /// One section. False if an instruction cannot be read, whose address `bad` then has.
-[[nodiscard]] bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into, std::uint64_t& bad);
+[[nodiscard]] bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address,
+                                sections& into, std::uint64_t& bad);
 /// An ELF file.
 [[nodiscard]] code read_code(const decoder& by, std::span<const std::byte> file);
 /// The function around an address, by the file's symbols; empty if there is none.

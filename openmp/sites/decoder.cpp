@@ -33,19 +33,22 @@ bool load() noexcept {
     if (handle != nullptr) break;
   }
   library& z = g_zydis;
-  return handle != nullptr && find(handle, "ZydisDecoderInit", z.init) && find(handle, "ZydisDecoderDecodeInstruction", z.instruction) &&
-         find(handle, "ZydisDecoderDecodeOperands", z.operands) && ZYAN_SUCCESS(z.init(&z.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+  return handle != nullptr && find(handle, "ZydisDecoderInit", z.init) &&
+         find(handle, "ZydisDecoderDecodeInstruction", z.instruction) &&
+         find(handle, "ZydisDecoderDecodeOperands", z.operands) &&
+         ZYAN_SUCCESS(z.init(&z.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
 }
 
 /// An update that leaves the word as it was: compilers take it for a fence, as it is faster than mfence.
 bool changes_nothing(const ZydisDecodedInstruction& i) noexcept {
-  const bool neutral = i.mnemonic == ZYDIS_MNEMONIC_OR || i.mnemonic == ZYDIS_MNEMONIC_ADD || i.mnemonic == ZYDIS_MNEMONIC_XOR || i.mnemonic == ZYDIS_MNEMONIC_SUB;
+  const bool neutral = i.mnemonic == ZYDIS_MNEMONIC_OR || i.mnemonic == ZYDIS_MNEMONIC_ADD ||
+                       i.mnemonic == ZYDIS_MNEMONIC_XOR || i.mnemonic == ZYDIS_MNEMONIC_SUB;
   return neutral && i.raw.imm[0].size != 0 && i.raw.imm[0].value.u == 0;
 }
 
 /// Arithmetic that sets all flags, whatever they were.
 bool sets_all_flags(ZydisMnemonic m) noexcept {
-  constexpr ZydisMnemonic all[] = {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_AND, ZYDIS_MNEMONIC_OR,
+  constexpr ZydisMnemonic all[] = {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_SUB,  ZYDIS_MNEMONIC_AND,     ZYDIS_MNEMONIC_OR,
                                    ZYDIS_MNEMONIC_XOR, ZYDIS_MNEMONIC_XADD, ZYDIS_MNEMONIC_CMPXCHG, ZYDIS_MNEMONIC_NEG};
   return std::find(std::begin(all), std::end(all), m) != std::end(all);
 }
@@ -55,13 +58,16 @@ bool is_update(const ZydisDecodedInstruction& i) noexcept {
   return i.mnemonic == ZYDIS_MNEMONIC_XCHG && (i.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && i.raw.modrm.mod != 3;
 }
 
-const ZydisDecodedOperand* memory_operand(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* operands) noexcept {
+const ZydisDecodedOperand* memory_operand(const ZydisDecodedInstruction& i,
+                                          const ZydisDecodedOperand* operands) noexcept {
   const auto* const end = operands + i.operand_count_visible;
-  const auto* const found = std::find_if(operands, end, [](const auto& o) { return o.type == ZYDIS_OPERAND_TYPE_MEMORY; });
+  const auto* const found =
+      std::find_if(operands, end, [](const auto& o) { return o.type == ZYDIS_OPERAND_TYPE_MEMORY; });
   return found == end ? nullptr : found;
 }
 
-void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memory, const std::byte* code, site& s) noexcept {
+void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memory, const std::byte* code,
+              site& s) noexcept {
   std::memcpy(s.bytes.data(), code, i.length);
   s.keeps_flags = !sets_all_flags(i.mnemonic);
   s.movable = false;
@@ -71,7 +77,8 @@ void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memor
   s.harmless = of_thread || on_stack;
   if (on_stack && changes_nothing(i)) s.kind = site_kind::fence;
   s.modrm_at = i.raw.modrm.offset;
-  s.rex = (i.attributes & ZYDIS_ATTRIB_HAS_REX) != 0 ? static_cast<std::uint8_t>(code[i.raw.rex.offset]) : std::uint8_t{0};
+  s.rex =
+      (i.attributes & ZYDIS_ATTRIB_HAS_REX) != 0 ? static_cast<std::uint8_t>(code[i.raw.rex.offset]) : std::uint8_t{0};
   s.has_displacement = i.raw.disp.size != 0;
   s.displacement_at = i.raw.disp.offset;
   s.relative = memory->mem.base == ZYDIS_REGISTER_RIP;
@@ -83,14 +90,18 @@ void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memor
 const decoder* decoder::open(std::string& why) {
   static const decoder opened;
   static const bool loaded = load();
-  if (!loaded) why = "the library " QUIRE_ZYDIS_FILE ", which reads instructions, is not on this machine (Debian: apt install libzydis4.0)";
+  if (!loaded)
+    why = "the library " QUIRE_ZYDIS_FILE
+          ", which reads instructions, is not on this machine (Debian: apt install libzydis4.0)";
   return loaded ? &opened : nullptr;
 }
 
 bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, instruction& into) const noexcept {
   ZydisDecoderContext context;
   ZydisDecodedInstruction i;
-  if (!ZYAN_SUCCESS(g_zydis.instruction(&g_zydis.decoder, &context, code.data(), std::min<std::size_t>(code.size(), site::most_bytes), &i))) return false;
+  if (!ZYAN_SUCCESS(g_zydis.instruction(&g_zydis.decoder, &context, code.data(),
+                                        std::min<std::size_t>(code.size(), site::most_bytes), &i)))
+    return false;
   into = {};
   into.length = i.length;
   site& s = into.what;
@@ -101,7 +112,8 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, ins
   into.is_site = true;
   if (is_update(i)) {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT_VISIBLE];
-    const bool known = ZYAN_SUCCESS(g_zydis.operands(&g_zydis.decoder, &context, &i, operands, i.operand_count_visible));
+    const bool known =
+        ZYAN_SUCCESS(g_zydis.operands(&g_zydis.decoder, &context, &i, operands, i.operand_count_visible));
     describe(i, known ? memory_operand(i, operands) : nullptr, code.data(), s);
   } else if (i.mnemonic == ZYDIS_MNEMONIC_MFENCE) {
     s.kind = site_kind::fence;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Instructions of x86-64, by Zydis. Its library is loaded when it is needed first: a Quire without it runs, and finds no sites.
+// Instructions of x86-64, by Zydis. Its library is loaded when it is needed first: a Quire without it runs, and finds
+// no sites.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace quire::openmp::sites {
 struct instruction {
   std::uint8_t length = 0;
   bool is_site = false;
-  site what{};  ///< if it is one, with its address
-  bool jumps = false;        ///< to `target`, directly
+  site what{};         ///< if it is one, with its address
+  bool jumps = false;  ///< to `target`, directly
   std::uint64_t target = 0;
 };
 

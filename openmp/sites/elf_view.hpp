@@ -16,7 +16,8 @@ class elf_view {
  public:
   explicit elf_view(std::span<const std::byte> file) noexcept : file_(file) {
     const auto head = table<Elf64_Ehdr>(0, 1);
-    if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 || head[0].e_ident[EI_CLASS] != ELFCLASS64) return;
+    if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 || head[0].e_ident[EI_CLASS] != ELFCLASS64)
+      return;
     if (head[0].e_ident[EI_DATA] != ELFDATA2LSB || head[0].e_machine != EM_X86_64) return;
     if (head[0].e_phentsize == sizeof(Elf64_Phdr)) segments_ = table<Elf64_Phdr>(head[0].e_phoff, head[0].e_phnum);
     if (head[0].e_shentsize == sizeof(Elf64_Shdr)) sections_ = table<Elf64_Shdr>(head[0].e_shoff, head[0].e_shnum);
@@ -27,7 +28,9 @@ class elf_view {
   /// Empty if the file has not all of it.
   template <class T>
   [[nodiscard]] std::span<const T> table(std::uint64_t offset, std::uint64_t count) const noexcept {
-    if (offset > file_.size() || (reinterpret_cast<std::uintptr_t>(file_.data()) + offset) % alignof(T) != 0 || count > (file_.size() - offset) / sizeof(T)) return {};
+    if (offset > file_.size() || (reinterpret_cast<std::uintptr_t>(file_.data()) + offset) % alignof(T) != 0 ||
+        count > (file_.size() - offset) / sizeof(T))
+      return {};
     return {reinterpret_cast<const T*>(file_.data() + offset), static_cast<std::size_t>(count)};
   }
   [[nodiscard]] std::span<const Elf64_Sym> symbols(std::uint32_t type, std::span<const char>& names) const noexcept {

@@ -11,7 +11,9 @@ namespace quire::openmp::sites {
   return slash != nullptr ? slash + 1 : path;
 }
 
-[[nodiscard]] inline bool begins(const char* text, const char* with) noexcept { return strncmp(text, with, strlen(with)) == 0; }
+[[nodiscard]] inline bool begins(const char* text, const char* with) noexcept {
+  return strncmp(text, with, strlen(with)) == 0;
+}
 
 /// Where the system and its compilers have their libraries.
 [[nodiscard]] inline bool is_in_system_folder(const char* path) noexcept {
@@ -23,10 +25,13 @@ namespace quire::openmp::sites {
 
 /// Run-time libraries of languages, wherever a compiler was installed; and libquire's own.
 [[nodiscard]] inline bool is_of_a_compiler(const char* file) noexcept {
-  for (const char* name : {"ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so",
-                           "libunwind", "libgfortran.so", "libquadmath.so", "libatomic.so", "libmvec.so", "libgomp.so", "libomp.so", "libiomp5.so", "libasan.so",
-                           "libubsan.so", "libtsan.so", "liblsan.so", "libFortranRuntime", "libsvml.so", "libimf.so", "libintlc.so", "libirng.so", "libirc.so",
-                           "libquire.so", "libquire_omp.so", "linux-vdso"}) {
+  for (const char* name :
+       {"ld-linux",       "libc.so",      "libm.so",    "libdl.so",     "librt.so",          "libpthread.so",
+        "libgcc_s.so",    "libstdc++.so", "libc++.so",  "libc++abi.so", "libunwind",         "libgfortran.so",
+        "libquadmath.so", "libatomic.so", "libmvec.so", "libgomp.so",   "libomp.so",         "libiomp5.so",
+        "libasan.so",     "libubsan.so",  "libtsan.so", "liblsan.so",   "libFortranRuntime", "libsvml.so",
+        "libimf.so",      "libintlc.so",  "libirng.so", "libirc.so",    "libquire.so",       "libquire_omp.so",
+        "linux-vdso"}) {
     if (begins(file, name)) return true;
   }
   return false;
@@ -34,7 +39,8 @@ namespace quire::openmp::sites {
 
 /// What libquire itself loads, wherever it was installed, with what that needs: their data is of one node.
 [[nodiscard]] inline bool is_loaded_by_quire(const char* file) noexcept {
-  for (const char* name : {"libucp", "libucs", "libuct", "libucm", "libnuma.so", "libpmix", "libevent", "libhwloc", "libfuse3", "libibverbs", "librdmacm", "libnl-"}) {
+  for (const char* name : {"libucp", "libucs", "libuct", "libucm", "libnuma.so", "libpmix", "libevent", "libhwloc",
+                           "libfuse3", "libibverbs", "librdmacm", "libnl-"}) {
     if (begins(file, name)) return true;
   }
   return false;

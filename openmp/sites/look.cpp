@@ -35,7 +35,8 @@ file_code look_at(const decoder& by, const char* path, std::string name) {
   found.what = read_code(by, file.get());
   const site* s = first_against(found.what);
   if (s == nullptr) {
-    const auto update = std::find_if(found.what.found.begin(), found.what.found.end(), [](const site& one) { return !one.harmless; });
+    const auto update =
+        std::find_if(found.what.found.begin(), found.what.found.end(), [](const site& one) { return !one.harmless; });
     if (update != found.what.found.end()) s = &*update;
   }
   if (s != nullptr) found.function = function_at(file.get(), s->address);

@@ -13,21 +13,28 @@ struct words {
 
 words words_for(const site& s) noexcept {
   switch (s.kind) {
-    case site_kind::fence: return {"a fence", "fences", s.length == 3 ? "mfence" : "lock or"};
-    case site_kind::spin: return {"a loop that waits", "loops that wait", "pause"};
-    case site_kind::transaction: return {"a transaction", "transactions", "xbegin"};
-    default: return {"an atomic operation", "atomic operations", "lock or xchg"};
+    case site_kind::fence:
+      return {"a fence", "fences", s.length == 3 ? "mfence" : "lock or"};
+    case site_kind::spin:
+      return {"a loop that waits", "loops that wait", "pause"};
+    case site_kind::transaction:
+      return {"a transaction", "transactions", "xbegin"};
+    default:
+      return {"an atomic operation", "atomic operations", "lock or xchg"};
   }
 }
 
 /// "a fence (mfence) at 0x1234, in work", "2 fences, the first (mfence) at 0x1234, in work".
 std::string told(const file_code& f, const site& first) {
-  const auto is_such = [&first](const site& s) { return s.kind == first.kind && (s.kind != site_kind::update || is_watched(s)); };
+  const auto is_such = [&first](const site& s) {
+    return s.kind == first.kind && (s.kind != site_kind::update || is_watched(s));
+  };
   const auto count = std::count_if(f.what.found.begin(), f.what.found.end(), is_such);
   const words w = words_for(first);
   char place[100];
   std::snprintf(place, sizeof place, " (%s) at 0x%lx", w.how, static_cast<unsigned long>(first.address));
-  return (count == 1 ? std::string(w.one) : std::to_string(count) + " " + w.many + ", the first") + place + (f.function.empty() ? "" : ", in " + f.function);
+  return (count == 1 ? std::string(w.one) : std::to_string(count) + " " + w.many + ", the first") + place +
+         (f.function.empty() ? "" : ", in " + f.function);
 }
 
 /// Empty if nothing speaks against mixed memory.
@@ -46,11 +53,14 @@ std::string against(const file_code& f, bool watches) {
 bool is_watched(const site& s) noexcept { return s.kind == site_kind::update && !s.harmless; }
 
 const site* first_against(const code& c) noexcept {
-  const auto found = std::find_if(c.found.begin(), c.found.end(), [](const site& s) { return s.kind != site_kind::update; });
+  const auto found =
+      std::find_if(c.found.begin(), c.found.end(), [](const site& s) { return s.kind != site_kind::update; });
   return found == c.found.end() ? nullptr : &*found;
 }
 
-std::size_t updates_in(const code& c) noexcept { return static_cast<std::size_t>(std::count_if(c.found.begin(), c.found.end(), is_watched)); }
+std::size_t updates_in(const code& c) noexcept {
+  return static_cast<std::size_t>(std::count_if(c.found.begin(), c.found.end(), is_watched));
+}
 
 verdict decide(std::span<const file_code> files, bool watches) {
   verdict v;
@@ -60,9 +70,10 @@ verdict decide(std::span<const file_code> files, bool watches) {
     v.watched += updates_in(f.what);
   }
   v.mixed = true;
-  v.why = v.watched == 0   ? "the program has no atomic operations, fences or flushes"
-          : v.watched == 1 ? "its atomic operation is watched, and it has no fences or flushes"
-                           : "its " + std::to_string(v.watched) + " atomic operations are watched, and it has no fences or flushes";
+  v.why = v.watched == 0 ? "the program has no atomic operations, fences or flushes"
+          : v.watched == 1
+              ? "its atomic operation is watched, and it has no fences or flushes"
+              : "its " + std::to_string(v.watched) + " atomic operations are watched, and it has no fences or flushes";
   return v;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which memory `--memory auto` takes for a program, by what stands in its code, and why, in a sentence for people.
 //
-//   nothing                 mixed: threads meet by OpenMP's constructs and locks only, or by plain variables, which nobody can see
-//   updates                 mixed, if each of them can be made to look first where it goes (../watch), as a large object would lose them
-//   a fence, a flush, a     sequential: the program has flags of its own, which are plain loads and stores, and may lie in a large object
-//   loop that waits
-//   what cannot be read     sequential
+//   nothing                 mixed: threads meet by OpenMP's constructs and locks only, or by plain variables, which
+//   nobody can see updates                 mixed, if each of them can be made to look first where it goes (../watch),
+//   as a large object would lose them a fence, a flush, a     sequential: the program has flags of its own, which are
+//   plain loads and stores, and may lie in a large object loop that waits what cannot be read     sequential
 #pragma once
 
 #include <optional>
@@ -29,7 +28,7 @@ struct file_code {
 
 struct verdict {
   bool mixed = false;
-  std::string why{};          ///< after "mixed, as " or "sequential, as "
+  std::string why{};        ///< after "mixed, as " or "sequential, as "
   std::size_t watched = 0;  ///< updates that have to be watched, if it is mixed
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handlers of atexit(3) and at_quick_exit(3), and destructors of static objects, which a thread registers where it comes first: they run on node 0, wherever that was.
+// Handlers of atexit(3) and at_quick_exit(3), and destructors of static objects, which a thread registers where it
+// comes first: they run on node 0, wherever that was.
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/team/team.hpp"
@@ -23,11 +24,14 @@ int keep(const last_call& l) noexcept {
 }
 
 int keep_on_node_0(last_call& l) noexcept {
-  const bool done = run_on(0, [](void* at) -> void* {
-    auto& asked = *static_cast<last_call*>(at);
-    asked.error = keep(asked);
-    return nullptr;
-  }, &l);
+  const bool done = run_on(
+      0,
+      [](void* at) -> void* {
+        auto& asked = *static_cast<last_call*>(at);
+        asked.error = keep(asked);
+        return nullptr;
+      },
+      &l);
   return done ? l.error : -1;
 }
 

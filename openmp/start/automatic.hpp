@@ -5,10 +5,11 @@ namespace quire::openmp {
 
 struct memory_choice {
   bool mixed = false;
-  char why[600] = {};         ///< after "as"
+  char why[600] = {};  ///< after "as"
 };
-/// What `--memory auto` takes for this program: its executable and libraries are looked at as they are loaded, and if the memory is mixed, their updates are
-/// watched from then on (watch/patch.hpp). The same on all nodes that have the same files. Before anything of the program runs.
+/// What `--memory auto` takes for this program: its executable and libraries are looked at as they are loaded, and if
+/// the memory is mixed, their updates are watched from then on (watch/patch.hpp). The same on all nodes that have the
+/// same files. Before anything of the program runs.
 [[nodiscard]] memory_choice choose_by_code();
 /// For memory that is mixed whatever the code shows. False: some updates are not watched, or not known.
 [[nodiscard]] bool watch_what_can_be();

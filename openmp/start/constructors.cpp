@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those of the executable are left to us by __libc_start_main. Those of libraries the dynamic linker would run on each node, before the job begins,
-// where they would leave private memory in static data. It finds them by the library's dynamic section. This library is the first to be initialised
+// Those of the executable are left to us by __libc_start_main. Those of libraries the dynamic linker would run on each
+// node, before the job begins, where they would leave private memory in static data. It finds them by the library's
+// dynamic section. This library is the first to be initialised
 // (-z initfirst), and gives it functions instead that do nothing but note the order.
 #include "openmp/start/constructors.hpp"
 
@@ -50,7 +51,8 @@ std::uint64_t value(const module& of, std::int64_t tag) noexcept {
 }
 /// Addresses of a dynamic section are counted from the module's base.
 void point(const module& of, std::int64_t tag, const void* to) noexcept {
-  if (auto* const entry = of.entry(tag); entry != nullptr) entry->d_un.d_ptr = reinterpret_cast<std::uint64_t>(to) - of.base;
+  if (auto* const entry = of.entry(tag); entry != nullptr)
+    entry->d_un.d_ptr = reinterpret_cast<std::uint64_t>(to) - of.base;
 }
 void set(const module& of, std::int64_t tag, std::uint64_t to) noexcept {
   if (auto* const entry = of.entry(tag); entry != nullptr) entry->d_un.d_val = to;
@@ -60,7 +62,8 @@ bool let_write(const module& of) noexcept {
   constexpr std::uint64_t page = 4096;
   const ElfW(Dyn)* end = of.dynamic;
   while (end->d_tag != DT_NULL) ++end;
-  const auto first = reinterpret_cast<std::uint64_t>(of.dynamic) / page * page, last = reinterpret_cast<std::uint64_t>(end + 1);
+  const auto first = reinterpret_cast<std::uint64_t>(of.dynamic) / page * page,
+             last = reinterpret_cast<std::uint64_t>(end + 1);
   return ::mprotect(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_WRITE) == 0;
 }
 
@@ -127,7 +130,8 @@ int find_late(dl_phdr_info* info, std::size_t, void* argument) {
   auto& late = *static_cast<std::array<module, most>*>(argument);
   const auto known = modules();
   const module m = describe(*info);
-  if (!m.programs || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; })) return 0;
+  if (!m.programs || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; }))
+    return 0;
   const auto room = std::find_if(late.begin(), late.end(), [](const module& l) { return l.dynamic == nullptr; });
   if (room != late.end() && m.dynamic != nullptr && let_write(m)) *room = m;
   return 0;

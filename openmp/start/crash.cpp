@@ -23,9 +23,11 @@ void say(std::uint64_t address) noexcept {
   if (node < 0 || node == job().node) return;
   char line[400];
   const int length = std::snprintf(line, sizeof line,
-                                   "quire: OpenMP: node %d has accessed 0x%lx, private memory of node %d: %s are of the node that has made them (openmp/README.md)\n",
+                                   "quire: OpenMP: node %d has accessed 0x%lx, private memory of node %d: %s are of "
+                                   "the node that has made them (openmp/README.md)\n",
                                    job().node, static_cast<unsigned long>(address), node,
-                                   thread_of >= 0 ? "thread-local variables of libraries" : "streams (FILE), handles of libc, and mappings of files");
+                                   thread_of >= 0 ? "thread-local variables of libraries"
+                                                  : "streams (FILE), handles of libc, and mappings of files");
   (void)!::write(2, line, static_cast<std::size_t>(length));
 }
 

@@ -6,13 +6,15 @@
 
 namespace quire::openmp {
 
-/// Before the job starts: SIGSEGV and SIGBUS that nobody else handles come here. A handler of the program's own takes its place.
+/// Before the job starts: SIGSEGV and SIGBUS that nobody else handles come here. A handler of the program's own takes
+/// its place.
 void explain_crashes() noexcept;
 /// From now on a thread that finds no shared memory any more sleeps, and ends with the process: all but the caller.
 void stop_others_at_faults() noexcept;
 
-/// Collective: what libc and the system give a node from now on, and no other node may use, lies at addresses of this node's own. An access of another
-/// node ends that with a line, and finds no other memory there. Where the system refuses it, nothing is changed.
+/// Collective: what libc and the system give a node from now on, and no other node may use, lies at addresses of this
+/// node's own. An access of another node ends that with a line, and finds no other memory there. Where the system
+/// refuses it, nothing is changed.
 void separate_private_memory();
 /// The node whose private memory an address lies in; -1: none's.
 [[nodiscard]] int node_of_private(std::uint64_t address) noexcept;

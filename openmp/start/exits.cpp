@@ -101,7 +101,8 @@ void exit_on_node_0(int status, exit_kind how) noexcept {
   std::uint64_t expected = 0;
   int done = 0;
   const std::uint64_t asked = std::uint64_t{static_cast<std::uint32_t>(status)} + 1;
-  (void)!quire_compare_exchange(&shared().exit_status, &expected, how == exit_kind::quick ? asked | quick_exit_bit : asked, &done);
+  (void)!quire_compare_exchange(&shared().exit_status, &expected,
+                                how == exit_kind::quick ? asked | quick_exit_bit : asked, &done);
   for (;;) ::pause();
 }
 

@@ -9,7 +9,8 @@ void watch_for_exits() noexcept;
 /// Before the job ends.
 void stop_watching() noexcept;
 [[nodiscard]] bool is_exit_watcher() noexcept;
-/// A thread of another node has called it, or quick_exit(3): node 0 ends the program. What this node has written comes first. Or another thread was first.
+/// A thread of another node has called it, or quick_exit(3): node 0 ends the program. What this node has written comes
+/// first. Or another thread was first.
 enum class exit_kind { full, quick };
 [[noreturn]] void exit_on_node_0(int status, exit_kind how = exit_kind::full) noexcept;
 

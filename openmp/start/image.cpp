@@ -55,20 +55,24 @@ summary summary_of(const module& m) noexcept {
 void compare_one(const module* own) {
   const summary mine = own != nullptr ? summary_of(*own) : summary{};
   summary first = mine;
-  if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK)
+    fail("nodes cannot compare their programs", why);
   if (std::memcmp(&first, &mine, sizeof mine) == 0) return;
   char line[300];
   const char* const name = mine.file[0] != 0 ? mine.file : "nothing";
   constexpr const char* wanted = "all nodes need the same program, libraries and system libraries";
   if (std::strcmp(first.file, mine.file) != 0) {
-    std::snprintf(line, sizeof line, "node %d: %s is loaded in the place of node 0's %s; %s", quire_node(), name, first.file[0] != 0 ? first.file : "nothing", wanted);
+    std::snprintf(line, sizeof line, "node %d: %s is loaded in the place of node 0's %s; %s", quire_node(), name,
+                  first.file[0] != 0 ? first.file : "nothing", wanted);
   } else {
-    std::snprintf(line, sizeof line, "node %d: %s %s than on node 0; %s", quire_node(), name, first.base != mine.base ? "lies elsewhere" : "is another build", wanted);
+    std::snprintf(line, sizeof line, "node %d: %s %s than on node 0; %s", quire_node(), name,
+                  first.base != mine.base ? "lies elsewhere" : "is another build", wanted);
   }
   fail(line, QUIRE_INVALID);
 }
 
-void share(const module& m, std::uint64_t first, std::uint64_t end, quire_consistency consistency, std::uint64_t unit = 4096) {
+void share(const module& m, std::uint64_t first, std::uint64_t end, quire_consistency consistency,
+           std::uint64_t unit = 4096) {
   if (first >= end) return;
   quire_region_options how{};
   how.size = sizeof how;
@@ -123,9 +127,14 @@ void tell_mode() {
     std::fprintf(stderr, "quire: OpenMP: memory is sequential, as %s\n", why);
     return;
   }
-  std::fprintf(stderr, "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB, and blocks of the heap from %lu KiB on have release consistency%s\n", *why != 0 ? ", as " : "", why,
-               g_large.count, static_cast<unsigned long>(g_large.bytes >> 10), static_cast<unsigned long>(least_large_bytes >> 10),
-               g_large.count == 0 ? " (static objects of that size would have, too, that are in the symbol table)" : is_watched() ? "; flags in them, which are plain variables, would go wrong" : "; atomic operations and flags in them would go wrong");
+  std::fprintf(stderr,
+               "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB, and blocks of the heap from %lu KiB "
+               "on have release consistency%s\n",
+               *why != 0 ? ", as " : "", why, g_large.count, static_cast<unsigned long>(g_large.bytes >> 10),
+               static_cast<unsigned long>(least_large_bytes >> 10),
+               g_large.count == 0 ? " (static objects of that size would have, too, that are in the symbol table)"
+               : is_watched()     ? "; flags in them, which are plain variables, would go wrong"
+                                  : "; atomic operations and flags in them would go wrong");
 }
 
 }  // namespace
@@ -142,7 +151,8 @@ void compare_modules() {
   }
   const auto sum = static_cast<std::int64_t>(all >> 2);
   std::int64_t values[] = {sum, -sum, number};
-  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK)
+    fail("nodes cannot compare their programs", why);
   if (values[0] == -values[1]) return;
   std::int64_t compared = 0;
   for (const module& m : modules()) {
@@ -157,8 +167,11 @@ void share_static_data() {
   for (const module& m : modules()) {
     if (!m.programs) continue;
     if (m.thread_data_bytes != 0 && m.name[0] != 0 && quire_node() == 0 && quire_nodes() > 1) {
-      std::fprintf(stderr, "quire: OpenMP: the library %s has threadprivate (or thread_local) variables: each thread has its own, but copyin and copyprivate of "
-                   "them, and pointers to them, do not reach other nodes (those of the executable do)\n", file_of(m));
+      std::fprintf(stderr,
+                   "quire: OpenMP: the library %s has threadprivate (or thread_local) variables: each thread has its "
+                   "own, but copyin and copyprivate of "
+                   "them, and pointers to them, do not reach other nodes (those of the executable do)\n",
+                   file_of(m));
     }
     share(m);
   }
@@ -167,7 +180,8 @@ void share_static_data() {
 
 bool in_static_data(const void* at) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count), [address](const range& r) { return address - r.first < r.bytes; });
+  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count),
+                     [address](const range& r) { return address - r.first < r.bytes; });
 }
 
 /// What large objects hold is of no use after the program's own destructors: no node fetches that at the end.
@@ -175,7 +189,8 @@ void close_static_data() noexcept {
   g_count = 0;
   for (const module& m : modules()) {
     if (!m.programs || m.data_first() >= m.data_end() || m.end == 0) continue;
-    for (const large_object& o : large_objects(m)) (void)!quire_region_forget(reinterpret_cast<const void*>(o.first), o.bytes);
+    for (const large_object& o : large_objects(m))
+      (void)!quire_region_forget(reinterpret_cast<const void*>(o.first), o.bytes);
   }
 }
 

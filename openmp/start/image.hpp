@@ -6,8 +6,8 @@ namespace quire::openmp {
 
 /// Collective: ends the node that has other modules than node 0, or has them elsewhere.
 void compare_modules();
-/// Collective: the static data of the program and of its own libraries, but for what is read-only after relocation, is shared from now on, as node 0
-/// has it.
+/// Collective: the static data of the program and of its own libraries, but for what is read-only after relocation, is
+/// shared from now on, as node 0 has it.
 void share_static_data();
 /// Whether an address lies in static data that is shared. In any context.
 [[nodiscard]] bool in_static_data(const void* at) noexcept;

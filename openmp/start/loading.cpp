@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dlopen(3) during the run: one node would have the library, whose static data the others lack. It is refused by name; the system's libraries, which are
-// private anyway, may be loaded.
+// dlopen(3) during the run: one node would have the library, whose static data the others lack. It is refused by name;
+// the system's libraries, which are private anyway, may be loaded.
 //
-// The dynamic linker looks for a bare name where its caller says, and must not notice this function: the jump at its end leaves the caller's return
-// address. Such a library is looked at when the next region begins or ends.
+// The dynamic linker looks for a bare name where its caller says, and must not notice this function: the jump at its
+// end leaves the caller's return address. Such a library is looked at when the next region begins or ends.
 #include "openmp/start/loading.hpp"
 
 #include <link.h>
@@ -35,9 +35,14 @@ int note_known(dl_phdr_info* info, std::size_t, void*) {
 
 int refuse_new(dl_phdr_info* info, std::size_t, void*) {
   const auto end = g_known.begin() + static_cast<std::ptrdiff_t>(g_count);
-  if (info->dlpi_name[0] == 0 || !is_programs_own(info->dlpi_name) || std::find(g_known.begin(), end, info->dlpi_addr) != end) return 0;
+  if (info->dlpi_name[0] == 0 || !is_programs_own(info->dlpi_name) ||
+      std::find(g_known.begin(), end, info->dlpi_addr) != end)
+    return 0;
   char line[400];
-  std::snprintf(line, sizeof line, "the program loads %s during the run (dlopen), and other nodes have nothing of it: link the program with it", info->dlpi_name);
+  std::snprintf(
+      line, sizeof line,
+      "the program loads %s during the run (dlopen), and other nodes have nothing of it: link the program with it",
+      info->dlpi_name);
   fail(line, QUIRE_UNSUPPORTED);
 }
 

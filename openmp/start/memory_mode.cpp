@@ -20,7 +20,8 @@ memory_choice g_choice;  ///< of `auto`
 void keep_heap_sequential() noexcept {
   const char* const asked = std::getenv("QUIRE_CONSISTENCY");
   if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
-  fail("QUIRE_CONSISTENCY is set, and the heap of programs with OpenMP has sequential consistency: unset it", QUIRE_BAD_OPTION);
+  fail("QUIRE_CONSISTENCY is set, and the heap of programs with OpenMP has sequential consistency: unset it",
+       QUIRE_BAD_OPTION);
 }
 
 }  // namespace
@@ -43,12 +44,15 @@ void choose_memory() noexcept {
 
 void compare_memory() {
   std::int64_t values[] = {g_mixed ? 1 : 0, g_mixed ? 0 : 1, g_watched ? 0 : 1};
-  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK)
+    fail("nodes cannot compare their programs", why);
   if (values[2] != 0) g_watched = false;  // what one node cannot watch goes wrong: a line says so
   if (values[0] == 0 || values[1] == 0) return;
   char line[800];
-  std::snprintf(line, sizeof line, "node %d has %s memory%s%s, and other nodes have not: ask for --memory sequential, or mixed, on all of them", quire_node(), g_mixed ? "mixed" : "sequential",
-                g_choice.why[0] == 0 ? "" : ", as ", g_choice.why);
+  std::snprintf(
+      line, sizeof line,
+      "node %d has %s memory%s%s, and other nodes have not: ask for --memory sequential, or mixed, on all of them",
+      quire_node(), g_mixed ? "mixed" : "sequential", g_choice.why[0] == 0 ? "" : ", as ", g_choice.why);
   fail(line, QUIRE_INVALID);
 }
 

@@ -28,10 +28,12 @@ void add_build_id(std::uint64_t& sum, const std::byte* notes, std::uint64_t byte
   while (bytes >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) head;
     memcpy(&head, notes, sizeof head);
-    const std::uint64_t name = (head.n_namesz + 3u) / 4 * 4, value = (head.n_descsz + 3u) / 4 * 4, all = sizeof head + name + value;
+    const std::uint64_t name = (head.n_namesz + 3u) / 4 * 4, value = (head.n_descsz + 3u) / 4 * 4,
+                        all = sizeof head + name + value;
     if (all > bytes) return;
     if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && memcmp(notes + sizeof head, "GNU", 4) == 0) {
-      for (std::uint64_t i = 0; i < head.n_descsz; ++i) add(sum, static_cast<std::uint64_t>(notes[sizeof head + name + i]));
+      for (std::uint64_t i = 0; i < head.n_descsz; ++i)
+        add(sum, static_cast<std::uint64_t>(notes[sizeof head + name + i]));
       return;
     }
     notes += all;
@@ -39,7 +41,7 @@ void add_build_id(std::uint64_t& sum, const std::byte* notes, std::uint64_t byte
   }
 }
 
-void look_at(module& of, const ElfW(Phdr)& h) noexcept {
+void look_at(module& of, const ElfW(Phdr) & h) noexcept {
   const std::uint64_t first = of.base + h.p_vaddr, end = first + h.p_memsz;
   if (h.p_type == PT_DYNAMIC) of.dynamic = reinterpret_cast<ElfW(Dyn)*>(first);
   if (h.p_type == PT_GNU_RELRO && end > of.after_relocation) of.after_relocation = end;
@@ -89,14 +91,16 @@ void leave_out_needed_by(const module& of, int depth) noexcept {
 
 }  // namespace
 
-ElfW(Dyn)* module::entry(std::int64_t tag) const noexcept {
+ElfW(Dyn) * module::entry(std::int64_t tag) const noexcept {
   for (ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
     if (d->d_tag == tag) return d;
   }
   return nullptr;
 }
 
-std::uint64_t module::data_first() const noexcept { return (after_relocation > first_writable ? after_relocation : first_writable) / page * page; }
+std::uint64_t module::data_first() const noexcept {
+  return (after_relocation > first_writable ? after_relocation : first_writable) / page * page;
+}
 std::uint64_t module::data_end() const noexcept { return (end + page - 1) / page * page; }
 
 module describe(const dl_phdr_info& info) noexcept {
@@ -104,13 +108,15 @@ module describe(const dl_phdr_info& info) noexcept {
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
-  of.known = of.name[0] != 0 && (sites::is_of_a_compiler(last_part(of.name)) || sites::is_loaded_by_quire(last_part(of.name)));
+  of.known =
+      of.name[0] != 0 && (sites::is_of_a_compiler(last_part(of.name)) || sites::is_loaded_by_quire(last_part(of.name)));
   of.programs = of.name[0] == 0 || is_programs_own(of.name);
   return of;
 }
 
 bool is_programs_own(const char* path) noexcept {
-  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)) && !sites::is_loaded_by_quire(last_part(path));
+  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)) &&
+         !sites::is_loaded_by_quire(last_part(path));
 }
 
 std::span<module> modules() noexcept {

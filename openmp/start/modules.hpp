@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executable and its libraries as the dynamic linker has mapped them at the start. What is loaded later, by Quire or by dlopen(3), is not among them.
+// The executable and its libraries as the dynamic linker has mapped them at the start. What is loaded later, by Quire
+// or by dlopen(3), is not among them.
 #pragma once
 
 #include <link.h>
@@ -15,15 +16,16 @@ struct module {
   std::uint64_t first_writable = ~std::uint64_t{0}, after_relocation = 0, end = 0;
   std::uint64_t code_first = 0, code_end = 0;
   std::uint64_t sum = 0;  ///< of its build-id and of where its parts lie
-  ElfW(Dyn)* dynamic = nullptr;
-  const void* thread_data = nullptr;     ///< what its thread-local variables begin with
-  std::uint64_t thread_data_bytes = 0;   ///< 0: it has none
+  ElfW(Dyn) * dynamic = nullptr;
+  const void* thread_data = nullptr;    ///< what its thread-local variables begin with
+  std::uint64_t thread_data_bytes = 0;  ///< 0: it has none
   std::uint64_t thread_data_alignment = 1;
-  bool known = false;  ///< libc's, a compiler's or Quire's: its code does nothing to the program's memory that Quire does not know
+  bool known = false;     ///< libc's, a compiler's or Quire's: its code does nothing to the program's memory that Quire
+                          ///< does not know
   bool programs = false;  ///< the executable, or a library of the program's own: neither the system's nor Quire's
 
   /// An entry of its dynamic section; null if there is none.
-  [[nodiscard]] ElfW(Dyn)* entry(std::int64_t tag) const noexcept;
+  [[nodiscard]] ElfW(Dyn) * entry(std::int64_t tag) const noexcept;
   /// Whole pages that are written after relocation.
   [[nodiscard]] std::uint64_t data_first() const noexcept;
   [[nodiscard]] std::uint64_t data_end() const noexcept;

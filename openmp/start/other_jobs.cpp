@@ -26,7 +26,9 @@ bool needs_quire(const module& m) noexcept {
   return false;
 }
 
-bool is_of_mpi(const module& m) noexcept { return strncmp(file_of(m), "libmpi", 6) == 0 || strncmp(file_of(m), "liboshmem", 9) == 0; }
+bool is_of_mpi(const module& m) noexcept {
+  return strncmp(file_of(m), "libmpi", 6) == 0 || strncmp(file_of(m), "liboshmem", 9) == 0;
+}
 
 }  // namespace
 
@@ -35,8 +37,10 @@ void refuse_other_jobs() noexcept {
     const bool quire = m.programs && m.dynamic != nullptr && needs_quire(m);
     if (!quire && !is_of_mpi(m)) continue;
     char line[400];
-    std::snprintf(line, sizeof line, "the program's library %s %s: its threads are not placed on nodes; write env before the program, to start copies", file_of(m),
-                  quire ? "uses Quire itself" : "is of MPI");
+    std::snprintf(line, sizeof line,
+                  "the program's library %s %s: its threads are not placed on nodes; write env before the program, to "
+                  "start copies",
+                  file_of(m), quire ? "uses Quire itself" : "is of MPI");
     fail(line, QUIRE_UNSUPPORTED);
   }
 }

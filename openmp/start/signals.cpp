@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handlers of the program run on the alternate stack that Quire gives each thread: the kernel cannot put a signal's frame on a shared stack whose page
-// is elsewhere. Async-signal-safe.
+// Handlers of the program run on the alternate stack that Quire gives each thread: the kernel cannot put a signal's
+// frame on a shared stack whose page is elsewhere. Async-signal-safe.
 #include "openmp/start/signals.hpp"
 
 #include <dlfcn.h>
@@ -57,7 +57,8 @@ int install(int number, const struct sigaction* now, struct sigaction* before, c
 }
 
 sighandler_t replace(int number, sighandler_t handler, int flags, const void* caller) noexcept {
-  struct sigaction now {}, before {};
+  struct sigaction now {
+  }, before{};
   now.sa_handler = handler;
   now.sa_flags = flags;
   return install(number, &now, &before, caller) == 0 ? before.sa_handler : SIG_ERR;
@@ -85,8 +86,18 @@ void repeat_actions() noexcept {
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
-QUIRE_EXPORT int sigaction(int number, const struct sigaction* now, struct sigaction* before) noexcept { return install(number, now, before, QUIRE_CALLER); }
-QUIRE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART, QUIRE_CALLER); }
-QUIRE_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART, QUIRE_CALLER); }
-QUIRE_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER); }
-QUIRE_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER); }
+QUIRE_EXPORT int sigaction(int number, const struct sigaction* now, struct sigaction* before) noexcept {
+  return install(number, now, before, QUIRE_CALLER);
+}
+QUIRE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
+  return replace(number, handler, SA_RESTART, QUIRE_CALLER);
+}
+QUIRE_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
+  return replace(number, handler, SA_RESTART, QUIRE_CALLER);
+}
+QUIRE_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
+  return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER);
+}
+QUIRE_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+  return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER);
+}

@@ -39,7 +39,9 @@ void point_to_private(const module& of) noexcept {
   for (std::uint64_t i = 0; i < value(of, DT_RELASZ) / sizeof(ElfW(Rela)); ++i) {
     const ElfW(Rela)& r = relocations[i];
     const auto kind = ELF64_R_TYPE(r.r_info);
-    if ((kind != R_X86_64_GLOB_DAT && kind != R_X86_64_64) || strcmp(texts + symbols[ELF64_R_SYM(r.r_info)].st_name, name) != 0) continue;
+    if ((kind != R_X86_64_GLOB_DAT && kind != R_X86_64_64) ||
+        strcmp(texts + symbols[ELF64_R_SYM(r.r_info)].st_name, name) != 0)
+      continue;
     const std::uint64_t at = of.base + r.r_offset;
     set(reinterpret_cast<std::uint64_t*>(at), reinterpret_cast<std::uint64_t>(&g_never), at < of.after_relocation);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program begins on all nodes, and its main() runs on node 0.
 //
-//   the dynamic linker, on each node      constructors of the system's libraries; then __libc_start_main, which is the one below
-//   1  addresses are the same on all nodes, or the program begins anew without random ones
-//   2  libc is started with no constructors of the program, and with lead() for main()
-//   3  lead() starts Quire, and shares the program's static data as node 0 has it
-//   4  node 0 runs constructors of the program and of its libraries, and main() on a shared stack; other nodes serve regions
-//   5  exit() on node 0: its handlers and destructors run while others still serve; then the job ends
+//   the dynamic linker, on each node      constructors of the system's libraries; then __libc_start_main, which is the
+//   one below 1  addresses are the same on all nodes, or the program begins anew without random ones 2  libc is started
+//   with no constructors of the program, and with lead() for main() 3  lead() starts Quire, and shares the program's
+//   static data as node 0 has it 4  node 0 runs constructors of the program and of its libraries, and main() on a
+//   shared stack; other nodes serve regions 5  exit() on node 0: its handlers and destructors run while others still
+//   serve; then the job ends
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -65,7 +65,7 @@ struct program {
   char** environment = nullptr;
 };
 program g_program;
-bool g_running = false;  ///< a job, on node 0
+bool g_running = false;                   ///< a job, on node 0
 std::atomic<bool> g_exits_within{false};  ///< exit(3) was called in a region
 int g_status = 0;
 bool g_in_job = false;
@@ -76,7 +76,8 @@ void without_random_addresses() noexcept {
   const int now = ::personality(0xffffffff);
   if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
   if (::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) {
-    fail("the system lets no program have the same addresses on all nodes (personality(2), ADDR_NO_RANDOMIZE)", QUIRE_UNSUPPORTED);
+    fail("the system lets no program have the same addresses on all nodes (personality(2), ADDR_NO_RANDOMIZE)",
+         QUIRE_UNSUPPORTED);
   }
   ::execv("/proc/self/exe", g_program.arguments);
   fail("the program cannot be started again", QUIRE_SYSTEM);
@@ -87,7 +88,8 @@ char** share_texts(char** texts, std::size_t count) noexcept {
   std::size_t bytes = (count + 1) * sizeof(char*);
   for (std::size_t i = 0; i < count; ++i) bytes += std::strlen(texts[i]) + 1;
   void* at = nullptr;
-  if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK) fail("no shared memory for the arguments", why);
+  if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK)
+    fail("no shared memory for the arguments", why);
   auto** const shared = static_cast<char**>(at);
   char* next = reinterpret_cast<char*>(shared + count + 1);
   for (std::size_t i = 0; i < count; ++i) {
@@ -132,14 +134,18 @@ std::size_t main_stack_bytes() noexcept {
   return limit.rlim_cur > most ? most : static_cast<std::size_t>(limit.rlim_cur) / 4096 * 4096;
 }
 
-/// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves, and gets the signals.
+/// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves,
+/// and gets the signals.
 void serve_in_place() noexcept {
   if (!has_thread_data()) return serve();
   make_places(first_places() * job().nodes);
-  start_thread_at(0, [](void*) -> void* {
-    serve();
-    return nullptr;
-  }, nullptr, false);
+  start_thread_at(
+      0,
+      [](void*) -> void* {
+        serve();
+        return nullptr;
+      },
+      nullptr, false);
   sigset_t others;
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
@@ -147,7 +153,8 @@ void serve_in_place() noexcept {
   wait_for_lead();
 }
 
-/// libc calls exit(3) itself, past the one below, for err(3), error(3) and at the end of main(). Behind the program's own handlers.
+/// libc calls exit(3) itself, past the one below, for err(3), error(3) and at the end of main(). Behind the program's
+/// own handlers.
 void note_exit(int status, void*) noexcept {
   if (!g_in_job) return;
   if (job().node != 0) exit_on_node_0(status);
@@ -250,11 +257,14 @@ void end_job_on_private_stack() noexcept {
   if (!g_running) return;
   g_running = false;
   if (!in_heap(__builtin_frame_address(0)) || private_stack() == nullptr) return end_job_on_private_stack();
-  call_on(private_stack(), [](void*) {
-    end_job_on_private_stack();
-    (void)QUIRE_NEXT(fflush)(nullptr);
-    ::_exit(g_status);  // the stack that it would return to is no more
-  }, nullptr);
+  call_on(
+      private_stack(),
+      [](void*) {
+        end_job_on_private_stack();
+        (void)QUIRE_NEXT(fflush)(nullptr);
+        ::_exit(g_status);  // the stack that it would return to is no more
+      },
+      nullptr);
 }
 
 }  // namespace
@@ -264,8 +274,8 @@ using namespace quire::openmp;
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
-QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** arguments, init_function init, void (*fini)(), void (*linker_fini)(),
-                                   void* stack_end) {
+QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** arguments, init_function init, void (*fini)(),
+                                   void (*linker_fini)(), void* stack_end) {
   using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
   const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   g_program = {run, init, count, arguments, nullptr};
@@ -273,10 +283,12 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
 
-/// Streams of C++ write through stdio, which each node has for itself. Buffers of their own would be shared objects that only one node has made.
+/// Streams of C++ write through stdio, which each node has for itself. Buffers of their own would be shared objects
+/// that only one node has made.
 QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 
-/// Handlers and destructors run on the private stack, from which the job can end. In a region those of node 0 run, on a stack that is nobody's.
+/// Handlers and destructors run on the private stack, from which the job can end. In a region those of node 0 run, on a
+/// stack that is nobody's.
 QUIRE_EXPORT void exit(int status) {
   using exit_function = void (*)(int);
   static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
@@ -297,7 +309,8 @@ QUIRE_EXPORT void exit(int status) {
   }
   c = {real, g_status = status};
   if (in_heap(__builtin_frame_address(0)) && private_stack() != nullptr && job().node == 0) {
-    call_on(private_stack(), [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
+    call_on(
+        private_stack(), [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
   }
   real(status);
   __builtin_unreachable();

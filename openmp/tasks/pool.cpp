@@ -17,7 +17,8 @@ bool is_below(const task& t, const task& above) noexcept {
 /// Of a task that names an address twice the stronger one counts.
 std::vector<dependence, private_allocator<dependence>> merged(std::span<const dependence> on) {
   std::vector<dependence, private_allocator<dependence>> all(on.begin(), on.end());
-  std::stable_sort(all.begin(), all.end(), [](const dependence& a, const dependence& b) { return std::less<>{}(a.address, b.address); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const dependence& a, const dependence& b) { return std::less<>{}(a.address, b.address); });
   std::size_t kept = 0;
   for (const dependence& d : all) {
     if (kept == 0 || all[kept - 1].address != d.address) {
@@ -126,7 +127,9 @@ task* pool::take_below(task& waiting) noexcept {
   return nullptr;
 }
 
-task* pool::take_of(group& g, task& waiting) noexcept { return !g.ready.empty() ? take(g.ready.newest()) : take_below(waiting); }
+task* pool::take_of(group& g, task& waiting) noexcept {
+  return !g.ready.empty() ? take(g.ready.newest()) : take_below(waiting);
+}
 
 void pool::end_body(task& t) noexcept {
   t.body_done = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of a team that are at home on one node: which may run, and what their ends bring about. A pure machine: it calls nobody and waits for
-// nothing. The driver (team/tasking.cpp) holds a lock around each call; bodies run outside of it. README.md says who may take what.
+// The tasks of a team that are at home on one node: which may run, and what their ends bring about. A pure machine: it
+// calls nobody and waits for nothing. The driver (team/tasking.cpp) holds a lock around each call; bodies run outside
+// of it. README.md says who may take what.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ class pool {
   [[nodiscard]] task* take_below(task& waiting) noexcept;
   /// For a thread whose task `waiting` waits for a taskgroup.
   [[nodiscard]] task* take_of(group& g, task& waiting) noexcept;
-  /// For another node: the oldest task, which has most below it. It runs elsewhere; ended_elsewhere() and left() follow.
+  /// For another node: the oldest task, which has most below it. It runs elsewhere; ended_elsewhere() and left()
+  /// follow.
   [[nodiscard]] task* take_away() noexcept;
 
   /// The body of a task has returned. It finishes, unless its event is open.
@@ -37,7 +39,8 @@ class pool {
   /// ... and now all its descendants have finished there, too.
   void left_elsewhere(task& t) noexcept;
 
-  /// A task from another node begins a group of its own here, which has an origin, below a record that stands for the other node.
+  /// A task from another node begins a group of its own here, which has an origin, below a record that stands for the
+  /// other node.
   void add_from_elsewhere(task& t, task& stand_in, group& its) noexcept;
   /// It is not empty until it is let go.
   static void hold(group& g) noexcept { ++g.tasks; }

@@ -32,7 +32,11 @@ class task_list {
 
 /// What a task does with an address that its siblings may name, too.
 struct dependence {
-  enum class kind : std::uint8_t { in, out, set };  ///< `set` is inoutset; mutexinoutset is out: its tasks take turns in the order of their making
+  enum class kind : std::uint8_t {
+    in,
+    out,
+    set
+  };  ///< `set` is inoutset; mutexinoutset is out: its tasks take turns in the order of their making
   const void* address = nullptr;
   kind how = kind::out;
 };
@@ -43,7 +47,8 @@ struct place {
   dependence::kind how = dependence::kind::out;
   task_vector front, before;
 };
-using place_table = std::unordered_map<const void*, place, std::hash<const void*>, std::equal_to<>, private_allocator<std::pair<const void* const, place>>>;
+using place_table = std::unordered_map<const void*, place, std::hash<const void*>, std::equal_to<>,
+                                       private_allocator<std::pair<const void* const, place>>>;
 
 struct group;
 
@@ -56,9 +61,9 @@ struct task {
   std::uint64_t missing = 0;     ///< tasks that must finish first
   bool queued = false;           ///< it may be taken when nothing is missing
   bool body_done = false, finished = false;
-  bool event_open = false;       ///< it does not finish before its event is fulfilled
+  bool event_open = false;  ///< it does not finish before its event is fulfilled
   task_vector successors;
-  place_table* places = nullptr; ///< what its children depend on
+  place_table* places = nullptr;  ///< what its children depend on
   task_list<&task::in_siblings> ready_children;
 };
 
@@ -67,8 +72,8 @@ struct group {
   std::uint64_t tasks = 0;  ///< that have not finished: those made in it, and their descendants but for inner groups'
   task_list<&task::in_group> ready;
   std::uint32_t* cancelled = nullptr;  ///< where it says so
-  void* reductions = nullptr;                ///< the front-end's
-  void* origin = nullptr;                    ///< of tasks that have come from another node: what it is told when all have finished
+  void* reductions = nullptr;          ///< the front-end's
+  void* origin = nullptr;  ///< of tasks that have come from another node: what it is told when all have finished
   group* next_empty = nullptr;
 };
 

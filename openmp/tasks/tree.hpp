@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A meeting of nodes along a tree: a node is complete when it is ready and all below it are; the root's completion releases all. Meetings have rising
-// numbers; some may be given up, as long as a later one comes. Pure.
+// A meeting of nodes along a tree: a node is complete when it is ready and all below it are; the root's completion
+// releases all. Meetings have rising numbers; some may be given up, as long as a later one comes. Pure.
 #pragma once
 
 #include <array>
@@ -25,13 +25,17 @@ class meeting_tree {
 
   /// This node is ready for a meeting; a child has said so for all below it.
   void on_ready(std::uint64_t meeting) noexcept { raise(ready_, meeting); }
-  void on_arrived(int child, std::uint64_t meeting) noexcept { raise(arrived_[static_cast<std::size_t>(child - first_child())], meeting); }
+  void on_arrived(int child, std::uint64_t meeting) noexcept {
+    raise(arrived_[static_cast<std::size_t>(child - first_child())], meeting);
+  }
   void on_released(std::uint64_t meeting) noexcept { raise(released_, meeting); }
 
-  /// The meeting for which this node and all below it are complete since the last call: to be told to the parent, or, by the root, to all. 0: none.
+  /// The meeting for which this node and all below it are complete since the last call: to be told to the parent, or,
+  /// by the root, to all. 0: none.
   [[nodiscard]] std::uint64_t take_complete() noexcept {
     std::uint64_t least = ready_;
-    for (int i = 0; i < children(); ++i) least = arrived_[static_cast<std::size_t>(i)] < least ? arrived_[static_cast<std::size_t>(i)] : least;
+    for (int i = 0; i < children(); ++i)
+      least = arrived_[static_cast<std::size_t>(i)] < least ? arrived_[static_cast<std::size_t>(i)] : least;
     if (ready_ == 0 || least < ready_ || told_ >= ready_) return 0;
     return told_ = ready_;
   }

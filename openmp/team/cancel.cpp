@@ -14,7 +14,9 @@ namespace {
 constexpr int shares = a_loop | some_sections;
 
 bool is_share_cancelled() noexcept { return __atomic_load_n(&common().cancelled_share, __ATOMIC_ACQUIRE) != 0; }
-std::uint32_t* word_of_group() noexcept { return group_of_caller() != nullptr ? group_of_caller()->cancelled : nullptr; }
+std::uint32_t* word_of_group() noexcept {
+  return group_of_caller() != nullptr ? group_of_caller()->cancelled : nullptr;
+}
 
 }  // namespace
 

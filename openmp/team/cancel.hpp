@@ -9,7 +9,8 @@ enum construct : int { a_region = 1, a_loop = 2, some_sections = 4, a_taskgroup 
 [[nodiscard]] bool is_cancelled(int which) noexcept;
 /// Whether the caller is to leave it; never where OMP_CANCELLATION is not true.
 [[nodiscard]] bool cancel(int which) noexcept;
-/// A barrier; whether the caller is to leave its region, which is cancelled. The barrier's end takes back that a loop is.
+/// A barrier; whether the caller is to leave its region, which is cancelled. The barrier's end takes back that a loop
+/// is.
 [[nodiscard]] bool barrier_and_look() noexcept;
 
 }  // namespace quire::openmp

@@ -32,7 +32,8 @@ void unlock_table() noexcept {
 
 void* new_memory(std::size_t bytes) noexcept {
   void* at = nullptr;
-  if (const quire_status why = quire_calloc(1, sizeof(header) + bytes, &at); why != QUIRE_OK) fail("no shared memory for a loop", why);
+  if (const quire_status why = quire_calloc(1, sizeof(header) + bytes, &at); why != QUIRE_OK)
+    fail("no shared memory for a loop", why);
   return at;
 }
 
@@ -62,7 +63,9 @@ void* begin_common_memory(std::size_t bytes, bool& first) noexcept {
   return memory + 1;
 }
 
-void common_memory_ready(void* memory) noexcept { __atomic_store_n(&(static_cast<header*>(memory) - 1)->ready, 1, __ATOMIC_RELEASE); }
+void common_memory_ready(void* memory) noexcept {
+  __atomic_store_n(&(static_cast<header*>(memory) - 1)->ready, 1, __ATOMIC_RELEASE);
+}
 
 void clear_kept_memory() noexcept {
   for (auto& place : common().kept) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A word for each iteration of the outermost level says how many of its inner ones are done. The words lie in shared memory, behind the loop's bounds.
+// A word for each iteration of the outermost level says how many of its inner ones are done. The words lie in shared
+// memory, behind the loop's bounds.
 #include "openmp/team/doacross.hpp"
 
 #include <sched.h>
@@ -37,7 +38,8 @@ void begin_doacross(unsigned levels, const std::uint64_t* counts) noexcept {
   if (levels > most_doacross_levels) fail("a loop has more levels that wait for each other than 31", QUIRE_LIMIT);
   bool first = false;
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(counts[0], sizeof(std::uint64_t), &bytes)) fail("a doacross loop has too many iterations", QUIRE_LIMIT);
+  if (__builtin_mul_overflow(counts[0], sizeof(std::uint64_t), &bytes))
+    fail("a doacross loop has too many iterations", QUIRE_LIMIT);
   auto* const b = static_cast<bounds*>(begin_common_memory(sizeof(bounds) + bytes, first));
   if (first) {
     b->levels = levels;
@@ -78,6 +80,8 @@ void wait_for_iteration(const std::uint64_t* at) noexcept {
   }
 }
 
-unsigned levels_of_loop() noexcept { return me().rows != nullptr ? static_cast<unsigned>(bounds_of(me().rows).levels) : 1; }
+unsigned levels_of_loop() noexcept {
+  return me().rows != nullptr ? static_cast<unsigned>(bounds_of(me().rows).levels) : 1;
+}
 
 }  // namespace quire::openmp

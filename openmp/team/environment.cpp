@@ -81,7 +81,10 @@ void read_threads(settings& job) noexcept {
   for (const char* at = text;; ++at) {
     long number = 0;
     if (!number_at(at, 1, most, number) || (*at != 0 && *at != ',')) {
-      std::fprintf(stderr, "quire: OpenMP: OMP_NUM_THREADS is \"%s\", which is no number of threads from 1 to %ld; it is not looked at\n", text, most);
+      std::fprintf(stderr,
+                   "quire: OpenMP: OMP_NUM_THREADS is \"%s\", which is no number of threads from 1 to %ld; it is not "
+                   "looked at\n",
+                   text, most);
       return;
     }
     if (levels < settings::most_levels) found[levels++] = static_cast<int>(number);
@@ -106,7 +109,10 @@ void read_schedule(variables& own) noexcept {
     std::string_view name;
     loop::schedule how;
     std::uint64_t chunk;
-  } kinds[] = {{"static", loop::schedule::blocks, 0}, {"dynamic", loop::schedule::taken, 1}, {"guided", loop::schedule::guided, 1}, {"auto", loop::schedule::blocks, 0}};
+  } kinds[] = {{"static", loop::schedule::blocks, 0},
+               {"dynamic", loop::schedule::taken, 1},
+               {"guided", loop::schedule::guided, 1},
+               {"auto", loop::schedule::blocks, 0}};
   for (const auto& k : kinds) {
     if (::strncasecmp(text, k.name.data(), k.name.size()) != 0) continue;
     const char* at = skip_spaces(text + k.name.size());
@@ -125,17 +131,23 @@ void read_schedule(variables& own) noexcept {
 /// OMP_PROC_BIND: true, false, or a policy for each level of regions. Without it threads are bound if there are places.
 void read_binding(settings& job) noexcept {
   const char* const text = value_of("OMP_PROC_BIND");
-  std::fill(std::begin(job.bind_at), std::end(job.bind_at), text == nullptr && value_of("OMP_PLACES") != nullptr ? binding::fixed : binding::none);
+  std::fill(std::begin(job.bind_at), std::end(job.bind_at),
+            text == nullptr && value_of("OMP_PLACES") != nullptr ? binding::fixed : binding::none);
   if (text == nullptr || is_word(text, "false")) return;
   if (is_word(text, "true")) return std::fill(std::begin(job.bind_at), std::end(job.bind_at), binding::fixed);
   constexpr struct {
     std::string_view name;
     binding how;
-  } policies[] = {{"master", binding::primary}, {"primary", binding::primary}, {"close", binding::close}, {"spread", binding::spread}};
+  } policies[] = {{"master", binding::primary},
+                  {"primary", binding::primary},
+                  {"close", binding::close},
+                  {"spread", binding::spread}};
   int level = 0;
   for (const char* at = text;; ++at) {
     at = skip_spaces(at);
-    const auto* const found = std::find_if(std::begin(policies), std::end(policies), [at](const auto& p) { return ::strncasecmp(at, p.name.data(), p.name.size()) == 0; });
+    const auto* const found = std::find_if(std::begin(policies), std::end(policies), [at](const auto& p) {
+      return ::strncasecmp(at, p.name.data(), p.name.size()) == 0;
+    });
     at = found != std::end(policies) ? skip_spaces(at + found->name.size()) : "?";
     if (*at != 0 && *at != ',') {
       std::fill(std::begin(job.bind_at), std::end(job.bind_at), binding::none);
@@ -162,7 +174,8 @@ void read_stack_size(settings& job) noexcept {
     job.stack_bytes = static_cast<std::size_t>((number << shift) + 4095) / 4096 * 4096;
     return;
   }
-  std::fprintf(stderr, "quire: OpenMP: OMP_STACKSIZE is \"%s\", which is no size from 64K to 64G; stacks have 8 MiB\n", text);
+  std::fprintf(stderr, "quire: OpenMP: OMP_STACKSIZE is \"%s\", which is no size from 64K to 64G; stacks have 8 MiB\n",
+               text);
 }
 
 /// OMP_NESTED, which is older, gives way to OMP_MAX_ACTIVE_LEVELS.
@@ -188,9 +201,13 @@ bool has_text(const char* text, std::size_t bytes, std::string_view word) noexce
 }
 
 const char* schedule_text(const variables& own, char (&room)[64]) noexcept {
-  const char* const kind = own.automatic ? "AUTO" : own.schedule == loop::schedule::taken ? "DYNAMIC" : own.schedule == loop::schedule::guided ? "GUIDED" : "STATIC";
+  const char* const kind = own.automatic                            ? "AUTO"
+                           : own.schedule == loop::schedule::taken  ? "DYNAMIC"
+                           : own.schedule == loop::schedule::guided ? "GUIDED"
+                                                                    : "STATIC";
   const bool plain = own.chunk <= (own.schedule == loop::schedule::blocks ? 0u : 1u);
-  std::snprintf(room, sizeof room, plain ? "%s%s" : "%s%s,%llu", own.monotonic ? "MONOTONIC:" : "", kind, static_cast<unsigned long long>(own.chunk));
+  std::snprintf(room, sizeof room, plain ? "%s%s" : "%s%s,%llu", own.monotonic ? "MONOTONIC:" : "", kind,
+                static_cast<unsigned long long>(own.chunk));
   return room;
 }
 
@@ -231,10 +248,12 @@ void display_environment(bool more) noexcept {
   display_binding(j);
   std::fprintf(stderr, "  OMP_STACKSIZE = '%zu'\n  OMP_WAIT_POLICY = 'PASSIVE'\n", j.stack_bytes);
   std::fprintf(stderr, "  OMP_THREAD_LIMIT = '%u'\n", static_cast<unsigned>(own.thread_limit));
-  std::fprintf(stderr, "  OMP_MAX_ACTIVE_LEVELS = '%u'\n  OMP_NUM_TEAMS = '%d'\n  OMP_TEAMS_THREAD_LIMIT = '%d'\n", static_cast<unsigned>(own.most_active_levels), own.teams_asked,
-               own.teams_limit);
-  std::fprintf(stderr, "  OMP_CANCELLATION = '%s'\n  OMP_DEFAULT_DEVICE = '%d'\n", j.cancellation ? "TRUE" : "FALSE", own.device);
-  std::fprintf(stderr, "  OMP_MAX_TASK_PRIORITY = '%d'\n  OMP_TARGET_OFFLOAD = '%s'\n", j.most_priority, j.needs_device ? "MANDATORY" : "DEFAULT");
+  std::fprintf(stderr, "  OMP_MAX_ACTIVE_LEVELS = '%u'\n  OMP_NUM_TEAMS = '%d'\n  OMP_TEAMS_THREAD_LIMIT = '%d'\n",
+               static_cast<unsigned>(own.most_active_levels), own.teams_asked, own.teams_limit);
+  std::fprintf(stderr, "  OMP_CANCELLATION = '%s'\n  OMP_DEFAULT_DEVICE = '%d'\n", j.cancellation ? "TRUE" : "FALSE",
+               own.device);
+  std::fprintf(stderr, "  OMP_MAX_TASK_PRIORITY = '%d'\n  OMP_TARGET_OFFLOAD = '%s'\n", j.most_priority,
+               j.needs_device ? "MANDATORY" : "DEFAULT");
   if (more) std::fprintf(stderr, "  QUIRE_NODES = '%d'\n", j.nodes);
   std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
 }
@@ -242,23 +261,26 @@ void display_environment(bool more) noexcept {
 /// Names of functions that a module needs stand among its texts.
 bool program_has_tasks() noexcept {
   bool found = false;
-  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* argument) {
-    if (module->dlpi_name != nullptr && std::strstr(module->dlpi_name, "libquire") != nullptr) return 0;
-    const ElfW(Dyn)* dynamic = nullptr;
-    for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-      if (h->p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(module->dlpi_addr + h->p_vaddr);
-    }
-    const char* texts = nullptr;
-    std::size_t bytes = 0;
-    for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
-      if (d->d_tag == DT_STRTAB) texts = reinterpret_cast<const char*>(d->d_un.d_ptr);
-      if (d->d_tag == DT_STRSZ) bytes = d->d_un.d_val;
-    }
-    // The vDSO has addresses that nobody has relocated.
-    if (texts == nullptr || reinterpret_cast<std::uintptr_t>(texts) < module->dlpi_addr) return 0;
-    for (const char* name : {"GOMP_task", "__kmpc_omp_task"}) *static_cast<bool*>(argument) |= has_text(texts, bytes, name);
-    return 0;
-  }, &found);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* argument) {
+        if (module->dlpi_name != nullptr && std::strstr(module->dlpi_name, "libquire") != nullptr) return 0;
+        const ElfW(Dyn)* dynamic = nullptr;
+        for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+          if (h->p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(module->dlpi_addr + h->p_vaddr);
+        }
+        const char* texts = nullptr;
+        std::size_t bytes = 0;
+        for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
+          if (d->d_tag == DT_STRTAB) texts = reinterpret_cast<const char*>(d->d_un.d_ptr);
+          if (d->d_tag == DT_STRSZ) bytes = d->d_un.d_val;
+        }
+        // The vDSO has addresses that nobody has relocated.
+        if (texts == nullptr || reinterpret_cast<std::uintptr_t>(texts) < module->dlpi_addr) return 0;
+        for (const char* name : {"GOMP_task", "__kmpc_omp_task"})
+          *static_cast<bool*>(argument) |= has_text(texts, bytes, name);
+        return 0;
+      },
+      &found);
   return found;
 }
 

@@ -6,7 +6,8 @@
 
 namespace quire::openmp {
 
-/// What the environment says, into settings that have the defaults already. Says on standard error what is no value, and is not looked at.
+/// What the environment says, into settings that have the defaults already. Says on standard error what is no value,
+/// and is not looked at.
 void read_environment(settings& job) noexcept;
 /// OMP_DISPLAY_ENV, and omp_display_env(): what holds, in the form of the standard. Writes to standard error.
 void display_environment(bool more) noexcept;

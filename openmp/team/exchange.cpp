@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node that has nothing to do says so to the others, once to each until it gets something. These give it their oldest tasks when they have some, in a
-// parcel of shared memory. The task stays open where it was made until the other node has told that it has left, with all that it has made there.
+// A node that has nothing to do says so to the others, once to each until it gets something. These give it their oldest
+// tasks when they have some, in a parcel of shared memory. The task stays open where it was made until the other node
+// has told that it has left, with all that it has made there.
 #include "openmp/team/exchange.hpp"
 
 #include <quire/quire.h>
@@ -30,8 +31,8 @@ struct parcel {
   void* reductions;
 };
 
-std::mutex g_guard;  ///< of receiving, and of what follows
-team* g_team = nullptr;  ///< the team of all nodes, while its region runs
+std::mutex g_guard;                    ///< of receiving, and of what follows
+team* g_team = nullptr;                ///< the team of all nodes, while its region runs
 std::atomic<bool>* g_asked = nullptr;  ///< by node: whom this one has asked
 bool* g_hungry = nullptr;              ///< and who has asked it
 std::uint64_t g_last_feed = 0;
@@ -81,9 +82,17 @@ void* reductions_of(const team& in, const task& t) noexcept {
 
 parcel* pack(const team& in, user_task& t) noexcept {
   void* memory = nullptr;
-  if (const quire_status why = quire_malloc(sizeof(parcel), &memory); why != QUIRE_OK) fail("no shared memory for a task", why);
+  if (const quire_status why = quire_malloc(sizeof(parcel), &memory); why != QUIRE_OK)
+    fail("no shared memory for a task", why);
   auto* const p = static_cast<parcel*>(memory);
-  *p = {&t, job().node, t.final, t.run, t.arguments, t.own, t.in != nullptr ? t.in->cancelled : nullptr, reductions_of(in, t)};
+  *p = {&t,
+        job().node,
+        t.final,
+        t.run,
+        t.arguments,
+        t.own,
+        t.in != nullptr ? t.in->cancelled : nullptr,
+        reductions_of(in, t)};
   return p;
 }
 
@@ -175,7 +184,9 @@ void look_at_mail() noexcept {
   if (g_asked != nullptr) g_exchange.look();
 }
 
-void node_is_ready(team& in, std::uint64_t round, bool at_end) noexcept { g_exchange.ready(in.sequence << round_bits | (at_end ? last_round : round)); }
+void node_is_ready(team& in, std::uint64_t round, bool at_end) noexcept {
+  g_exchange.ready(in.sequence << round_bits | (at_end ? last_round : round));
+}
 
 void ask_for_tasks() noexcept {
   if (job().has_tasks) g_exchange.ask();

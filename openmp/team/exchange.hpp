@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the nodes of a team tell each other while its region runs: meetings, and tasks that one has and another one has threads for.
+// What the nodes of a team tell each other while its region runs: meetings, and tasks that one has and another one has
+// threads for.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,9 @@ namespace quire::openmp {
 
 unsigned teams_of_league(unsigned asked) noexcept {
   constexpr unsigned usual = 1;
-  return asked != 0 ? asked : own_variables().teams_asked != 0 ? static_cast<unsigned>(own_variables().teams_asked) : usual;
+  return asked != 0                         ? asked
+         : own_variables().teams_asked != 0 ? static_cast<unsigned>(own_variables().teams_asked)
+                                            : usual;
 }
 
 void begin_team(unsigned number, unsigned teams, unsigned limit) noexcept {
@@ -25,11 +27,13 @@ void run_league(region_function what, void* data, unsigned teams, unsigned limit
     unsigned number, teams, limit;
   } l{what, data, 0, teams_of_league(teams), limit != 0 ? limit : static_cast<unsigned>(own_variables().teams_limit)};
   for (; l.number < l.teams; ++l.number) {
-    run_initial([](void* at) {
-      const league& now = *static_cast<league*>(at);
-      begin_team(now.number, now.teams, now.limit);
-      now.what(now.data);
-    }, &l);
+    run_initial(
+        [](void* at) {
+          const league& now = *static_cast<league*>(at);
+          begin_team(now.number, now.teams, now.limit);
+          now.what(now.data);
+        },
+        &l);
   }
 }
 

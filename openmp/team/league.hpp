@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leagues of teams: each team is an initial task, and its regions have the threads of all nodes. The teams run one after the other.
+// Leagues of teams: each team is an initial task, and its regions have the threads of all nodes. The teams run one
+// after the other.
 #pragma once
 
 #include "openmp/team/team.hpp"

@@ -14,7 +14,9 @@ struct letter {
 
 constexpr unsigned letter_kind_bits = 4;
 /// Never zero.
-[[nodiscard]] constexpr std::uint64_t word_of(const letter& l) noexcept { return l.value << letter_kind_bits | static_cast<std::uint64_t>(l.what); }
+[[nodiscard]] constexpr std::uint64_t word_of(const letter& l) noexcept {
+  return l.value << letter_kind_bits | static_cast<std::uint64_t>(l.what);
+}
 [[nodiscard]] constexpr letter letter_of(std::uint64_t word) noexcept {
   return {static_cast<letter::kind>(word & ((1u << letter_kind_bits) - 1)), word >> letter_kind_bits};
 }

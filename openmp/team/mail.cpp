@@ -41,11 +41,14 @@ void open_mail() {
   g_box_words = (nodes * slots * sizeof(std::uint64_t) + page - 1) / page * page / sizeof(std::uint64_t);
   void* at = nullptr;
   if (job().node == 0) {
-    if (const quire_status why = quire_aligned_alloc(page, nodes * g_box_words * sizeof(std::uint64_t), &at); why != QUIRE_OK) fail("no shared memory", why);
+    if (const quire_status why = quire_aligned_alloc(page, nodes * g_box_words * sizeof(std::uint64_t), &at);
+        why != QUIRE_OK)
+      fail("no shared memory", why);
   }
   if (const quire_status why = quire_broadcast(&at, sizeof at, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
   g_boxes = static_cast<std::uint64_t*>(at);
-  for (std::size_t i = 0; i < g_box_words; ++i) g_boxes[static_cast<std::size_t>(job().node) * g_box_words + i] = 0;  // the pages come here
+  for (std::size_t i = 0; i < g_box_words; ++i)
+    g_boxes[static_cast<std::size_t>(job().node) * g_box_words + i] = 0;  // the pages come here
   g_to = static_cast<outgoing*>(take_private(nodes * sizeof(outgoing)));
   g_from = static_cast<steps::ring_receiver*>(take_private(nodes * sizeof(steps::ring_receiver)));
   for (std::size_t i = 0; i < nodes; ++i) {
@@ -65,7 +68,8 @@ bool receive(letter& l, int& from) noexcept {
   const int nodes = job().nodes;
   for (int i = 0; i < nodes; ++i) {
     const int sender = (g_first + i) % nodes;
-    const std::uint64_t word = g_from[sender].take([&](std::uint64_t number) { return slot_of(job().node, sender, number); });
+    const std::uint64_t word =
+        g_from[sender].take([&](std::uint64_t number) { return slot_of(job().node, sender, number); });
     if (word == 0) continue;
     g_first = from = sender;
     l = letter_of(word);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words that nodes send each other while a region runs: tasks to be had, tasks that have ended, arrivals at barriers. Each node has a page of its own in
-// which others put words by an atomic operation, which is done where the page lies; the node itself finds them without a message.
+// Words that nodes send each other while a region runs: tasks to be had, tasks that have ended, arrivals at barriers.
+// Each node has a page of its own in which others put words by an atomic operation, which is done where the page lies;
+// the node itself finds them without a message.
 #pragma once
 
 #include "openmp/team/letter.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads of a node have met when all have come and no task of the node is open; then the nodes meet (exchange.cpp). A task that was made after a
-// node's meeting has come from another one, where it counts as open until all that it makes has finished: when all nodes have met, there is none.
+// The threads of a node have met when all have come and no task of the node is open; then the nodes meet
+// (exchange.cpp). A task that was made after a node's meeting has come from another one, where it counts as open until
+// all that it makes has finished: when all nodes have met, there is none.
 #include "openmp/team/meet.hpp"
 
 #include "openmp/team/exchange.hpp"
@@ -57,7 +58,9 @@ void meet(team& in, meeting& at, std::uint64_t round, bool at_end) noexcept {
 void meet(team& in) noexcept { meet(in, in.within, ++me().meetings, false); }
 void meet_at_end(team& in) noexcept { meet(in, in.end, 1, true); }
 
-bool is_region_cancelled() noexcept { return job().cancellation && __atomic_load_n(&common().cancelled, __ATOMIC_ACQUIRE) != 0; }
+bool is_region_cancelled() noexcept {
+  return job().cancellation && __atomic_load_n(&common().cancelled, __ATOMIC_ACQUIRE) != 0;
+}
 void cancel_region() noexcept {
   __atomic_store_n(&common().cancelled, 1, __ATOMIC_RELEASE);
   own_team().happened.tell();

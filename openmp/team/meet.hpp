@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barriers in which threads run tasks, and which end early when the region is cancelled. For programs that have tasks, or cancellation.
+// Barriers in which threads run tasks, and which end early when the region is cancelled. For programs that have tasks,
+// or cancellation.
 #pragma once
 
 #include "openmp/team/team.hpp"

@@ -21,27 +21,27 @@ using meeting = steps::meeting_words<std::atomic<std::uint64_t>>;
 struct team {
   region_function what = nullptr;
   void* data = nullptr;
-  loop first{};       ///< that its threads are in from the beginning, where the compiler has made one call of both
+  loop first{};  ///< that its threads are in from the beginning, where the compiler has made one call of both
   int threads = 1;
   int first_number = 0, here = 1;  ///< its threads on this node
   bool spans = false;
-  context outer{};    ///< of who began the region
-  variables own{};    ///< what its threads' tasks begin with
+  context outer{};             ///< of who began the region
+  variables own{};             ///< what its threads' tasks begin with
   void* reductions = nullptr;  ///< of tasks, which its region begins with
 
-  std::atomic<brought*> offered{nullptr};       ///< what threads have come to meet with
-  node_barrier barrier;                         ///< where there are no tasks
-  meeting within, end;                          ///< and where there are (meet.cpp): barriers of the region, and that at its end
-  news happened;                                ///< that a thread may wait for
-  std::mutex guard;                             ///< of the tasks
+  std::atomic<brought*> offered{nullptr};  ///< what threads have come to meet with
+  node_barrier barrier;                    ///< where there are no tasks
+  meeting within, end;  ///< and where there are (meet.cpp): barriers of the region, and that at its end
+  news happened;        ///< that a thread may wait for
+  std::mutex guard;     ///< of the tasks
   pool tasks{dispose_task};
-  user_task* stand_in = nullptr;                ///< for other nodes, as the parent of tasks that came from there
-  std::uint64_t sequence = 0;                   ///< of a team of all nodes: the how many-th
-  std::atomic<std::uint64_t> singles{0};        ///< how many of the region are claimed, as far as this node has heard
-  user_task* open_events = nullptr;             ///< tasks whose events are not fulfilled
+  user_task* stand_in = nullptr;          ///< for other nodes, as the parent of tasks that came from there
+  std::uint64_t sequence = 0;             ///< of a team of all nodes: the how many-th
+  std::atomic<std::uint64_t> singles{0};  ///< how many of the region are claimed, as far as this node has heard
+  user_task* open_events = nullptr;       ///< tasks whose events are not fulfilled
   loop_counter counters[common_state::most_shares] = {};  ///< these two where its threads are all on this node
   common_state common{};
-  std::atomic<int> inside{0};                   ///< threads that use this
+  std::atomic<int> inside{0};  ///< threads that use this
   team* next_free = nullptr;
 };
 

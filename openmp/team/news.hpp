@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How threads of one node wait for anything that others of the node do: they look for a short while, then sleep until something is new. As other
-// nodes wake nobody, no sleep is long. Private memory.
+// How threads of one node wait for anything that others of the node do: they look for a short while, then sleep until
+// something is new. As other nodes wake nobody, no sleep is long. Private memory.
 #pragma once
 
 #include <errno.h>

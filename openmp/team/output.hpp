@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Standard output is one file of all nodes, and a stream of each: what a node's threads have written before a barrier, or a region, comes before what others
-// write behind it.
+// Standard output is one file of all nodes, and a stream of each: what a node's threads have written before a barrier,
+// or a region, comes before what others write behind it.
 #pragma once
 
 #include <stdio.h>

@@ -11,7 +11,8 @@ struct share {
   int first = 0, count = 0;
 };
 
-/// A team that has fewer threads than there are nodes stays with its master: a round of messages costs more than such a team can gain.
+/// A team that has fewer threads than there are nodes stays with its master: a round of messages costs more than such a
+/// team can gain.
 [[nodiscard]] constexpr bool spans_nodes(int threads, int nodes) noexcept { return nodes > 1 && threads >= nodes; }
 
 /// In blocks, as static schedules are: neighbours in a loop are neighbours on a node.

@@ -9,12 +9,13 @@ namespace quire::openmp {
 namespace {
 shared_state* g_state = nullptr;
 thread_local int t_held = 0;
-}
+}  // namespace
 
 void open_shared_state() {
   void* at = nullptr;
   if (quire_node() == 0) {
-    if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK) fail("no shared memory", why);
+    if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK)
+      fail("no shared memory", why);
     auto& s = *static_cast<shared_state*>(at);  // new pages are zero
     for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.process}) {
       if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
@@ -69,7 +70,8 @@ void destroy_lock(std::uint32_t number) noexcept {
 }
 
 quire_mutex lock_of(std::uint32_t number) noexcept {
-  if (number == 0 || number > shared_state::most_locks || g_state->locks[number - 1] == 0) fail("a lock was never initialised, or is destroyed", QUIRE_INVALID);
+  if (number == 0 || number > shared_state::most_locks || g_state->locks[number - 1] == 0)
+    fail("a lock was never initialised, or is destroyed", QUIRE_INVALID);
   return {g_state->locks[number - 1]};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the nodes of a team share beside the program's memory: locks, and the counters of loops whose parts are handed out.
+// What the nodes of a team share beside the program's memory: locks, and the counters of loops whose parts are handed
+// out.
 #pragma once
 
 #include <quire/quire.h>
@@ -42,7 +43,8 @@ struct desk;
 
 struct shared_state {
   static constexpr std::uint32_t most_locks = 1u << 20;
-  quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
+  quire_mutex critical, atomics,
+      names;            ///< of critical sections without a name; of atomic operations without an instruction; of tables
   quire_mutex process;  ///< of calls that change what a process has once (files/on_all_nodes.hpp)
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
@@ -52,10 +54,10 @@ struct shared_state {
   fortran_settings fortran;
   void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) std::uint64_t single;  ///< which is claimed last (single.cpp)
-  alignas(4096) common_state common;  ///< of the team of all nodes
-  alignas(4096) variables own;        ///< what tasks of its region begin with
+  alignas(4096) common_state common;   ///< of the team of all nodes
+  alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
-  desk* desks;  ///< of clerks (files/errand.hpp), one after the other
+  desk* desks;                              ///< of clerks (files/errand.hpp), one after the other
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 
@@ -73,7 +75,8 @@ void lock(quire_mutex m) noexcept;
 [[nodiscard]] int locks_held() noexcept;
 void unlock(quire_mutex m) noexcept;
 
-/// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number of a lock then.
+/// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number
+/// of a lock then.
 void lock_by_name(std::uint32_t* word) noexcept;
 void unlock_by_name(std::uint32_t* word) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local static objects of C++, which the thread that comes first makes while others wait. libstdc++ lets them sleep on the guard's word, from which
-// only threads of the same node are woken: where the guard is shared, they look again and again.
+// Local static objects of C++, which the thread that comes first makes while others wait. libstdc++ lets them sleep on
+// the guard's word, from which only threads of the same node are woken: where the guard is shared, they look again and
+// again.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts are taken from counters as steps/take.hpp says, by operations that are done where a counter lies. When the region is over the master clears them.
+// Parts are taken from counters as steps/take.hpp says, by operations that are done where a counter lies. When the
+// region is over the master clears them.
 #include "openmp/team/take.hpp"
 
 #include <sched.h>
@@ -24,9 +25,12 @@ loop_counter& counter_of(std::uint64_t number) noexcept {
 }
 
 part take(std::uint64_t number, const loop& l) noexcept {
-  if (l.iterations > taken_mask) fail("a loop of more than 2^40 iterations cannot hand them out: use schedule(static)", QUIRE_LIMIT);
+  if (l.iterations > taken_mask)
+    fail("a loop of more than 2^40 iterations cannot hand them out: use schedule(static)", QUIRE_LIMIT);
   const auto threads = static_cast<std::uint64_t>(me().count);
-  const auto size = [&](std::uint64_t left) { return l.how == loop::schedule::guided ? std::max(l.chunk, left / (2 * threads)) : l.chunk; };
+  const auto size = [&](std::uint64_t left) {
+    return l.how == loop::schedule::guided ? std::max(l.chunk, left / (2 * threads)) : l.chunk;
+  };
   const auto take_from = [&](auto word) {
     const steps::taken its = steps::take(word, number, l.iterations, size);
     return part{its.first, its.end};

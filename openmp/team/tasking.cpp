@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads, and what they do while they wait. A node's tasks are in one pool of their team, under one lock; bodies run without it.
+// Threads, and what they do while they wait. A node's tasks are in one pool of their team, under one lock; bodies run
+// without it.
 #include "openmp/team/tasking.hpp"
 
 #include <quire/quire.h>
@@ -22,7 +23,9 @@ user_task& current() noexcept {
   return *c.now;
 }
 
-bool is_cancelled(const user_task& t) noexcept { return t.in != nullptr && t.in->cancelled != nullptr && __atomic_load_n(t.in->cancelled, __ATOMIC_RELAXED) != 0; }
+bool is_cancelled(const user_task& t) noexcept {
+  return t.in != nullptr && t.in->cancelled != nullptr && __atomic_load_n(t.in->cancelled, __ATOMIC_RELAXED) != 0;
+}
 
 void call_body(void* at) noexcept {
   const user_task& t = *static_cast<user_task*>(at);
@@ -46,7 +49,8 @@ void run_body(team& in, user_task& t) noexcept {
 /// Shared, and zero.
 void* new_word() noexcept {
   void* memory = nullptr;
-  if (const quire_status why = quire_calloc(1, sizeof(std::uint64_t), &memory); why != QUIRE_OK) fail("no shared memory for a word", why);
+  if (const quire_status why = quire_calloc(1, sizeof(std::uint64_t), &memory); why != QUIRE_OK)
+    fail("no shared memory for a word", why);
   return memory;
 }
 
@@ -63,9 +67,10 @@ bool run_one(team& in, Take&& take) noexcept {
   return true;
 }
 
-/// Runs what `take` finds until `done`, which is asked under the lock. Of a team of all nodes the thread runs anything when it has found nothing for
-/// a while, unless it has a lock: what it waits for may be on another node, whose threads wait for what has come here. Nobody waits in a circle, as
-/// a task waits for what has begun later than itself, and has begun later than what is below it on its stack.
+/// Runs what `take` finds until `done`, which is asked under the lock. Of a team of all nodes the thread runs anything
+/// when it has found nothing for a while, unless it has a lock: what it waits for may be on another node, whose threads
+/// wait for what has come here. Nobody waits in a circle, as a task waits for what has begun later than itself, and has
+/// begun later than what is below it on its stack.
 template <class Done, class Take>
 void wait_until(team& in, Done&& done, Take&& take) noexcept {
   constexpr unsigned a_while = 100;
@@ -134,7 +139,8 @@ user_task* make_task_on(region_function run, void* arguments) noexcept {
 user_task* make_task(region_function run, std::size_t bytes, std::size_t alignment) noexcept {
   void* memory = nullptr;
   const std::size_t least = alignment < 16 ? 16 : alignment;
-  if (const quire_status why = quire_aligned_alloc(least, bytes != 0 ? bytes : 1, &memory); why != QUIRE_OK) fail("no shared memory for a task", why);
+  if (const quire_status why = quire_aligned_alloc(least, bytes != 0 ? bytes : 1, &memory); why != QUIRE_OK)
+    fail("no shared memory for a task", why);
   user_task* const t = make_task_on(run, memory);
   t->memory = memory;
   return t;
@@ -169,10 +175,13 @@ void start_task(user_task* t, const task_options& options) noexcept {
     return in.happened.tell();
   }
   const auto take = [&](pool& p) { return p.take_below(maker); };
-  if (!ready) wait_until(in, [&] { return pool::may_run(*t); }, take);
+  if (!ready)
+    wait_until(
+        in, [&] { return pool::may_run(*t); }, take);
   run_body(in, *t);
   if (!now) return;
-  wait_until(in, [&] { return t->finished; }, take);
+  wait_until(
+      in, [&] { return t->finished; }, take);
   const std::lock_guard held(in.guard);
   in.tasks.drop(*t);
 }
@@ -187,7 +196,8 @@ void begin_task_here(user_task* t, const task_options& options) noexcept {
     in.tasks.add(*t, *t->maker, options.on);
     ++t->references;
   }
-  wait_until(in, [&] { return pool::may_run(*t); }, [&](pool& p) { return p.take_below(*t->maker); });
+  wait_until(
+      in, [&] { return pool::may_run(*t); }, [&](pool& p) { return p.take_below(*t->maker); });
   me().now = t;
   me().own = t->own;
 }
@@ -198,7 +208,8 @@ void end_task_here(user_task* t) noexcept {
   me().own = t->makers;
   end_body(in, *t);
   in.happened.tell();
-  wait_until(in, [&] { return t->finished; }, [&](pool& p) { return p.take_below(*t->maker); });
+  wait_until(
+      in, [&] { return t->finished; }, [&](pool& p) { return p.take_below(*t->maker); });
   const std::lock_guard held(in.guard);
   in.tasks.drop(*t);
 }
@@ -217,7 +228,8 @@ void wait_for_children() noexcept {
   context& c = me();
   if (c.now == nullptr || c.in_team == nullptr) return;
   user_task& now = *c.now;
-  wait_until(*c.in_team, [&] { return now.children == 0; }, [&](pool& p) { return p.take_below(now); });
+  wait_until(
+      *c.in_team, [&] { return now.children == 0; }, [&](pool& p) { return p.take_below(now); });
 }
 
 void wait_for_dependences(std::span<const dependence> on) noexcept {
@@ -245,7 +257,8 @@ void end_group() noexcept {
   group* const g = now.in;
   if (g == nullptr) return;
   team& in = own_team();
-  wait_until(in, [&] { return g->tasks == 0; }, [&](pool& p) { return p.take_of(*g, now); });
+  wait_until(
+      in, [&] { return g->tasks == 0; }, [&](pool& p) { return p.take_of(*g, now); });
   now.in = g->outer;
   if (g->cancelled != nullptr) (void)quire_free(g->cancelled);
   destroy_private(g);
@@ -258,7 +271,8 @@ void end_lone_team() noexcept {
   context& c = me();
   if (c.in_team == nullptr) return;
   team& in = *c.in_team;
-  wait_until(in, [&] { return in.tasks.idle(); }, [](pool& p) { return p.take_any(); });
+  wait_until(
+      in, [&] { return in.tasks.idle(); }, [](pool& p) { return p.take_any(); });
   end_implicit_task();
   c.in_team = nullptr;
   give_team(in);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of the program: the machine of tasks/ with threads, shared memory for arguments, and stacks. For front-ends of any compiler: what a
-// compiler passes, and how, is their business.
+// Tasks of the program: the machine of tasks/ with threads, shared memory for arguments, and stacks. For front-ends of
+// any compiler: what a compiler passes, and how, is their business.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ struct user_task : task {
   void* arguments = nullptr;  ///< given to `run`
   void* memory = nullptr;     ///< shared memory that goes with the task; null: the arguments are the maker's
   variables own{};
-  bool final = false;         ///< its children are run at once, by their maker
+  bool final = false;              ///< its children are run at once, by their maker
   std::uint64_t* event = nullptr;  ///< a word in shared memory, of a task that is not done before someone sets it
   user_task* next_event = nullptr;
   user_task* maker = nullptr;  ///< of a task whose body is between two calls
   variables makers{};
-  void* parcel = nullptr;     ///< what has brought it from another node (exchange.cpp)
+  void* parcel = nullptr;  ///< what has brought it from another node (exchange.cpp)
 };
 
 struct task_options {
@@ -30,7 +30,8 @@ struct task_options {
   std::span<const dependence> on{};
 };
 
-/// A task with so many bytes of shared memory for its arguments, which the caller fills in; `alignment`: a power of two.
+/// A task with so many bytes of shared memory for its arguments, which the caller fills in; `alignment`: a power of
+/// two.
 [[nodiscard]] user_task* make_task(region_function run, std::size_t bytes, std::size_t alignment) noexcept;
 /// A task whose arguments live until run_task() returns, for tasks that are not deferred.
 [[nodiscard]] user_task* make_task_on(region_function run, void* arguments) noexcept;
@@ -55,7 +56,8 @@ void end_group() noexcept;
 /// The innermost one; null: none.
 [[nodiscard]] group* group_of_caller() noexcept;
 
-/// Makes a task a detached one, before it begins: it is not done before its event is fulfilled, by any thread of any node.
+/// Makes a task a detached one, before it begins: it is not done before its event is fulfilled, by any thread of any
+/// node.
 [[nodiscard]] void* event_of(user_task& t) noexcept;
 void fulfil_event(void* event) noexcept;
 [[nodiscard]] bool in_final_task() noexcept;

@@ -54,8 +54,8 @@ team* g_free_teams = nullptr;
 thread_local context t_me;
 thread_local bool t_is_main = false;
 thread_local binding t_asked_binding = binding::none;  ///< of the next region
-std::uint64_t g_spanning = 0;  ///< teams of all nodes so far
-int g_places = 0;  ///< threads of the last team that places were made for
+std::uint64_t g_spanning = 0;                          ///< teams of all nodes so far
+int g_places = 0;                                      ///< threads of the last team that places were made for
 
 context enter(const team& t, int number) noexcept {
   context& c = t_me;
@@ -71,7 +71,9 @@ context enter(const team& t, int number) noexcept {
   c.own = t.own;
   c.known = true;
   c.within = t.outer.within;
-  if (has_bound_threads()) c.seat = take_seat(binding_of_region(t.first.bind, t.outer.active_level), t.here, number - t.first_number, t.outer.seat);
+  if (has_bound_threads())
+    c.seat =
+        take_seat(binding_of_region(t.first.bind, t.outer.active_level), t.here, number - t.first_number, t.outer.seat);
   if (c.level < settings::most_levels && g_job.threads_at[c.level] != 0) c.own.threads = g_job.threads_at[c.level];
   return before;
 }
@@ -109,7 +111,8 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
   write_output();
   flush_units();
   command told = c;
-  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK)
+    fail("a parallel region cannot begin", why);
   return c;
 }
 
@@ -226,7 +229,8 @@ void agree_on(settings& job) noexcept {
   std::array<std::byte, (sizeof(settings) + 63) / 64 * 64> all{};
   std::memcpy(all.data(), &job, sizeof job);
   for (std::size_t at = 0; at < all.size(); at += 64) {
-    if (const quire_status why = quire_broadcast(all.data() + at, 64, 0); why != QUIRE_OK) fail("nodes cannot agree on their settings", why);
+    if (const quire_status why = quire_broadcast(all.data() + at, 64, 0); why != QUIRE_OK)
+      fail("nodes cannot agree on their settings", why);
   }
   std::memcpy(&job, all.data(), sizeof job);
   job.node = own.node;
@@ -236,7 +240,8 @@ void agree_on(settings& job) noexcept {
 void limit_threads(settings& job) noexcept {
   const int most = job.nodes * (most_workers + 1);
   if (job.first.threads <= most) return;
-  std::fprintf(stderr, "quire: OpenMP: %d threads are more than %d nodes can have, which is %d: regions have these\n", job.first.threads, job.nodes, most);
+  std::fprintf(stderr, "quire: OpenMP: %d threads are more than %d nodes can have, which is %d: regions have these\n",
+               job.first.threads, job.nodes, most);
   job.first.threads = most;
 }
 
@@ -248,7 +253,8 @@ context& me() noexcept { return t_me; }
 
 void tell_of_places(int threads) noexcept {
   command told{nullptr, nullptr, threads, g_variables_version, {}};
-  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("nodes cannot make places for threads", why);
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK)
+    fail("nodes cannot make places for threads", why);
   make_places(threads);
 }
 settings& job() noexcept { return g_job; }
@@ -313,7 +319,8 @@ void open_team() {
   g_job.node = quire_node();
   g_job.nodes = quire_nodes();
   std::int64_t processors = processors_here();
-  if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their processors", why);
+  if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK)
+    fail("nodes cannot agree on their processors", why);
   g_job.processors = static_cast<int>(processors);
   g_job.first.threads = g_job.processors;
   g_job.has_tasks = program_has_tasks();
@@ -332,8 +339,11 @@ int threads_of_region(unsigned threads) noexcept {
   const context& c = t_me;
   if (has_placement()) return 1;  // a library's: the program has no OpenMP
   const variables& own = own_variables();
-  const int wanted = std::min(threads != 0 ? static_cast<int>(std::min(threads, 1u << 20)) : own.threads, own.thread_limit);
-  if (wanted <= 1 || c.active_level >= own.most_active_levels || !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return 1;
+  const int wanted =
+      std::min(threads != 0 ? static_cast<int>(std::min(threads, 1u << 20)) : own.threads, own.thread_limit);
+  if (wanted <= 1 || c.active_level >= own.most_active_levels ||
+      !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))))
+    return 1;
   if (is_outermost() && !t_is_main) return 1;  // a thread of the program's own
   if (is_outermost()) return std::min(wanted, g_job.nodes * (most_workers + 1));
   return std::min(wanted, idle_workers() + 1);
@@ -348,7 +358,8 @@ void run_region(region_function what, void* data, unsigned threads, const loop& 
   constexpr std::uintptr_t page = 4096;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   auto* const below = reinterpret_cast<std::byte*>((here - page) / page * page);
-  call_on(below, [](void* at) { run_here(*static_cast<const command*>(at)); }, const_cast<command*>(&c));
+  call_on(
+      below, [](void* at) { run_here(*static_cast<const command*>(at)); }, const_cast<command*>(&c));
 }
 
 void begin_alone() noexcept { keep(enter_alone(), nullptr, false); }
@@ -410,7 +421,8 @@ void team_barrier() noexcept {
   c.in_team->barrier.wait(c.here, [&] {
     if (!c.spans) return;
     write_output();
-    if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("a barrier cannot end", why);
+    if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK)
+      fail("a barrier cannot end", why);
   });
 }
 
@@ -441,7 +453,8 @@ void serve() noexcept {
     }
     if (std::exchange(first, false)) repeat_fortran_settings();
     repeat_actions();
-    call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
+    call_on(
+        g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)QUIRE_NEXT(fflush)(nullptr);
     flush_units();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel regions: the team of an outermost region is the threads of all nodes. Node 0's master tells the others by one broadcast which function
-// runs on which data; each node's lead thread wakes the threads of its node; a barrier of the team ends the region. README.md draws it. A region
-// within a region has threads of its node.
+// Parallel regions: the team of an outermost region is the threads of all nodes. Node 0's master tells the others by
+// one broadcast which function runs on which data; each node's lead thread wakes the threads of its node; a barrier of
+// the team ends the region. README.md draws it. A region within a region has threads of its node.
 #pragma once
 
 #include <climits>
@@ -20,22 +20,23 @@ struct loop {
   std::int64_t start = 0, step = 1;
   std::uint64_t iterations = 0, chunk = 1;
   schedule how = schedule::taken;
-  bool ordered = false;  ///< some of each iteration is done in the order of iterations
-  bool sections = false;  ///< its iterations are sections: a thread takes one at a time
-  bool reductions = false;  ///< of a region: its data begin with a pointer to reductions of tasks
+  bool ordered = false;          ///< some of each iteration is done in the order of iterations
+  bool sections = false;         ///< its iterations are sections: a thread takes one at a time
+  bool reductions = false;       ///< of a region: its data begin with a pointer to reductions of tasks
   binding bind = binding::none;  ///< of a region: its clause proc_bind
 };
 
-/// What the standard calls internal control variables: a task has its own, and hands them on to the tasks and regions that it makes.
+/// What the standard calls internal control variables: a task has its own, and hands them on to the tasks and regions
+/// that it makes.
 struct variables {
   int threads = 1;  ///< that a region has which asks for no number
   int thread_limit = INT_MAX;
   int most_active_levels = 1;
   int device = 0;
-  int team_number = 0, teams = 1;  ///< of a league (teams)
+  int team_number = 0, teams = 1;        ///< of a league (teams)
   int teams_asked = 0, teams_limit = 0;  ///< of leagues that ask for no number; 0: not set
   bool dynamic = false, monotonic = false;
-  bool automatic = false;  ///< the schedule's kind was auto
+  bool automatic = false;                           ///< the schedule's kind was auto
   loop::schedule schedule = loop::schedule::taken;  ///< of loops that leave it to the user (OMP_SCHEDULE)
   std::uint64_t chunk = 1;
   std::uint64_t allocator = 1;
@@ -54,22 +55,23 @@ struct context {
   bool spans = false;    ///< the team has threads on other nodes
   bool known = false;    ///< `own` is set
   bool within = false;   ///< an initial task (of target) within a region
-  std::uint64_t shares = 1;  ///< the loop or section that it has come to last, in this region; the first comes with the region
-  std::uint64_t counted = 0; ///< the last of these that had a counter
-  std::uint64_t kept = 0;    ///< and how many had memory of their own (team/common_memory.hpp)
-  std::uint64_t singles = 0;   ///< to which it has come, in this region
-  std::uint64_t meetings = 0;  ///< barriers of the region that it has come to
-  loop in{};                 ///< the loop that it is in
-  std::uint64_t rounds = 0;  ///< parts of that which it has taken by its number
+  std::uint64_t shares =
+      1;  ///< the loop or section that it has come to last, in this region; the first comes with the region
+  std::uint64_t counted = 0;                   ///< the last of these that had a counter
+  std::uint64_t kept = 0;                      ///< and how many had memory of their own (team/common_memory.hpp)
+  std::uint64_t singles = 0;                   ///< to which it has come, in this region
+  std::uint64_t meetings = 0;                  ///< barriers of the region that it has come to
+  loop in{};                                   ///< the loop that it is in
+  std::uint64_t rounds = 0;                    ///< parts of that which it has taken by its number
   std::uint64_t part_first = 0, part_end = 0;  ///< the part that it has
-  const context* outer = nullptr;  ///< of the region around: the master's
-  team* in_team = nullptr;         ///< null: a thread alone, until it has a task that waits
-  user_task* now = nullptr;        ///< the task that it runs; null: its implicit one, which has no record yet
+  const context* outer = nullptr;              ///< of the region around: the master's
+  team* in_team = nullptr;                     ///< null: a thread alone, until it has a task that waits
+  user_task* now = nullptr;  ///< the task that it runs; null: its implicit one, which has no record yet
   user_task* implicit = nullptr;
   variables own{};
-  quire::openmp::seat seat{};      ///< where it is bound to, and its regions' threads will be
-  std::uint64_t* rows = nullptr;   ///< of a doacross loop: what is done of each iteration of its outermost level
-  std::uint64_t row = 0;           ///< up to which all are, of the thread's part
+  quire::openmp::seat seat{};     ///< where it is bound to, and its regions' threads will be
+  std::uint64_t* rows = nullptr;  ///< of a doacross loop: what is done of each iteration of its outermost level
+  std::uint64_t row = 0;          ///< up to which all are, of the thread's part
 };
 [[nodiscard]] context& me() noexcept;
 /// Of the caller's task.
@@ -79,17 +81,18 @@ struct context {
 struct settings {
   static constexpr int most_levels = 8;
   int node = 0, nodes = 1;
-  int processors = 1;    ///< of all nodes
+  int processors = 1;  ///< of all nodes
   int most_priority = 0;
-  bool display = false;       ///< OMP_DISPLAY_ENV
-  bool needs_device = false;  ///< OMP_TARGET_OFFLOAD=mandatory
+  bool display = false;              ///< OMP_DISPLAY_ENV
+  bool needs_device = false;         ///< OMP_TARGET_OFFLOAD=mandatory
   int threads_at[most_levels] = {};  ///< of regions that ask for no number, by their level; 0: as one level above
   std::size_t stack_bytes = 8u << 20;
-  bool has_tasks = false;    ///< the program makes tasks: threads run them in barriers
-  bool cancellation = false; ///< OMP_CANCELLATION
+  bool has_tasks = false;         ///< the program makes tasks: threads run them in barriers
+  bool cancellation = false;      ///< OMP_CANCELLATION
   bool display_affinity = false;  ///< OMP_DISPLAY_AFFINITY
-  binding bind_at[most_levels] = {};  ///< OMP_PROC_BIND of regions by their level; the first is none: no thread is bound
-  variables first{};         ///< of the initial task
+  binding bind_at[most_levels] =
+      {};             ///< OMP_PROC_BIND of regions by their level; the first is none: no thread is bound
+  variables first{};  ///< of the initial task
 };
 [[nodiscard]] settings& job() noexcept;
 
@@ -113,7 +116,8 @@ void end_region() noexcept;
 void run_initial(region_function run, void* data) noexcept;
 /// All threads of the caller's team; its tasks are run first.
 void team_barrier() noexcept;
-/// Those of them that are on this node, each with something: the last one calls `last` with all of it while the others wait. Whether that was the caller.
+/// Those of them that are on this node, each with something: the last one calls `last` with all of it while the others
+/// wait. Whether that was the caller.
 struct brought {
   void* what;
   brought* next;

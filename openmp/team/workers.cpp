@@ -28,8 +28,8 @@ struct worker {
 std::array<worker, most_workers> g_workers;
 std::mutex g_guard;  ///< of what follows
 int g_started = 0;
-int g_outermost = 0;  ///< workers of the outermost region
-int g_busy = 0;       ///< beyond these
+int g_outermost = 0;                        ///< workers of the outermost region
+int g_busy = 0;                             ///< beyond these
 std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their shared stacks
 
 void work(void* at) noexcept {
@@ -48,7 +48,8 @@ void* live(void* argument) noexcept {
   }
 }
 
-/// Signals of the process are the main thread's business; SIGPIPE is the one's that writes. A handler that faulted before a thread has its alternate stack would take that away again.
+/// Signals of the process are the main thread's business; SIGPIPE is the one's that writes. A handler that faulted
+/// before a thread has its alternate stack would take that away again.
 void need_workers(int count) noexcept {
   if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
   if (g_started >= count) return;
@@ -109,7 +110,8 @@ int idle_workers() noexcept {
 }
 
 void wait_for_workers() noexcept {
-  for (std::uint32_t left = 0; (left = g_on_stacks.load(std::memory_order_acquire)) != 0;) g_on_stacks.wait(left, std::memory_order_acquire);
+  for (std::uint32_t left = 0; (left = g_on_stacks.load(std::memory_order_acquire)) != 0;)
+    g_on_stacks.wait(left, std::memory_order_acquire);
 }
 
 }  // namespace quire::openmp

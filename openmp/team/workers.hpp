@@ -8,8 +8,9 @@ namespace quire::openmp {
 
 constexpr int most_workers = 4095;
 
-/// Has threads of this node take their part in a team, with numbers from `first_number` on: those behind the lead in an outermost region, in which
-/// a number is always the same thread, as threadprivate variables need it; else any that are idle. Ends the node if there are too many.
+/// Has threads of this node take their part in a team, with numbers from `first_number` on: those behind the lead in an
+/// outermost region, in which a number is always the same thread, as threadprivate variables need it; else any that are
+/// idle. Ends the node if there are too many.
 void call_workers(team& t, int first_number, int count, bool outermost) noexcept;
 /// The region of a team that is not outermost has ended: its threads are idle.
 void release_workers(team& t) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pthread_cancel(3) of threads on all nodes: a thread is cancelled where it waits for others, sleeps, or asks (pthread_testcancel(3)); not within calls that
-// the kernel keeps it in, such as read(2), nor at any instruction. Threads that have no place are libc's affair.
+// pthread_cancel(3) of threads on all nodes: a thread is cancelled where it waits for others, sleeps, or asks
+// (pthread_testcancel(3)); not within calls that the kernel keeps it in, such as read(2), nor at any instruction.
+// Threads that have no place are libc's affair.
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -34,7 +35,9 @@ int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
 }
 
 constexpr long ns_of_second = 1'000'000'000;
-bool is_before(const timespec& a, const timespec& b) noexcept { return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec); }
+bool is_before(const timespec& a, const timespec& b) noexcept {
+  return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
 timespec sum(const timespec& a, const timespec& b) noexcept {
   constexpr time_t never = std::numeric_limits<time_t>::max() - 1;
   timespec s{0, a.tv_nsec + b.tv_nsec};
@@ -57,7 +60,10 @@ int sleep_until(clockid_t clock, const timespec& end) {
     if (::clock_gettime(clock, &now) != 0) return errno;
     if (!is_before(now, end)) return 0;
     const timespec next = sum(now, slice);
-    if (const int error = QUIRE_NEXT(clock_nanosleep)(clock, TIMER_ABSTIME, is_before(next, end) ? &next : &end, nullptr); error != 0) return error;
+    if (const int error =
+            QUIRE_NEXT(clock_nanosleep)(clock, TIMER_ABSTIME, is_before(next, end) ? &next : &end, nullptr);
+        error != 0)
+      return error;
   }
 }
 
@@ -69,7 +75,8 @@ int sleep_for(clockid_t clock, const timespec& wanted, timespec* left) {
   if (::clock_gettime(clock, &now) != 0) return errno;
   const timespec end = sum(now, wanted);
   const int error = sleep_until(clock, end);
-  if (error == EINTR && left != nullptr && ::clock_gettime(clock, &now) == 0) *left = is_before(now, end) ? difference(end, now) : timespec{};
+  if (error == EINTR && left != nullptr && ::clock_gettime(clock, &now) == 0)
+    *left = is_before(now, end) ? difference(end, now) : timespec{};
   return error;
 }
 
@@ -103,7 +110,10 @@ QUIRE_LIBC int pthread_setcanceltype(int type, int* before) {
   if (self == nullptr) return QUIRE_NEXT(pthread_setcanceltype)(type, before);
   static std::atomic<bool> told{false};
   if (type == PTHREAD_CANCEL_ASYNCHRONOUS && !told.exchange(true)) {
-    fputs("quire: threads: PTHREAD_CANCEL_ASYNCHRONOUS is as PTHREAD_CANCEL_DEFERRED: threads are cancelled where they wait, sleep or ask\n", stderr);
+    fputs(
+        "quire: threads: PTHREAD_CANCEL_ASYNCHRONOUS is as PTHREAD_CANCEL_DEFERRED: threads are cancelled where they "
+        "wait, sleep or ask\n",
+        stderr);
   }
   return exchange(self->cancel_type, type, before, PTHREAD_CANCEL_DEFERRED, PTHREAD_CANCEL_ASYNCHRONOUS);
 }
@@ -116,7 +126,8 @@ QUIRE_LIBC int nanosleep(const timespec* wanted, timespec* left) {
   return with_errno(sleep_for(CLOCK_MONOTONIC, *wanted, left));
 }
 QUIRE_LIBC int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted, timespec* left) {
-  if (!sleeps(QUIRE_CALLER) || flags > TIMER_ABSTIME || clock == CLOCK_THREAD_CPUTIME_ID) return QUIRE_NEXT(clock_nanosleep)(clock, flags, wanted, left);
+  if (!sleeps(QUIRE_CALLER) || flags > TIMER_ABSTIME || clock == CLOCK_THREAD_CPUTIME_ID)
+    return QUIRE_NEXT(clock_nanosleep)(clock, flags, wanted, left);
   if (flags == 0) return sleep_for(clock, *wanted, left);
   return is_time(*wanted) ? sleep_until(clock, *wanted) : EINVAL;
 }
@@ -129,7 +140,9 @@ QUIRE_LIBC unsigned sleep(unsigned seconds) {
   const timespec wanted{seconds, 0};
   timespec left{};
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(sleep)(seconds);
-  return sleep_for(CLOCK_MONOTONIC, wanted, &left) == 0 ? 0 : static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= ns_of_second / 2 ? 1u : 0u);
+  return sleep_for(CLOCK_MONOTONIC, wanted, &left) == 0
+             ? 0
+             : static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= ns_of_second / 2 ? 1u : 0u);
 }
 QUIRE_LIBC int thrd_sleep(const timespec* wanted, timespec* left) {
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(thrd_sleep)(wanted, left);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Condition variables, barriers and semaphores of pthreads in shared memory, for threads of all nodes; others are libc's.
+// Condition variables, barriers and semaphores of pthreads in shared memory, for threads of all nodes; others are
+// libc's.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -21,7 +22,9 @@ struct condition {
 };
 condition& of(pthread_cond_t* c) noexcept { return *reinterpret_cast<condition*>(c); }
 /// libc keeps the clock that the condition was initialised with.
-clockid_t clock_of(const pthread_cond_t* c) noexcept { return (c->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
+clockid_t clock_of(const pthread_cond_t* c) noexcept {
+  return (c->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
 
 int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) {
   if (!end.is_valid()) return EINVAL;
@@ -105,15 +108,21 @@ int in_c11(int error) noexcept { return error == 0 ? thrd_success : error == ETI
 
 }  // namespace
 
-QUIRE_LIBC int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) { return is_for_all_nodes(c) ? wait(c, m, {}) : QUIRE_NEXT(pthread_cond_wait)(c, m); }
+QUIRE_LIBC int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+  return is_for_all_nodes(c) ? wait(c, m, {}) : QUIRE_NEXT(pthread_cond_wait)(c, m);
+}
 QUIRE_LIBC int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
   return is_for_all_nodes(c) ? wait(c, m, {until, clock_of(c)}) : QUIRE_NEXT(pthread_cond_timedwait)(c, m, until);
 }
 QUIRE_LIBC int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
   return is_for_all_nodes(c) ? wait(c, m, {until, clock}) : QUIRE_NEXT(pthread_cond_clockwait)(c, m, clock, until);
 }
-QUIRE_LIBC int pthread_cond_signal(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_signal)(c); }
-QUIRE_LIBC int pthread_cond_broadcast(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_broadcast)(c); }
+QUIRE_LIBC int pthread_cond_signal(pthread_cond_t* c) noexcept {
+  return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_signal)(c);
+}
+QUIRE_LIBC int pthread_cond_broadcast(pthread_cond_t* c) noexcept {
+  return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_broadcast)(c);
+}
 /// libc would take the counts for its own. Threads that were woken may still have to look.
 QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept {
   if (!is_for_all_nodes(c)) return QUIRE_NEXT(pthread_cond_destroy)(c);
@@ -121,7 +130,9 @@ QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept {
   return 0;
 }
 QUIRE_LIBC int cnd_wait(cnd_t* c, mtx_t* m) { return in_c11(::pthread_cond_wait(of(c), of(m))); }
-QUIRE_LIBC int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) { return in_c11(::pthread_cond_timedwait(of(c), of(m), until)); }
+QUIRE_LIBC int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
+  return in_c11(::pthread_cond_timedwait(of(c), of(m), until));
+}
 QUIRE_LIBC int cnd_signal(cnd_t* c) { return in_c11(::pthread_cond_signal(of(c))); }
 QUIRE_LIBC int cnd_broadcast(cnd_t* c) { return in_c11(::pthread_cond_broadcast(of(c))); }
 QUIRE_LIBC void cnd_destroy(cnd_t* c) { (void)::pthread_cond_destroy(of(c)); }

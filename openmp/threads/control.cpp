@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of pthreads about a thread of another node are made there: signals, names, processors, priorities. Memory that the program hands over lies on a shared
-// stack or in the heap, as all of the program's does; the kernel gets copies of it.
+// Calls of pthreads about a thread of another node are made there: signals, names, processors, priorities. Memory that
+// the program hands over lies on a shared stack or in the heap, as all of the program's does; the kernel gets copies of
+// it.
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,10 +49,12 @@ int call_aside(const Call& call) noexcept {
     const Call& call;
     int result;
   } own{call, 0};
-  run_aside([](void* at) {
-    auto& o = *static_cast<decltype(own)*>(at);
-    o.result = o.call();
-  }, &own);
+  run_aside(
+      [](void* at) {
+        auto& o = *static_cast<decltype(own)*>(at);
+        o.result = o.call();
+      },
+      &own);
   return own.result;
 }
 
@@ -66,10 +69,13 @@ int at_thread(pthread_t thread, const Call& call) noexcept {
     run_aside([](void* at) { make_call(*static_cast<message<Call>*>(at)); }, &m);
     return m.result;
   }
-  const bool made = run_on(of.node, [](void* at) -> void* {
-    make_call(*static_cast<message<Call>*>(at));
-    return nullptr;
-  }, &m);
+  const bool made = run_on(
+      of.node,
+      [](void* at) -> void* {
+        make_call(*static_cast<message<Call>*>(at));
+        return nullptr;
+      },
+      &m);
   return made ? m.result : EAGAIN;
 }
 
@@ -78,7 +84,8 @@ bool is_refused(pthread_t thread, const char* what) noexcept {
   const thread_place of = place_of(thread);
   if (of.node < 0 || of.node == job().node) return false;
   static std::atomic<bool> told{false};
-  if (!told.exchange(true)) ::fprintf(stderr, "quire: threads: %s of a thread on another node is refused (ENOTSUP)\n", what);
+  if (!told.exchange(true))
+    ::fprintf(stderr, "quire: threads: %s of a thread on another node is refused (ENOTSUP)\n", what);
   return true;
 }
 
@@ -99,7 +106,8 @@ QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value
     return QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
   });
 }
-/// Signals of the process are for the main thread, and blocked in threads of teams; one that such a thread sends to itself is not.
+/// Signals of the process are for the main thread, and blocked in threads of teams; one that such a thread sends to
+/// itself is not.
 QUIRE_LIBC int raise(int number) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(raise)(number);
   repeat_actions();
@@ -166,7 +174,8 @@ QUIRE_LIBC int pthread_setschedprio(pthread_t thread, int priority) noexcept {
   return at_thread(thread, [=] { return QUIRE_NEXT(pthread_setschedprio)(thread, priority); });
 }
 QUIRE_LIBC int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {
-  return is_refused(thread, "the clock (pthread_getcpuclockid)") ? ENOTSUP : QUIRE_NEXT(pthread_getcpuclockid)(thread, clock);
+  return is_refused(thread, "the clock (pthread_getcpuclockid)") ? ENOTSUP
+                                                                 : QUIRE_NEXT(pthread_getcpuclockid)(thread, clock);
 }
 QUIRE_LIBC int pthread_getattr_np(pthread_t thread, pthread_attr_t* to) noexcept {
   return is_refused(thread, "attributes (pthread_getattr_np)") ? ENOTSUP : QUIRE_NEXT(pthread_getattr_np)(thread, to);

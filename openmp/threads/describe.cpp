@@ -14,8 +14,8 @@ std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
   return bytes > most ? usual : (bytes + 4095) / 4096 * 4096;
 }
 
-/// The stack that the program has chosen, if that is shared: the thread itself gets another one then. So do its functions, where that one has release
-/// consistency: variables on stacks may be flags.
+/// The stack that the program has chosen, if that is shared: the thread itself gets another one then. So do its
+/// functions, where that one has release consistency: variables on stacks may be flags.
 void describe_stack(const pthread_attr_t* about, new_thread& to) noexcept {
   void* stack = nullptr;
   std::size_t bytes = 0;

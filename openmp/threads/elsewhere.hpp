@@ -7,10 +7,12 @@
 
 namespace quire::openmp {
 
-/// Calls what(at) on a node, and waits. `at`: shared memory, or null. False: there is no memory for a thread there. Does not come back when the job ends.
+/// Calls what(at) on a node, and waits. `at`: shared memory, or null. False: there is no memory for a thread there.
+/// Does not come back when the job ends.
 [[nodiscard]] bool run_on(int node, void* (*what)(void*), void* at) noexcept;
 
-/// Calls what(at) on the caller's private stack, if the caller is on a shared one: libc and the kernel may write to it at any time.
+/// Calls what(at) on the caller's private stack, if the caller is on a shared one: libc and the kernel may write to it
+/// at any time.
 inline void run_aside(void (*what)(void*), void* at) noexcept {
   if (in_heap(__builtin_frame_address(0)) && private_stack() != nullptr) return call_on(private_stack(), what, at);
   what(at);

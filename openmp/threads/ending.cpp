@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a thread of the program ends: destructors of its thread_local objects run on its shared stack, as the rest of it does; libc would run them on the
-// private one, where memory that they allocate is of one node.
+// How a thread of the program ends: destructors of its thread_local objects run on its shared stack, as the rest of it
+// does; libc would run them on the private one, where memory that they allocate is of one node.
 #include <quire/quire.h>
 #include <stdlib.h>
 
@@ -42,7 +42,8 @@ void leave_thread(void* result) {
 
 bool is_cancelled_here() noexcept {
   const own_thread* const self = own();
-  return self != nullptr && self->record != nullptr && self->cancel_state == PTHREAD_CANCEL_ENABLE && (load(self->record->now) & thread_record::cancelled) != 0;
+  return self != nullptr && self->record != nullptr && self->cancel_state == PTHREAD_CANCEL_ENABLE &&
+         (load(self->record->now) & thread_record::cancelled) != 0;
 }
 
 void look_at_cancellation() {

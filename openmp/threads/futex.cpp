@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// futex(2) on words in shared memory, by syscall(2): what atomics, latches, futures of C++ and other languages' locks wait with. The kernel knows the waiters
-// of its own machine only. So a thread that waits looks whether the word has changed, and comes back now and then in any case, which
-// futex(2) allows: its caller looks again.
+// futex(2) on words in shared memory, by syscall(2): what atomics, latches, futures of C++ and other languages' locks
+// wait with. The kernel knows the waiters of its own machine only. So a thread that waits looks whether the word has
+// changed, and comes back now and then in any case, which futex(2) allows: its caller looks again.
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
@@ -53,7 +53,8 @@ long wait(const std::uint32_t& word, std::uint32_t expected, const deadline& end
 
 long refuse(int what) noexcept {
   static std::atomic<bool> told{false};
-  if (!told.exchange(true)) std::fprintf(stderr, "quire: threads: operation %d of futex(2) is refused on memory of all nodes (ENOSYS)\n", what);
+  if (!told.exchange(true))
+    std::fprintf(stderr, "quire: threads: operation %d of futex(2) is refused on memory of all nodes (ENOSYS)\n", what);
   return failed(ENOSYS);
 }
 
@@ -79,7 +80,9 @@ QUIRE_LIBC long syscall(long number, ...) noexcept {
   va_end(all);
   if (number == SYS_futex && job().nodes > 1) {
     const auto* const word = reinterpret_cast<const std::uint32_t*>(a[0]);
-    if (is_for_all_nodes(word)) return futex(*word, static_cast<int>(a[1]), static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3]));
+    if (is_for_all_nodes(word))
+      return futex(*word, static_cast<int>(a[1]), static_cast<std::uint32_t>(a[2]),
+                   reinterpret_cast<const timespec*>(a[3]));
   }
   return QUIRE_NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

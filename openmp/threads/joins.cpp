@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for threads of all nodes, and letting them go. Threads that have no place (threads/records.hpp) are libc's affair.
+// Waiting for threads of all nodes, and letting them go. Threads that have no place (threads/records.hpp) are libc's
+// affair.
 #include <errno.h>
 #include <pthread.h>
 
@@ -21,7 +22,9 @@ int claim(thread_record& r, thread_record::state how) noexcept {
     if (swap(r.now, now, now | how)) return 0;
   }
 }
-void give_up(thread_record& r) noexcept { __atomic_fetch_and(&r.now, ~std::uint32_t{thread_record::awaited}, __ATOMIC_ACQ_REL); }
+void give_up(thread_record& r) noexcept {
+  __atomic_fetch_and(&r.now, ~std::uint32_t{thread_record::awaited}, __ATOMIC_ACQ_REL);
+}
 
 void collect(thread_record& r, void** result) noexcept {
   if (result != nullptr) *result = r.result;
@@ -60,11 +63,13 @@ QUIRE_LIBC int pthread_join(pthread_t thread, void** result) {
 }
 QUIRE_LIBC int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
   thread_record* const r = known(thread);
-  return r != nullptr ? join(*r, result, {until, CLOCK_REALTIME}) : QUIRE_NEXT(pthread_timedjoin_np)(thread, result, until);
+  return r != nullptr ? join(*r, result, {until, CLOCK_REALTIME})
+                      : QUIRE_NEXT(pthread_timedjoin_np)(thread, result, until);
 }
 QUIRE_LIBC int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* until) {
   thread_record* const r = known(thread);
-  return r != nullptr ? join(*r, result, {until, clock}) : QUIRE_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+  return r != nullptr ? join(*r, result, {until, clock})
+                      : QUIRE_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
 }
 QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
   thread_record* const r = known(thread);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thread-specific data of a program whose threads are on all nodes: a key is made once, and is good on all nodes. Its numbers are none of libc's.
+// Thread-specific data of a program whose threads are on all nodes: a key is made once, and is good on all nodes. Its
+// numbers are none of libc's.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -102,17 +103,23 @@ void destroy_values(own_thread&) {
 
 using namespace quire::openmp;
 
-#define QUIRE_KEY_CREATE(name)                                                                        \
-  QUIRE_LIBC int name(pthread_key_t* key, void (*destroy)(void*)) noexcept {                          \
-    if (has_placement() && for_program(QUIRE_CALLER)) return make(key, destroy);                      \
-    static auto* const real = next<int(pthread_key_t*, void (*)(void*))>("pthread_key_create");       \
-    return real(key, destroy);                                                                        \
+#define QUIRE_KEY_CREATE(name)                                                                  \
+  QUIRE_LIBC int name(pthread_key_t* key, void (*destroy)(void*)) noexcept {                    \
+    if (has_placement() && for_program(QUIRE_CALLER)) return make(key, destroy);                \
+    static auto* const real = next<int(pthread_key_t*, void (*)(void*))>("pthread_key_create"); \
+    return real(key, destroy);                                                                  \
   }
 QUIRE_KEY_CREATE(pthread_key_create)
 QUIRE_KEY_CREATE(__pthread_key_create)
-QUIRE_LIBC int pthread_key_delete(pthread_key_t key) noexcept { return key >= first_key ? remove(key) : QUIRE_NEXT(pthread_key_delete)(key); }
-QUIRE_LIBC int pthread_setspecific(pthread_key_t key, const void* to) noexcept { return key >= first_key ? set(key, reinterpret_cast<std::uintptr_t>(to)) : QUIRE_NEXT(pthread_setspecific)(key, to); }
-QUIRE_LIBC void* pthread_getspecific(pthread_key_t key) noexcept { return key >= first_key ? get(key) : QUIRE_NEXT(pthread_getspecific)(key); }
+QUIRE_LIBC int pthread_key_delete(pthread_key_t key) noexcept {
+  return key >= first_key ? remove(key) : QUIRE_NEXT(pthread_key_delete)(key);
+}
+QUIRE_LIBC int pthread_setspecific(pthread_key_t key, const void* to) noexcept {
+  return key >= first_key ? set(key, reinterpret_cast<std::uintptr_t>(to)) : QUIRE_NEXT(pthread_setspecific)(key, to);
+}
+QUIRE_LIBC void* pthread_getspecific(pthread_key_t key) noexcept {
+  return key >= first_key ? get(key) : QUIRE_NEXT(pthread_getspecific)(key);
+}
 
 QUIRE_LIBC int tss_create(tss_t* key, tss_dtor_t destroy) {
   if (has_placement() && for_program(QUIRE_CALLER)) return make(key, destroy) == 0 ? thrd_success : thrd_error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mutexes of pthreads, and so of C++ and C11, in shared memory: threads of all nodes exclude each other. Others are libc's. The object has libc's own
-// layout, and is as libc has it while nobody holds it: what initialises and destroys it stays libc's.
+// Mutexes of pthreads, and so of C++ and C11, in shared memory: threads of all nodes exclude each other. Others are
+// libc's. The object has libc's own layout, and is as libc has it while nobody holds it: what initialises and destroys
+// it stays libc's.
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
@@ -43,8 +44,12 @@ struct mutex {
   int kind;
 
   [[nodiscard]] int type() const noexcept { return kind & 3; }
-  [[nodiscard]] bool is_mine() const noexcept { return __atomic_load_n(&owner, __ATOMIC_RELAXED) == number_of_thread(); }
-  [[nodiscard]] bool knows_owner() const noexcept { return type() == PTHREAD_MUTEX_RECURSIVE || type() == PTHREAD_MUTEX_ERRORCHECK; }
+  [[nodiscard]] bool is_mine() const noexcept {
+    return __atomic_load_n(&owner, __ATOMIC_RELAXED) == number_of_thread();
+  }
+  [[nodiscard]] bool knows_owner() const noexcept {
+    return type() == PTHREAD_MUTEX_RECURSIVE || type() == PTHREAD_MUTEX_ERRORCHECK;
+  }
 };
 mutex& of(pthread_mutex_t* m) noexcept { return *reinterpret_cast<mutex*>(m); }
 
@@ -84,22 +89,34 @@ int unlock(mutex& m) noexcept {
 
 pthread_mutex_t* of(mtx_t* m) noexcept { return reinterpret_cast<pthread_mutex_t*>(m); }
 int in_c11(int error) noexcept {
-  return error == 0 ? thrd_success : error == EBUSY ? thrd_busy : error == ETIMEDOUT ? thrd_timedout : error == ENOMEM ? thrd_nomem : thrd_error;
+  return error == 0           ? thrd_success
+         : error == EBUSY     ? thrd_busy
+         : error == ETIMEDOUT ? thrd_timedout
+         : error == ENOMEM    ? thrd_nomem
+                              : thrd_error;
 }
 
 }  // namespace
 
-QUIRE_LIBC int pthread_mutex_lock(pthread_mutex_t* m) noexcept { return is_for_all_nodes(m) ? lock(of(m), {}) : QUIRE_NEXT(pthread_mutex_lock)(m); }
-QUIRE_LIBC int pthread_mutex_trylock(pthread_mutex_t* m) noexcept { return is_for_all_nodes(m) ? try_lock(of(m)) : QUIRE_NEXT(pthread_mutex_trylock)(m); }
+QUIRE_LIBC int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
+  return is_for_all_nodes(m) ? lock(of(m), {}) : QUIRE_NEXT(pthread_mutex_lock)(m);
+}
+QUIRE_LIBC int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
+  return is_for_all_nodes(m) ? try_lock(of(m)) : QUIRE_NEXT(pthread_mutex_trylock)(m);
+}
 QUIRE_LIBC int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept {
   return is_for_all_nodes(m) ? lock(of(m), {until, CLOCK_REALTIME}) : QUIRE_NEXT(pthread_mutex_timedlock)(m, until);
 }
 QUIRE_LIBC int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) noexcept {
   return is_for_all_nodes(m) ? lock(of(m), {until, clock}) : QUIRE_NEXT(pthread_mutex_clocklock)(m, clock, until);
 }
-QUIRE_LIBC int pthread_mutex_unlock(pthread_mutex_t* m) noexcept { return is_for_all_nodes(m) ? unlock(of(m)) : QUIRE_NEXT(pthread_mutex_unlock)(m); }
+QUIRE_LIBC int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
+  return is_for_all_nodes(m) ? unlock(of(m)) : QUIRE_NEXT(pthread_mutex_unlock)(m);
+}
 
 QUIRE_LIBC int mtx_lock(mtx_t* m) { return in_c11(::pthread_mutex_lock(of(m))); }
 QUIRE_LIBC int mtx_trylock(mtx_t* m) { return in_c11(::pthread_mutex_trylock(of(m))); }
-QUIRE_LIBC int mtx_timedlock(mtx_t* m, const timespec* until) { return in_c11(::pthread_mutex_timedlock(of(m), until)); }
+QUIRE_LIBC int mtx_timedlock(mtx_t* m, const timespec* until) {
+  return in_c11(::pthread_mutex_timedlock(of(m), until));
+}
 QUIRE_LIBC int mtx_unlock(mtx_t* m) { return in_c11(::pthread_mutex_unlock(of(m))); }

@@ -11,7 +11,8 @@ namespace quire::openmp {
 /// Threads of this node that the program has made itself, and that have not ended.
 [[nodiscard]] int own_threads() noexcept;
 /// As pthread_create(3), for a call of the program (for_program()).
-[[nodiscard]] int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept;
+[[nodiscard]] int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
+                                  void* argument) noexcept;
 
 /// On the shared stack, at the end of a thread: destructors of its thread_local objects and thread-specific data.
 void run_last_calls(own_thread& self);
@@ -21,7 +22,8 @@ void destroy_values(own_thread& self);
 /// The caller's pthread_exit(3).
 [[noreturn]] void leave_thread(void* result);
 
-/// Ends the caller by pthread_exit(3) if somebody has cancelled it, and it allows that. What waits looks whether it is to stop.
+/// Ends the caller by pthread_exit(3) if somebody has cancelled it, and it allows that. What waits looks whether it is
+/// to stop.
 void look_at_cancellation();
 [[nodiscard]] bool is_cancelled_here() noexcept;
 

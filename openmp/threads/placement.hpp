@@ -36,7 +36,8 @@ struct placement {
 
 /// `running(node)`: how many threads of the program run there, main() not counted; `number`: how many were made before.
 template <class Running>
-[[nodiscard]] int node_of_new_thread(const placement& p, int nodes, int here, std::uint64_t number, Running&& running) noexcept {
+[[nodiscard]] int node_of_new_thread(const placement& p, int nodes, int here, std::uint64_t number,
+                                     Running&& running) noexcept {
   if (p.how == placement::kind::here) return here;
   if (p.how == placement::kind::blocks) return static_cast<int>(number / p.block % static_cast<std::uint64_t>(nodes));
   int best = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places of threads on this node: who gets which, and when there are more. A thread's place is another's when the thread is gone, and nobody can ask for its
-// result any more.
+// Places of threads on this node: who gets which, and when there are more. A thread's place is another's when the
+// thread is gone, and nobody can ask for its result any more.
 #include <pthread.h>
 #include <quire/quire.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace quire::openmp {
 namespace {
 
-std::mutex g_guard;    ///< of this node's places
+std::mutex g_guard;  ///< of this node's places
 std::size_t g_next = 1;
 std::mutex g_commands;  ///< node 0: of collective calls
 bool g_over = false;

@@ -11,15 +11,21 @@
 using namespace quire::openmp;
 
 namespace {
-bool asks_for_all(const void* caller) noexcept { return has_placement() && threads_placement().how != placement::kind::here && for_program(caller); }
+bool asks_for_all(const void* caller) noexcept {
+  return has_placement() && threads_placement().how != placement::kind::here && for_program(caller);
+}
 }  // namespace
 
 QUIRE_LIBC long sysconf(int what) noexcept {
   const bool is_number = what == _SC_NPROCESSORS_ONLN || what == _SC_NPROCESSORS_CONF;
   return is_number && asks_for_all(QUIRE_CALLER) ? job().processors : QUIRE_NEXT(sysconf)(what);
 }
-QUIRE_LIBC int get_nprocs() noexcept { return asks_for_all(QUIRE_CALLER) ? job().processors : QUIRE_NEXT(get_nprocs)(); }
-QUIRE_LIBC int get_nprocs_conf() noexcept { return asks_for_all(QUIRE_CALLER) ? job().processors : QUIRE_NEXT(get_nprocs_conf)(); }
+QUIRE_LIBC int get_nprocs() noexcept {
+  return asks_for_all(QUIRE_CALLER) ? job().processors : QUIRE_NEXT(get_nprocs)();
+}
+QUIRE_LIBC int get_nprocs_conf() noexcept {
+  return asks_for_all(QUIRE_CALLER) ? job().processors : QUIRE_NEXT(get_nprocs_conf)();
+}
 /// std::thread::hardware_concurrency()
 QUIRE_LIBC unsigned _ZNSt6thread20hardware_concurrencyEv() noexcept {
   if (asks_for_all(QUIRE_CALLER)) return static_cast<unsigned>(job().processors);

@@ -50,11 +50,14 @@ void open_threads() {
     pthread_t main{};
   } first;
   if (quire_node() == 0) {
-    const std::uint64_t bytes = bytes_before_records(nodes) + static_cast<std::uint64_t>(nodes) * most_places * sizeof(thread_record);
-    if (const quire_status why = quire_aligned_alloc(page, bytes, &first.at); why != QUIRE_OK) fail("no shared memory for what is known of threads", why);
+    const std::uint64_t bytes =
+        bytes_before_records(nodes) + static_cast<std::uint64_t>(nodes) * most_places * sizeof(thread_record);
+    if (const quire_status why = quire_aligned_alloc(page, bytes, &first.at); why != QUIRE_OK)
+      fail("no shared memory for what is known of threads", why);
     first.main = ::pthread_self();  // new pages are zero
   }
-  if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
+  if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK)
+    fail("nodes cannot begin", why);
   g_state = static_cast<threads_state*>(first.at);
   g_records = reinterpret_cast<thread_record*>(static_cast<std::byte*>(first.at) + bytes_before_records(nodes));
   g_main = first.main;
@@ -68,7 +71,9 @@ bool do_threads_run() noexcept {
   return are_threads_open() && (__atomic_load_n(&threads().living, __ATOMIC_ACQUIRE) != 0 || own() != &g_own_main);
 }
 std::uint32_t& running_on(int node) noexcept { return g_state->running[node]; }
-thread_record& record_of(int node, std::size_t number) noexcept { return g_records[static_cast<std::size_t>(node) * most_places + number]; }
+thread_record& record_of(int node, std::size_t number) noexcept {
+  return g_records[static_cast<std::size_t>(node) * most_places + number];
+}
 
 thread_place place_of(pthread_t thread) noexcept {
   if (!are_threads_open()) return {};
@@ -83,7 +88,8 @@ void set_own(own_thread* self) noexcept { t_own = self; }
 
 std::uint32_t number_of_own() noexcept {
   constexpr std::uint32_t others = 1u << 31;
-  return t_own == nullptr || t_own->record == nullptr ? 0 : others | static_cast<std::uint32_t>(t_own->record - g_records);
+  return t_own == nullptr || t_own->record == nullptr ? 0
+                                                      : others | static_cast<std::uint32_t>(t_own->record - g_records);
 }
 
 void begin_own_main() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all nodes know of the threads that the program makes itself, where these are on all nodes (`quire exec` of a program without OpenMP). A thread has a
-// place (memory/thread_data.hpp), of which its pthread_t is the descriptor's address; no other thread of the job has that, and the place tells the node.
+// What all nodes know of the threads that the program makes itself, where these are on all nodes (`quire exec` of a
+// program without OpenMP). A thread has a place (memory/thread_data.hpp), of which its pthread_t is the descriptor's
+// address; no other thread of the job has that, and the place tells the node.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +15,8 @@
 
 namespace quire::openmp {
 
-/// In shared memory. Whoever makes a thread, ends it, waits for it or lets it go changes the state by atomic operations.
+/// In shared memory. Whoever makes a thread, ends it, waits for it or lets it go changes the state by atomic
+/// operations.
 struct alignas(64) thread_record {
   enum state : std::uint32_t { running = 1, ended = 2, detached = 4, awaited = 8, collected = 16, cancelled = 32 };
   std::uint32_t now = 0;  ///< 0: there is no such thread
@@ -30,8 +32,8 @@ struct thread_key {
 /// In shared memory, once.
 struct threads_state {
   static constexpr std::uint32_t most_keys = 1024;
-  std::uint64_t made = 0;            ///< threads, up to now
-  std::uint32_t living = 0;          ///< those that have not ended, without main()
+  std::uint64_t made = 0;    ///< threads, up to now
+  std::uint32_t living = 0;  ///< those that have not ended, without main()
   alignas(4096) std::array<thread_key, most_keys> keys{};
   alignas(4096) std::uint32_t running[1] = {};  ///< of each node; their records follow
 };
@@ -46,10 +48,10 @@ struct own_thread {
   thread_record* record = nullptr;  ///< null: this program's threads stay where they are made
   void* (*body)(void*) = nullptr;
   void* argument = nullptr;
-  std::byte* top = nullptr;    ///< of its shared stack
+  std::byte* top = nullptr;     ///< of its shared stack
   std::size_t stack_bytes = 0;  ///< 0: the program has given it
   void* result = nullptr;
-  bool leaves = false;          ///< by pthread_exit(3), which has told the result; or it has come to its end
+  bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
   last_call* last_calls = nullptr;  ///< destructors of thread_local objects
   sigset_t mask{};

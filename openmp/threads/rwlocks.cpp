@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of pthreads for many readers or one writer, and what runs once, in shared memory; others are libc's. Readers go first, as with libc.
+// Locks of pthreads for many readers or one writer, and what runs once, in shared memory; others are libc's. Readers go
+// first, as with libc.
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
@@ -27,7 +28,9 @@ bool take_to_write(rwlock& l) noexcept {
   __atomic_store_n(&l.owner, number_of_thread(), __ATOMIC_RELAXED);
   return true;
 }
-bool is_mine(const rwlock& l) noexcept { return load(l.readers) == writer && __atomic_load_n(&l.owner, __ATOMIC_RELAXED) == number_of_thread(); }
+bool is_mine(const rwlock& l) noexcept {
+  return load(l.readers) == writer && __atomic_load_n(&l.owner, __ATOMIC_RELAXED) == number_of_thread();
+}
 
 int read_lock(rwlock& l, const deadline& end) noexcept {
   if (is_mine(l)) return EDEADLK;
@@ -73,17 +76,24 @@ int run_once(std::uint32_t& state, void (*body)()) {
 
 #define QUIRE_RWLOCK(name, parameters, arguments, call) \
   QUIRE_LIBC int name parameters noexcept { return is_for_all_nodes(l) ? call : QUIRE_NEXT(name) arguments; }
-QUIRE_RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t* l), (l), read_lock(of(l), {}))
-QUIRE_RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t* l), (l), write_lock(of(l), {}))
-QUIRE_RWLOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t* l), (l), busy_unless(take_to_read(of(l))))
-QUIRE_RWLOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t* l), (l), busy_unless(take_to_write(of(l))))
-QUIRE_RWLOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t* l, const timespec* until), (l, until), read_lock(of(l), {until, CLOCK_REALTIME}))
-QUIRE_RWLOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t* l, const timespec* until), (l, until), write_lock(of(l), {until, CLOCK_REALTIME}))
-QUIRE_RWLOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t* l, clockid_t clock, const timespec* until), (l, clock, until), read_lock(of(l), {until, clock}))
-QUIRE_RWLOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t* l, clockid_t clock, const timespec* until), (l, clock, until), write_lock(of(l), {until, clock}))
-QUIRE_RWLOCK(pthread_rwlock_unlock, (pthread_rwlock_t* l), (l), unlock(of(l)))
+QUIRE_RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l), read_lock(of(l), {}))
+QUIRE_RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l), write_lock(of(l), {}))
+QUIRE_RWLOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t * l), (l), busy_unless(take_to_read(of(l))))
+QUIRE_RWLOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t * l), (l), busy_unless(take_to_write(of(l))))
+QUIRE_RWLOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, const timespec* until), (l, until),
+             read_lock(of(l), {until, CLOCK_REALTIME}))
+QUIRE_RWLOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, const timespec* until), (l, until),
+             write_lock(of(l), {until, CLOCK_REALTIME}))
+QUIRE_RWLOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const timespec* until),
+             (l, clock, until), read_lock(of(l), {until, clock}))
+QUIRE_RWLOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const timespec* until),
+             (l, clock, until), write_lock(of(l), {until, clock}))
+QUIRE_RWLOCK(pthread_rwlock_unlock, (pthread_rwlock_t * l), (l), unlock(of(l)))
 
 QUIRE_LIBC int pthread_once(pthread_once_t* state, void (*body)()) {
-  return is_for_all_nodes(state) ? run_once(*reinterpret_cast<std::uint32_t*>(state), body) : QUIRE_NEXT(pthread_once)(state, body);
+  return is_for_all_nodes(state) ? run_once(*reinterpret_cast<std::uint32_t*>(state), body)
+                                 : QUIRE_NEXT(pthread_once)(state, body);
 }
-QUIRE_LIBC void call_once(once_flag* state, void (*body)()) { (void)::pthread_once(reinterpret_cast<pthread_once_t*>(state), body); }
+QUIRE_LIBC void call_once(once_flag* state, void (*body)()) {
+  (void)::pthread_once(reinterpret_cast<pthread_once_t*>(state), body);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spin locks of pthreads in shared memory, whose word a waiting thread only reads; others are libc's. With libc 1 is free.
+// Spin locks of pthreads in shared memory, whose word a waiting thread only reads; others are libc's. With libc 1 is
+// free.
 #include <errno.h>
 #include <pthread.h>
 
@@ -10,7 +11,9 @@ using namespace quire::openmp;
 
 namespace {
 
-std::uint32_t& of(pthread_spinlock_t* l) noexcept { return *const_cast<std::uint32_t*>(reinterpret_cast<volatile std::uint32_t*>(l)); }
+std::uint32_t& of(pthread_spinlock_t* l) noexcept {
+  return *const_cast<std::uint32_t*>(reinterpret_cast<volatile std::uint32_t*>(l));
+}
 bool take(std::uint32_t& word) noexcept { return load(word) == 1 && swap(word, 1, 0); }
 
 }  // namespace

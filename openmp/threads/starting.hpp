@@ -15,8 +15,8 @@ namespace quire::openmp {
 struct new_thread {
   void* (*body)(void*) = nullptr;
   void* argument = nullptr;
-  std::byte* top = nullptr;     ///< of the stack that the program has chosen; null: none
-  std::size_t stack_bytes = 0;  ///< else
+  std::byte* top = nullptr;       ///< of the stack that the program has chosen; null: none
+  std::size_t stack_bytes = 0;    ///< else
   bool has_shared_stack = false;  ///< the program has chosen one, which libc is not to use
   bool detached = false, has_affinity = false, has_schedule = false;
   int policy = 0;
@@ -31,7 +31,8 @@ struct new_thread {
 [[nodiscard]] new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept;
 /// Makes a thread on this node, at a place of its own. On a private stack.
 void start_here(new_thread& wanted) noexcept;
-/// A place of this node whose thread has ended, and that nobody asks for any more, or a new one, for a thread of a given state; 0: there is none.
+/// A place of this node whose thread has ended, and that nobody asks for any more, or a new one, for a thread of a
+/// given state; 0: there is none.
 [[nodiscard]] std::size_t take_place(std::uint32_t state) noexcept;
 /// The thread could not be made.
 void give_place(std::size_t number) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that the program makes itself. They have shared stacks, as others may follow pointers to what is on them. Where the program has OpenMP they run on
-// the node where they are made; else placement.hpp says on which.
+// Threads that the program makes itself. They have shared stacks, as others may follow pointers to what is on them.
+// Where the program has OpenMP they run on the node where they are made; else placement.hpp says on which.
 #include <cxxabi.h>
 #include <errno.h>
 
@@ -133,7 +133,8 @@ void* start_for_other(void* at) noexcept {
 
 int node_of_next() noexcept {
   const std::uint64_t number = __atomic_fetch_add(&threads().made, 1, __ATOMIC_ACQ_REL);
-  return node_of_new_thread(threads_placement(), job().nodes, job().node, number, [](int node) { return __atomic_load_n(&running_on(node), __ATOMIC_RELAXED); });
+  return node_of_new_thread(threads_placement(), job().nodes, job().node, number,
+                            [](int node) { return __atomic_load_n(&running_on(node), __ATOMIC_RELAXED); });
 }
 
 }  // namespace
@@ -191,7 +192,8 @@ int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body
 
 using namespace quire::openmp;
 
-QUIRE_LIBC int pthread_create(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
+QUIRE_LIBC int pthread_create(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
+                              void* argument) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(pthread_create)(thread, about, body, argument);
   return make_own_thread(thread, about, body, argument);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a thread waits for a word in shared memory that a thread of any node will change: it looks, and sleeps longer and longer in between, and longer where
-// many threads of the node wait. The kernel wakes threads of its own machine only.
+// How a thread waits for a word in shared memory that a thread of any node will change: it looks, and sleeps longer and
+// longer in between, and longer where many threads of the node wait. The kernel wakes threads of its own machine only.
 #pragma once
 
 #include <sys/syscall.h>
@@ -17,7 +17,9 @@ struct deadline {
   const timespec* until = nullptr;
   clockid_t clock = CLOCK_REALTIME;
 
-  [[nodiscard]] bool is_valid() const noexcept { return until == nullptr || (until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000); }
+  [[nodiscard]] bool is_valid() const noexcept {
+    return until == nullptr || (until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000);
+  }
   [[nodiscard]] bool has_passed() const noexcept {
     if (until == nullptr) return false;
     timespec now{};
@@ -67,8 +69,12 @@ template <class Done>
   }
 }
 
-[[nodiscard]] inline std::uint32_t load(const std::uint32_t& word) noexcept { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
-inline void store(std::uint32_t& word, std::uint32_t value) noexcept { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
+[[nodiscard]] inline std::uint32_t load(const std::uint32_t& word) noexcept {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+inline void store(std::uint32_t& word, std::uint32_t value) noexcept {
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+}
 [[nodiscard]] inline bool swap(std::uint32_t& word, std::uint32_t expected, std::uint32_t wanted) noexcept {
   return __atomic_compare_exchange_n(&word, &expected, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }

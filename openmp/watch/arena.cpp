@@ -24,7 +24,8 @@ arena::~arena() {
 bool arena::map(std::uint64_t at) {
   if (blocks_.size() == most_blocks) return false;
   void* const wanted = reinterpret_cast<void*>(at);
-  void* const got = ::mmap(wanted, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+  void* const got = ::mmap(wanted, block_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) return false;
   if (got != wanted) {  // a kernel that knows no MAP_FIXED_NOREPLACE
     ::munmap(got, block_bytes);
@@ -47,7 +48,8 @@ std::uint64_t arena::take(std::uint64_t first, std::uint64_t count, std::size_t 
   // Downwards from the middle first: above a program its heap may grow.
   const std::uint64_t low = std::max(first, 16 * page) / page * page, high = first + count - 1;
   if (high < low) return 0;
-  const std::uint64_t step = std::max(page, count / most_tries / page * page), middle = low + (high - low) / 2 / page * page;
+  const std::uint64_t step = std::max(page, count / most_tries / page * page),
+                      middle = low + (high - low) / 2 / page * page;
   for (std::uint64_t at = middle; at >= low; at -= step) {
     if (map(at)) return within(blocks_.back());
     if (at - low < step) break;

@@ -33,14 +33,18 @@ constexpr long look_ns = 2'000'000;
 void ask(std::uint64_t region) noexcept {
   std::uint64_t place = __atomic_load_n(&g_requests->taken, __ATOMIC_ACQUIRE), nothing = 0;
   for (; place < request_list::most; ++place, nothing = 0) {
-    if (__atomic_compare_exchange_n(&g_requests->regions[place], &nothing, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) break;
+    if (__atomic_compare_exchange_n(&g_requests->regions[place], &nothing, region, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+      break;
   }
-  if (place >= request_list::most) fail("too many atomic operations meet in large objects: ask for --memory sequential", QUIRE_LIMIT);
+  if (place >= request_list::most)
+    fail("too many atomic operations meet in large objects: ask for --memory sequential", QUIRE_LIMIT);
   __atomic_store_n(&g_requests->taken, place + 1, __ATOMIC_RELEASE);
 }
 
 void* control(void*) noexcept {
-  if (const quire_status why = quire_group_join(g_group, 0); why != QUIRE_OK) fail("the control thread cannot begin", why);
+  if (const quire_status why = quire_group_join(g_group, 0); why != QUIRE_OK)
+    fail("the control thread cannot begin", why);
   for (std::uint64_t next = 0; next < request_list::most;) {
     const std::uint64_t id = __atomic_load_n(&g_requests->regions[next], __ATOMIC_ACQUIRE);
     if (id == request_list::over) break;
@@ -73,13 +77,15 @@ void start_control() noexcept {
 void open_demotion() {
   void* at = nullptr;
   if (quire_node() == 0) {
-    if (const quire_status why = quire_aligned_alloc(4096, sizeof(request_list), &at); why != QUIRE_OK) fail("no shared memory", why);  // new pages are zero
+    if (const quire_status why = quire_aligned_alloc(4096, sizeof(request_list), &at); why != QUIRE_OK)
+      fail("no shared memory", why);  // new pages are zero
   }
   if (const quire_status why = quire_broadcast(&at, sizeof at, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
   g_requests = static_cast<request_list*>(at);
   quire_region heap{};
   std::uint64_t bytes = 0;
-  if (quire_region_of(at, &heap) == QUIRE_OK && quire_region_range(heap, &at, &bytes) == QUIRE_OK) set_common_heap(reinterpret_cast<std::uint64_t>(at), bytes);
+  if (quire_region_of(at, &heap) == QUIRE_OK && quire_region_range(heap, &at, &bytes) == QUIRE_OK)
+    set_common_heap(reinterpret_cast<std::uint64_t>(at), bytes);
   if (const quire_status why = quire_group_create(1, &g_group); why != QUIRE_OK) fail("nodes cannot begin", why);
   start_control();
   g_open = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A large object that is updated becomes sequential, for good, while the program runs: a thread asks for it and waits; a control thread of each node takes
-// what was asked for from a list in shared memory, in its order, and the control threads change the region together (quire_region_set_consistency_by()).
+// A large object that is updated becomes sequential, for good, while the program runs: a thread asks for it and waits;
+// a control thread of each node takes what was asked for from a list in shared memory, in its order, and the control
+// threads change the region together (quire_region_set_consistency_by()).
 #pragma once
 
 #include <cstdint>

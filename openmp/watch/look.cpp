@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where stubs go with an address that is not in the common heap. What they interrupt may have values in any register: the general ones are kept here;
-// the others only where the address is of a large object, as saving them takes longer than all else.
+// Where stubs go with an address that is not in the common heap. What they interrupt may have values in any register:
+// the general ones are kept here; the others only where the address is of a large object, as saving them takes longer
+// than all else.
 #include <cpuid.h>
 
 #include <cstdint>

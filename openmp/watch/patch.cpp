@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the highest address to the lowest: what follows an update has its final bytes then, and a jump whose last bytes are those of what follows can rely on
-// them. All jumps are planned, and their stubs written, before any code changes.
+// From the highest address to the lowest: what follows an update has its final bytes then, and a jump whose last bytes
+// are those of what follows can rely on them. All jumps are planned, and their stubs written, before any code changes.
 #include "openmp/watch/patch.hpp"
 
 #include <sys/mman.h>
@@ -27,7 +27,9 @@ class plan {
 
   [[nodiscard]] bool add(const watched_code& m, const sites::site& s) {
     const std::uint64_t at = m.base + s.address;
-    if (!s.movable || at < m.code_first || at + s.length + most_following > m.code_end || std::memcmp(reinterpret_cast<const void*>(at), s.bytes.data(), s.length) != 0) return false;
+    if (!s.movable || at < m.code_first || at + s.length + most_following > m.code_end ||
+        std::memcmp(reinterpret_cast<const void*>(at), s.bytes.data(), s.length) != 0)
+      return false;
     std::array<std::uint8_t, most_following> following{};
     for (std::size_t i = 0; i < following.size(); ++i) following[i] = byte_at(at + s.length + i);
     for (const place& p : places_for(s, at, following)) {
@@ -47,7 +49,9 @@ class plan {
     const auto done = write(bytes_.end());
     if (done == bytes_.end()) return true;
     for (auto b = bytes_.begin(); b != done; ++b) b->second = b->second.other();
-    if (write(done) != done) fail("the system does not let the program's code run again that was changed: ask for --memory sequential", QUIRE_SYSTEM);
+    if (write(done) != done)
+      fail("the system does not let the program's code run again that was changed: ask for --memory sequential",
+           QUIRE_SYSTEM);
     return false;
   }
 
@@ -69,7 +73,8 @@ class plan {
       ++at;
     }
   }
-  /// Page by page, those before `end`. Returns the first change that was not made; that before it may be in a page that cannot be run.
+  /// Page by page, those before `end`. Returns the first change that was not made; that before it may be in a page that
+  /// cannot be run.
   changes::iterator write(changes::iterator end) {
     for (auto b = bytes_.begin(); b != end;) {
       const std::uint64_t first = b->first / page * page;
@@ -87,7 +92,8 @@ class plan {
 
 std::string place_of(const watched_code& m, const sites::site& s) {
   char text[100];
-  std::snprintf(text, sizeof text, " has an atomic operation at 0x%lx that cannot be watched", static_cast<unsigned long>(s.address));
+  std::snprintf(text, sizeof text, " has an atomic operation at 0x%lx that cannot be watched",
+                static_cast<unsigned long>(s.address));
   return m.name + text;
 }
 
@@ -100,7 +106,8 @@ bool watch_updates(std::span<const watched_code> modules, std::string& why) {
   if (count == 0) return true;
   if (count > most_updates) return why = "it has more atomic operations than can be watched", false;
   g_table.look = look_for_stubs();
-  if (g_table.look == nullptr) return why = "its atomic operations cannot be watched on this processor (no xsave)", false;
+  if (g_table.look == nullptr)
+    return why = "its atomic operations cannot be watched on this processor (no xsave)", false;
   arena stubs;
   plan changes(stubs);
   for (const watched_code& m : modules) {

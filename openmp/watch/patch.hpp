@@ -16,7 +16,7 @@ struct watched_code {
   std::string name;  ///< in sentences
   std::uint64_t base = 0;
   std::uint64_t code_first = 0, code_end = 0;  ///< as loaded
-  std::vector<sites::site> updates{};  ///< those that are not harmless, by address
+  std::vector<sites::site> updates{};          ///< those that are not harmless, by address
 };
 
 /// Before anything of the program runs, with one thread. False, with the reason in `why`, and no code has changed.

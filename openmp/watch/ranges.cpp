@@ -22,21 +22,25 @@ range* below(std::uint64_t address) noexcept {
   unsigned low = 0, high = g_count;
   while (low < high) {
     const unsigned middle = (low + high) / 2;
-    if (g_ranges[middle].first <= address) low = middle + 1;
-    else high = middle;
+    if (g_ranges[middle].first <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low == 0 ? nullptr : &g_ranges[low - 1];
 }
 
 range* find(std::uint64_t address) noexcept {
   range* const r = below(address);
-  return r != nullptr && address - r->first < r->bytes && !__atomic_load_n(&r->sequential, __ATOMIC_ACQUIRE) ? r : nullptr;
+  return r != nullptr && address - r->first < r->bytes && !__atomic_load_n(&r->sequential, __ATOMIC_ACQUIRE) ? r
+                                                                                                             : nullptr;
 }
 
 }  // namespace
 
 void note_release_region(quire_region region, std::uint64_t first, std::uint64_t bytes) {
-  if (g_count == most_ranges) fail("the program has more large objects than this version can look at: ask for --memory sequential", QUIRE_LIMIT);
+  if (g_count == most_ranges)
+    fail("the program has more large objects than this version can look at: ask for --memory sequential", QUIRE_LIMIT);
   unsigned at = g_count++;
   for (; at > 0 && g_ranges[at - 1].first > first; --at) g_ranges[at] = g_ranges[at - 1];
   g_ranges[at] = {first, bytes, region};

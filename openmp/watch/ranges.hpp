@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of the program with release consistency, where updates would be lost: its regions, until they are made sequential (demotion.hpp).
+// Memory of the program with release consistency, where updates would be lost: its regions, until they are made
+// sequential (demotion.hpp).
 #pragma once
 
 #include <quire/quire.h>

@@ -10,7 +10,8 @@ namespace quire::openmp::watch {
 namespace {
 
 constexpr std::size_t jump_bytes = 5, distance_bytes = 4;
-constexpr std::uint8_t jump = 0xe9, breakpoint = 0xcc, no_segment = 0x26;  ///< the last: a prefix that has no meaning in 64-bit code
+constexpr std::uint8_t jump = 0xe9, breakpoint = 0xcc,
+                       no_segment = 0x26;  ///< the last: a prefix that has no meaning in 64-bit code
 
 class writer {
  public:
@@ -73,7 +74,8 @@ void put_update(writer& w, const sites::site& s, std::uint64_t at) noexcept {
 
 }  // namespace
 
-std::vector<place> places_for(const sites::site& s, std::uint64_t at, std::span<const std::uint8_t, most_following> following) {
+std::vector<place> places_for(const sites::site& s, std::uint64_t at,
+                              std::span<const std::uint8_t, most_following> following) {
   std::vector<place> all;
   constexpr std::uint64_t near = std::uint64_t{1} << 31, top = std::uint64_t{1} << 47;
   for (unsigned prefixes = 0; prefixes < s.length; ++prefixes) {
@@ -93,7 +95,8 @@ std::vector<place> places_for(const sites::site& s, std::uint64_t at, std::span<
   return all;
 }
 
-std::optional<encoded> encode_stub(const sites::site& s, std::uint64_t at, std::uint64_t stub, const watch_table* table) {
+std::optional<encoded> encode_stub(const sites::site& s, std::uint64_t at, std::uint64_t stub,
+                                   const watch_table* table) {
   writer w(stub);
   w.put({0x48, 0x8d, 0x64, 0x24, 0x80, 0x50});  // lea -128(%rsp),%rsp; push %rax
   if (s.keeps_flags) w.put({0x9c});

@@ -16,12 +16,16 @@ using model::region_id;
 namespace message_flag = model::message_flag;
 
 release_cluster::release_cluster(const release_options& options, release_driver& driver)
-    : options_(options), driver_(driver), latest_(words()), holders_(std::size_t{options.regions} * options.units, -1),
+    : options_(options),
+      driver_(driver),
+      latest_(words()),
+      holders_(std::size_t{options.regions} * options.units, -1),
       moving_(std::size_t{options.regions} * options.units) {
   for (unsigned n = 0; n < options.nodes; ++n) {
     nodes_.push_back(std::make_unique<node_state>(*this, n));
     node_state& node = *nodes_.back();
-    node.release = std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
+    node.release =
+        std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
     node.release->open().pins = &node.pins;
     node.release->open().newest.keep(0);  // one word is written at a time
     for (unsigned r = 0; r < options.regions; ++r) {
@@ -61,7 +65,8 @@ void release_cluster::fail(std::string why) {
 
 release_cluster::place release_cluster::place_of(word at) const noexcept {
   const word in_region = word{options_.units} * options_.words;
-  return {static_cast<unsigned>(at / in_region), at % in_region / options_.words, static_cast<unsigned>(at % options_.words)};
+  return {static_cast<unsigned>(at / in_region), at % in_region / options_.words,
+          static_cast<unsigned>(at % options_.words)};
 }
 
 // ---- programs
@@ -96,7 +101,9 @@ release_cluster::awaiter release_cluster::ask(std::size_t t, request::kind what,
   return {*this, t, r};
 }
 release_cluster::awaiter release_cluster::read(std::size_t t, word at) { return ask(t, request::kind::read, at); }
-release_cluster::awaiter release_cluster::read_anything(std::size_t t, word at) { return ask(t, request::kind::read_anything, at); }
+release_cluster::awaiter release_cluster::read_anything(std::size_t t, word at) {
+  return ask(t, request::kind::read_anything, at);
+}
 release_cluster::awaiter release_cluster::write(std::size_t t, word at, std::uint64_t value) {
   request r;
   r.what = request::kind::write;
@@ -104,7 +111,8 @@ release_cluster::awaiter release_cluster::write(std::size_t t, word at, std::uin
   r.a = value;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::atomic(std::size_t t, word at, model::atomic_operation what, std::uint64_t a, std::uint64_t b) {
+release_cluster::awaiter release_cluster::atomic(std::size_t t, word at, model::atomic_operation what, std::uint64_t a,
+                                                 std::uint64_t b) {
   request r;
   r.what = request::kind::atomic;
   r.at = at;
@@ -113,7 +121,9 @@ release_cluster::awaiter release_cluster::atomic(std::size_t t, word at, model::
   r.operation = what;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) { return ask(t, request::kind::take_over, at); }
+release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) {
+  return ask(t, request::kind::take_over, at);
+}
 release_cluster::awaiter release_cluster::pin(std::size_t t, word at) { return ask(t, request::kind::pin, at); }
 release_cluster::awaiter release_cluster::try_pin(std::size_t t, word at) { return ask(t, request::kind::try_pin, at); }
 release_cluster::awaiter release_cluster::unpin(std::size_t t, word at) { return ask(t, request::kind::unpin, at); }
@@ -123,7 +133,8 @@ release_cluster::awaiter release_cluster::call(std::size_t t, const sync::call& 
   r.call = c;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::call(std::size_t t, sync::operation what, std::uint64_t object, std::uint64_t operand) {
+release_cluster::awaiter release_cluster::call(std::size_t t, sync::operation what, std::uint64_t object,
+                                               std::uint64_t operand) {
   sync::call c;
   c.what = what;
   c.object = object;
@@ -139,12 +150,17 @@ void release_cluster::run_thread(std::size_t t) {
   switch (self.next.what) {
     case request::kind::read:
     case request::kind::read_anything:
-    case request::kind::write: return step_access(t);
-    case request::kind::atomic: return step_atomic(t);
-    case request::kind::call: return step_call(t);
+    case request::kind::write:
+      return step_access(t);
+    case request::kind::atomic:
+      return step_atomic(t);
+    case request::kind::call:
+      return step_call(t);
     case request::kind::pin:
-    case request::kind::try_pin: return step_pin(t);
-    case request::kind::unpin: return step_unpin(t);
+    case request::kind::try_pin:
+      return step_pin(t);
+    case request::kind::unpin:
+      return step_unpin(t);
     case request::kind::take_over: {
       const place p = place_of(self.next.at);
       node_state& n = *nodes_[self.node];
@@ -153,7 +169,8 @@ void release_cluster::run_thread(std::size_t t) {
       finish_step(n, p.region, p.unit, nullptr, out);
       return resume(t);
     }
-    case request::kind::none: return resume(t);
+    case request::kind::none:
+      return resume(t);
   }
 }
 
@@ -181,8 +198,8 @@ bool release_cluster::try_access(std::size_t t) {
   }
   self.value = w;
   if (w != latest_[r.at] && r.what == request::kind::read) {
-    fail("a thread reads " + std::to_string(w) + " from word " + std::to_string(r.at) + ", the last write left " + std::to_string(latest_[r.at]) +
-         at_unit(n.self, p.region, p.unit));
+    fail("a thread reads " + std::to_string(w) + " from word " + std::to_string(r.at) + ", the last write left " +
+         std::to_string(latest_[r.at]) + at_unit(n.self, p.region, p.unit));
   }
   return true;
 }
@@ -196,7 +213,8 @@ void release_cluster::fault(std::size_t t, access want) {
   thread& self = threads_[t];
   const place p = place_of(self.next.at);
   node_state& n = *nodes_[self.node];
-  if (++self.faults > options_.fault_limit) return fail("livelock: an access faults for ever" + at_unit(n.self, p.region, p.unit));
+  if (++self.faults > options_.fault_limit)
+    return fail("livelock: an access faults for ever" + at_unit(n.self, p.region, p.unit));
   self.now = thread::state::waits_for_unit;
   model::actions out;
   (void)n.memory[p.region]->machine->on_fault(p.unit, want, out, self.faults - 1);
@@ -242,7 +260,8 @@ void release_cluster::step_pin(std::size_t t) {
   release::machine& m = *n.memory[p.region]->machine;
   model::actions out;
   self.now = thread::state::waits_for_unit;
-  const auto outcome = std::exchange(self.pin_counted, true) ? m.pins().on_pin_again(p.unit, out) : m.pins().on_pin(p.unit, out);
+  const auto outcome =
+      std::exchange(self.pin_counted, true) ? m.pins().on_pin_again(p.unit, out) : m.pins().on_pin(p.unit, out);
   finish_step(n, p.region, p.unit, nullptr, out);
   self.value = outcome == model::fault_outcome::local ? 1 : 0;
   if (outcome == model::fault_outcome::local) {
@@ -266,7 +285,8 @@ void release_cluster::step_unpin(std::size_t t) {
   node_state& n = *nodes_[threads_[t].node];
   model::actions out;
   holders_[p.region * options_.units + p.unit] = -1;
-  if (!n.memory[p.region]->machine->pins().on_unpin(p.unit, out)) fail("a pin is not known to the machine" + at_unit(n.self, p.region, p.unit));
+  if (!n.memory[p.region]->machine->pins().on_unpin(p.unit, out))
+    fail("a pin is not known to the machine" + at_unit(n.self, p.region, p.unit));
   finish_step(n, p.region, p.unit, nullptr, out);
   resume(t);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that run the release protocol and synchronisation, with their frames, twins, application views and threads, each
-// thread a coroutine:
+// Nodes that run the release protocol and synchronisation, with their frames, twins, application views and threads,
+// each thread a coroutine:
 //
 //   release_program reader(release_cluster& c, std::size_t self) {
 //     co_await c.call(self, sync::operation::mutex_lock, mutex);
@@ -8,13 +8,14 @@
 //     co_await c.call(self, sync::operation::mutex_unlock, mutex);
 //   }
 //
-// It is glue, no protocol: the same rules as src/core. What a thread may do follows from what `permit` and `protect` did to
-// its node's view, never from what the machine believes. Programs are free of data races unless they say `read_anything`, so
-// every read must find what the last write left, by the order of the run: that is checked, and what else
-// sim/README.md lists.
+// It is glue, no protocol: the same rules as src/core. What a thread may do follows from what `permit` and `protect`
+// did to its node's view, never from what the machine believes. Programs are free of data races unless they say
+// `read_anything`, so every read must find what the last write left, by the order of the run: that is checked, and what
+// else sim/README.md lists.
 //
-// A cluster does nothing by itself: the explorer (release_explorer.hpp) delivers messages and lets threads run. It has what small programs need that
-// are run in all orders; all else (pushes, scans, memory that is short, random programs) runs on whole nodes, sim/whole.
+// A cluster does nothing by itself: the explorer (release_explorer.hpp) delivers messages and lets threads run. It has
+// what small programs need that are run in all orders; all else (pushes, scans, memory that is short, random programs)
+// runs on whole nodes, sim/whole.
 #pragma once
 
 #include <coroutine>
@@ -42,9 +43,7 @@ using model::node_id;
 /// A simulated thread. Begins when the driver lets it; the cluster destroys it.
 struct release_program {
   struct promise_type {
-    release_program get_return_object() noexcept {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
+    release_program get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
@@ -62,8 +61,8 @@ struct release_options {
   node_id fixed{};
   bool first_touch = false, migrates = true;
   release::updates update = release::updates::learned;
-  bool keeps = false;            ///< units that are written in every interval keep their right
-  std::size_t twin_limit = 64;   ///< pages
+  bool keeps = false;           ///< units that are written in every interval keep their right
+  std::size_t twin_limit = 64;  ///< pages
   std::size_t notice_limit = release::history::default_limit;
   bool limited = false;          ///< nodes may be short of memory: no home counts on copies
   bool batches = true;           ///< diffs for one node wait for each other as long as they may
@@ -116,9 +115,12 @@ class release_cluster {
   [[nodiscard]] awaiter read(std::size_t thread, word at);
   [[nodiscard]] awaiter read_anything(std::size_t thread, word at);  ///< in a race: no value is wrong
   [[nodiscard]] awaiter write(std::size_t thread, word at, std::uint64_t value);
-  [[nodiscard]] awaiter atomic(std::size_t thread, word at, model::atomic_operation what, std::uint64_t a, std::uint64_t b = 0);
-  [[nodiscard]] awaiter take_over(std::size_t thread, word at);  ///< another node is short of memory, and asks this one to be the unit's home
-  /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if pinned.
+  [[nodiscard]] awaiter atomic(std::size_t thread, word at, model::atomic_operation what, std::uint64_t a,
+                               std::uint64_t b = 0);
+  [[nodiscard]] awaiter take_over(
+      std::size_t thread, word at);  ///< another node is short of memory, and asks this one to be the unit's home
+  /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if
+  /// pinned.
   [[nodiscard]] awaiter pin(std::size_t thread, word at);
   [[nodiscard]] awaiter try_pin(std::size_t thread, word at);
   [[nodiscard]] awaiter unpin(std::size_t thread, word at);
@@ -136,8 +138,12 @@ class release_cluster {
   [[nodiscard]] word words() const noexcept { return word{options_.regions} * options_.units * options_.words; }
   [[nodiscard]] place place_of(word at) const noexcept;
   [[nodiscard]] release::node& node(unsigned n) { return *nodes_[n]->release; }
-  [[nodiscard]] release::machine& machine(unsigned n, unsigned region = 0) { return *nodes_[n]->memory[region]->machine; }
-  [[nodiscard]] release::unit_state& unit(unsigned n, unsigned region, std::uint64_t u) { return nodes_[n]->memory[region]->units[u]; }
+  [[nodiscard]] release::machine& machine(unsigned n, unsigned region = 0) {
+    return *nodes_[n]->memory[region]->machine;
+  }
+  [[nodiscard]] release::unit_state& unit(unsigned n, unsigned region, std::uint64_t u) {
+    return nodes_[n]->memory[region]->units[u];
+  }
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   void fail(std::string why);
   /// What must hold when nothing happens any more. `released`: the last thing that each node did was a release.
@@ -154,8 +160,8 @@ class release_cluster {
     bool ignores_acknowledgements = false;  ///< diff_sent() is not called: nothing waits for diffs
     bool never_acquires = false;
     bool releases_nothing = false;
-    bool keeps_nothing_back = false;        ///< what comes behind diffs that are passed on is heard at once
-    bool homes_go_silently = false;         ///< what the old home knows does not go along
+    bool keeps_nothing_back = false;  ///< what comes behind diffs that are passed on is heard at once
+    bool homes_go_silently = false;   ///< what the old home knows does not go along
   };
   tampering& tamper() noexcept { return tamper_; }
 
@@ -170,7 +176,9 @@ class release_cluster {
   };
   class awaiter {
    public:
-    awaiter(release_cluster& c, std::size_t thread, const request& r) : cluster_(c), thread_(thread) { c.threads_[thread].next = r; }
+    awaiter(release_cluster& c, std::size_t thread, const request& r) : cluster_(c), thread_(thread) {
+      c.threads_[thread].next = r;
+    }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const { cluster_.driver_.go_on(thread_); }
     /// The word read, or held before the operation; of calls see result().
@@ -195,7 +203,8 @@ class release_cluster {
     std::uint64_t value = 0;
     ended result{};
   };
-  /// Differences are kept by bits: with the few values that there are, what is as it was before shows more often than by bytes.
+  /// Differences are kept by bits: with the few values that there are, what is as it was before shows more often than
+  /// by bytes.
   struct changed_word {
     std::uint64_t word = 0;
     std::uint64_t bits = 0;  ///< that have changed
@@ -222,7 +231,8 @@ class release_cluster {
     unsigned group = 0;
   };
   struct node_state final : release::node::effects {
-    node_state(release_cluster& c, unsigned n) : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
+    node_state(release_cluster& c, unsigned n)
+        : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
     void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
     void perform(model::region_id region, const model::actions& list) noexcept override;
     void perform_all() noexcept override { cluster.flush(*this); }
@@ -236,7 +246,8 @@ class release_cluster {
     std::unique_ptr<release::node> release{};
     std::vector<std::unique_ptr<region_memory>> memory{};
     std::vector<std::size_t> threads{};
-    std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
+    std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>>
+        diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
     std::uint64_t tokens = first_forward, twins = 0;
     directory::pin_table pins{};
@@ -271,7 +282,8 @@ class release_cluster {
   void wake(node_state& n, unsigned region, std::uint64_t unit);
   void flush(node_state& n);
   void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload);
-  void send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token, std::span<const diff> list);
+  void send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token,
+                  std::span<const diff> list);
   void handle(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);
@@ -297,9 +309,9 @@ class release_cluster {
   release_driver& driver_;
   std::vector<std::unique_ptr<node_state>> nodes_{};
   std::deque<thread> threads_{};
-  std::vector<std::uint64_t> latest_{};       ///< [word]: what the last write left
-  std::vector<int> holders_{};                ///< [region][unit]: the node whose threads have it pinned, or -1
-  std::vector<unsigned> moving_{};            ///< [region][unit]: home_move messages on their way
+  std::vector<std::uint64_t> latest_{};  ///< [word]: what the last write left
+  std::vector<int> holders_{};           ///< [region][unit]: the node whose threads have it pinned, or -1
+  std::vector<unsigned> moving_{};       ///< [region][unit]: home_move messages on their way
   std::string failure_{};
   tampering tamper_{};
 };

@@ -13,7 +13,9 @@ namespace quire::sim {
 /// A cluster that runs one path.
 class release_explorer::world final : private release_driver {
  public:
-  world(const release_options& shape, const scenario& make) : cluster_(shape, *this), hashes_(shape.nodes, 1) { make(cluster_); }
+  world(const release_options& shape, const scenario& make) : cluster_(shape, *this), hashes_(shape.nodes, 1) {
+    make(cluster_);
+  }
 
   [[nodiscard]] release_cluster& cluster() noexcept { return cluster_; }
 
@@ -53,9 +55,11 @@ class release_explorer::world final : private release_driver {
     }
   }
   [[nodiscard]] std::string describe(const choice& c) const {
-    if (c.what == choice::kind::thread) return "thread " + std::to_string(c.from) + " of node " + std::to_string(node_of_.at(c.from));
+    if (c.what == choice::kind::thread)
+      return "thread " + std::to_string(c.from) + " of node " + std::to_string(node_of_.at(c.from));
     const auto& m = flights_.at({c.from, c.to}).front().m;
-    return std::to_string(c.from) + " -> " + std::to_string(c.to) + " " + name_of(m.kind) + " unit " + std::to_string(m.unit);
+    return std::to_string(c.from) + " -> " + std::to_string(c.to) + " " + name_of(m.kind) + " unit " +
+           std::to_string(m.unit);
   }
 
  private:
@@ -69,7 +73,9 @@ class release_explorer::world final : private release_driver {
   void add(unsigned node, std::uint64_t what) { hashes_[node] = mix(hashes_[node] * 0x9e3779b97f4a7c15u + what); }
   static std::uint64_t hash_of(const flight& f) {
     std::uint64_t h = static_cast<std::uint64_t>(f.m.kind);
-    for (const std::uint64_t part : {f.m.unit, f.m.a, f.m.b, f.m.token, std::uint64_t{f.m.requester.value()}, std::uint64_t{f.m.flags}}) h = mix(h * 31 + part);
+    for (const std::uint64_t part :
+         {f.m.unit, f.m.a, f.m.b, f.m.token, std::uint64_t{f.m.requester.value()}, std::uint64_t{f.m.flags}})
+      h = mix(h * 31 + part);
     for (const std::byte b : f.payload) h = (h ^ static_cast<std::uint64_t>(b)) * 0x100000001b3u;
     return h;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All interleavings of a small release_cluster: from each state the oldest message between any two nodes may arrive next (a pair
-// keeps its order), and every thread that may go on may do its next step.
+// All interleavings of a small release_cluster: from each state the oldest message between any two nodes may arrive
+// next (a pair keeps its order), and every thread that may go on may do its next step.
 //
-// Nothing is copied: a path is run from the start again. What is a state? A node's state follows from what has happened at it,
-// in which order: messages with their content, and steps of its threads. So a state is known by one running hash for each
-// node, and paths that differ only in the order of what happens at different nodes meet; only one of them is walked on.
-// With a limit on what is explored (`most_states`), it is the paths nearest to the first one that are left out last.
+// Nothing is copied: a path is run from the start again. What is a state? A node's state follows from what has happened
+// at it, in which order: messages with their content, and steps of its threads. So a state is known by one running hash
+// for each node, and paths that differ only in the order of what happens at different nodes meet; only one of them is
+// walked on. With a limit on what is explored (`most_states`), it is the paths nearest to the first one that are left
+// out last.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node of the simulated world does around its machines, as the engine does: synchronisation that takes memory along,
-// actions performed, diffs out and in, and what is checked after every step.
+// What a node of the simulated world does around its machines, as the engine does: synchronisation that takes memory
+// along, actions performed, diffs out and in, and what is checked after every step.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -28,14 +28,17 @@ bool synchronises(const message& m) {
     case message_kind::home_atomic:
     case message_kind::home_atomic_reply:
     case message_kind::pin_grant:
-    case message_kind::pin_end: return true;
-    default: return m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
+    case message_kind::pin_end:
+      return true;
+    default:
+      return m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
   }
 }
 }  // namespace
 
 std::string at_unit(node_id n, unsigned region, std::uint64_t unit) {
-  return " (node " + std::to_string(n.value()) + ", region " + std::to_string(region) + ", unit " + std::to_string(unit) + ")";
+  return " (node " + std::to_string(n.value()) + ", region " + std::to_string(region) + ", unit " +
+         std::to_string(unit) + ")";
 }
 
 // ---- synchronisation
@@ -44,7 +47,8 @@ void release_cluster::acquire(node_state& n) {
   if (!tamper_.never_acquires) n.release->acquire();
 }
 
-void release_cluster::synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value, model::edge what) {
+void release_cluster::synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value,
+                                  model::edge what) {
   if (tamper_.releases_nothing && what == model::edge::releases) what = model::edge::carries;
   n.release->send(to, m, value, what);
 }
@@ -97,7 +101,8 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   release::machine& machine = *n.memory[region]->machine;
   const bool taken = m.kind == message_kind::home_move && (m.flags & message_flag::take) != 0;
   const bool copy = m.kind == message_kind::copy_reply && machine.awaits_content(m.unit);
-  if (taken && !machine.awaits_content(m.unit)) fail("a home comes to who does not wait for it" + at_unit(to, region, m.unit));
+  if (taken && !machine.awaits_content(m.unit))
+    fail("a home comes to who does not wait for it" + at_unit(to, region, m.unit));
   if (copy || taken || (m.kind == message_kind::pin_grant && machine.pins().awaits_grant(m.unit))) {
     if (!payload.empty()) {
       CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
@@ -140,7 +145,8 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
     model::actions out;
     home.pins().on_grant_leaves(m.unit, out);
     perform(m.region, out);
-    if (!home.is_home(m.unit)) cluster.fail("a pin leaves a node that is not the home" + at_unit(self, m.region.value(), m.unit));
+    if (!home.is_home(m.unit))
+      cluster.fail("a pin leaves a node that is not the home" + at_unit(self, m.region.value(), m.unit));
     if (home.is_written(m.unit)) {
       payload = std::as_bytes(cluster.as_told(*this, m.region.value(), m.unit));
     } else {
@@ -214,7 +220,8 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     diff d;
     d.unit = words[i++];
     d.moves = words[i++];
-    for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
+    for (std::uint64_t left = words[i++]; left != 0; --left, i += 3)
+      d.words.push_back({words[i], words[i + 1], words[i + 2]});
     const auto what = machine.homes().on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves), true);
     if (what == release::diff_outcome::forward) {
       const auto way = machine.way_of(d.unit);
@@ -261,7 +268,8 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
 
 // ---- actions
 
-void release_cluster::finish_step(node_state& n, unsigned region, std::uint64_t unit, const message* trigger, model::actions& out) {
+void release_cluster::finish_step(node_state& n, unsigned region, std::uint64_t unit, const message* trigger,
+                                  model::actions& out) {
   if (tamper_.actions) tamper_.actions(n.self.value(), region, trigger, out);
   for (const action& a : out) perform(n, region, a);
   flush(n);
@@ -271,7 +279,8 @@ void release_cluster::finish_step(node_state& n, unsigned region, std::uint64_t 
 
 void release_cluster::perform(node_state& n, unsigned region, const action& a) {
   switch (a.kind) {
-    case action_kind::send: return send_unit(n, region, a);
+    case action_kind::send:
+      return send_unit(n, region, a);
     case action_kind::multicast:
       return a.targets.for_each([&](node_id to) {
         action one = a;
@@ -279,12 +288,18 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
         send_unit(n, region, one);
       });
     case action_kind::protect:
-    case action_kind::permit: return change_view(n, region, a);
-    case action_kind::wake: return wake(n, region, a.unit);
-    case action_kind::make_twin: return make_twin(n, region, a.unit);
-    case action_kind::send_diff: return take_diff(n, region, a);
-    case action_kind::send_patch: return send_patch(n, region, a);
-    case action_kind::drop_twin: return drop_twin(n, region, a.unit);
+    case action_kind::permit:
+      return change_view(n, region, a);
+    case action_kind::wake:
+      return wake(n, region, a.unit);
+    case action_kind::make_twin:
+      return make_twin(n, region, a.unit);
+    case action_kind::send_diff:
+      return take_diff(n, region, a);
+    case action_kind::send_patch:
+      return send_patch(n, region, a);
+    case action_kind::drop_twin:
+      return drop_twin(n, region, a.unit);
     case action_kind::operate: {
       message m = a.m;
       m.a = operate(n, region, a.m);
@@ -302,7 +317,8 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
     case action_kind::refuse:
     case action_kind::flush:
     case action_kind::leave:
-    case action_kind::hold: return fail("an action that the release protocol does not have");
+    case action_kind::hold:
+      return fail("an action that the release protocol does not have");
   }
 }
 
@@ -319,7 +335,8 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   if (a.with_content && !gives && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
-  if ((a.m.flags & message_flag::zero) != 0 && !all_zero(frame(n, region, a.unit)) && a.m.kind == message_kind::copy_reply) {
+  if ((a.m.flags & message_flag::zero) != 0 && !all_zero(frame(n, region, a.unit)) &&
+      a.m.kind == message_kind::copy_reply) {
     fail("a unit is sent as zero, and is not" + at_unit(n.self, region, a.unit));
   }
   if (!a.with_content) return leave(n, a.to, a.m, {});
@@ -334,13 +351,15 @@ void release_cluster::change_view(node_state& n, unsigned region, const action& 
   access& view = n.memory[region]->views[a.unit];
   if (view != a.from) fail("an action expects another state of the view" + at_unit(n.self, region, a.unit));
   if ((a.kind == action_kind::permit) != (a.level > a.from)) fail("permit must raise and protect must lower");
-  if (a.fresh && !all_zero(frame(n, region, a.unit))) fail("a frame is called fresh, but has content" + at_unit(n.self, region, a.unit));
+  if (a.fresh && !all_zero(frame(n, region, a.unit)))
+    fail("a frame is called fresh, but has content" + at_unit(n.self, region, a.unit));
   view = a.level;
 }
 
 void release_cluster::make_twin(node_state& n, unsigned region, std::uint64_t unit) {
   region_memory& m = *n.memory[region];
-  if (m.views[unit] == access::write && !m.machine->kept().is_kept(unit)) fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
+  if (m.views[unit] == access::write && !m.machine->kept().is_kept(unit))
+    fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
   if (m.has_twin[unit]) fail("a second twin" + at_unit(n.self, region, unit));
   m.has_twin[unit] = true;
   ++n.twins;
@@ -357,7 +376,8 @@ void release_cluster::drop_twin(node_state& n, unsigned region, std::uint64_t un
 void release_cluster::take_diff(node_state& n, unsigned region, const action& a) {
   region_memory& m = *n.memory[region];
   if (!m.has_twin[a.unit]) return fail("there is no twin" + at_unit(n.self, region, a.unit));
-  if (m.views[a.unit] == access::write && !a.keep) fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
+  if (m.views[a.unit] == access::write && !a.keep)
+    fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
   diff d{a.unit, m.machine->way_of(a.unit).moves, changes(n, region, a.unit)};
   std::ranges::copy(frame(n, region, a.unit), twin(n, region, a.unit).begin());
   if (!a.keep) drop_twin(n, region, a.unit);
@@ -368,7 +388,8 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   if (!options_.batches) flush(n);
 }
 
-std::vector<release_cluster::changed_word> release_cluster::changes(node_state& n, unsigned region, std::uint64_t unit) {
+std::vector<release_cluster::changed_word> release_cluster::changes(node_state& n, unsigned region,
+                                                                    std::uint64_t unit) {
   std::vector<changed_word> found;
   const auto now = frame(n, region, unit), before = twin(n, region, unit);
   for (std::uint32_t w = 0; w < options_.words; ++w) {
@@ -412,7 +433,8 @@ void release_cluster::on_patch(node_state& n, const message& m, std::span<const 
   finish_step(n, region, m.unit, &m, out);
 }
 
-void release_cluster::merge(node_state& n, unsigned region, std::uint64_t unit, std::span<const std::uint64_t> content) {
+void release_cluster::merge(node_state& n, unsigned region, std::uint64_t unit,
+                            std::span<const std::uint64_t> content) {
   const auto before = twin(n, region, unit);
   for (unsigned w = 0; w < options_.words; ++w) {
     const changed_word theirs{w, content[w] ^ before[w], content[w]};
@@ -437,8 +459,10 @@ std::uint64_t release_cluster::operate(node_state& n, unsigned region, const mes
 void release_cluster::check_unit(node_state& n, unsigned region, std::uint64_t unit) {
   const region_memory& m = *n.memory[region];
   if (!m.machine->is_valid(unit)) fail("the machine's state is not valid" + at_unit(n.self, region, unit));
-  if (m.units[unit].mapped() != m.views[unit]) fail("the machine is wrong about its view" + at_unit(n.self, region, unit));
-  if ((m.units[unit].twin != 0) != m.has_twin[unit]) fail("the machine is wrong about its twin" + at_unit(n.self, region, unit));
+  if (m.units[unit].mapped() != m.views[unit])
+    fail("the machine is wrong about its view" + at_unit(n.self, region, unit));
+  if ((m.units[unit].twin != 0) != m.has_twin[unit])
+    fail("the machine is wrong about its twin" + at_unit(n.self, region, unit));
   unsigned homes = moving_[region * options_.units + unit];
   for (const auto& other : nodes_) homes += other->memory[region]->machine->is_home(unit) ? 1 : 0;
   if (homes != 1) fail("there are " + std::to_string(homes) + " homes" + at_unit(n.self, region, unit));
@@ -449,8 +473,9 @@ void release_cluster::check_quiet(bool released) {
     const thread& self = threads_[t];
     if (self.now == thread::state::finished) continue;
     fail("thread " + std::to_string(t) + " of node " + std::to_string(self.node) + " waits for ever: request " +
-         std::to_string(static_cast<int>(self.next.what)) + ", operation " + std::to_string(static_cast<int>(self.next.call.what)) +
-         ", object " + std::to_string(self.next.call.object) + ", word " + std::to_string(self.next.at));
+         std::to_string(static_cast<int>(self.next.what)) + ", operation " +
+         std::to_string(static_cast<int>(self.next.call.what)) + ", object " + std::to_string(self.next.call.object) +
+         ", word " + std::to_string(self.next.at));
   }
   for (const auto& p : nodes_) {
     node_state& n = *p;
@@ -465,7 +490,8 @@ void release_cluster::check_quiet(bool released) {
     for (unsigned r = 0; r < options_.regions; ++r) {
       for (std::uint64_t u = 0; u < options_.units; ++u) kept += n.memory[r]->units[u].kept;
     }
-    if (released && (n.twins != kept || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
+    if (released && (n.twins != kept || !n.release->open().written.empty()))
+      fail("twins or written units after a release" + who);
     for (unsigned r = 0; r < options_.regions; ++r) {
       if (n.memory[r]->machine->outstanding() != 0) fail("a unit has not come" + who);
       for (std::uint64_t u = 0; u < options_.units; ++u) {
@@ -474,7 +500,8 @@ void release_cluster::check_quiet(bool released) {
         if (!released || !n.memory[r]->machine->has_content(u)) continue;
         for (unsigned w = 0; w < options_.words; ++w) {
           if (frame(n, r, u)[w] == latest_[word_at(r, u, w)]) continue;
-          fail(std::string(n.memory[r]->machine->is_home(u) ? "the home's" : "a copy's") + " content is wrong at the end" + at_unit(n.self, r, u));
+          fail(std::string(n.memory[r]->machine->is_home(u) ? "the home's" : "a copy's") +
+               " content is wrong at the end" + at_unit(n.self, r, u));
         }
       }
     }

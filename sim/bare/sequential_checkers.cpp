@@ -8,7 +8,9 @@
 namespace quire::sim {
 namespace {
 
-std::string about(const char* what, std::uint64_t unit) { return std::string(what) + " (unit " + std::to_string(unit) + ")"; }
+std::string about(const char* what, std::uint64_t unit) {
+  return std::string(what) + " (unit " + std::to_string(unit) + ")";
+}
 std::string about(const char* what, std::uint64_t unit, node_id node) {
   return std::string(what) + " (unit " + std::to_string(unit) + ", node " + std::to_string(node.value()) + ")";
 }
@@ -20,7 +22,8 @@ std::string check_views(const cluster& c, std::uint64_t unit) {
   const auto writers = std::count(views.begin(), views.end(), access::write);
   if (writers == 0) return {};
   if (writers > 1) return about("two nodes may write", unit);
-  if (std::count(views.begin(), views.end(), access::read) != 0) return about("one node may write while others may read", unit);
+  if (std::count(views.begin(), views.end(), access::read) != 0)
+    return about("one node may write while others may read", unit);
   return {};
 }
 
@@ -34,10 +37,12 @@ std::string check_pins(const cluster& c, std::uint64_t unit) {
     pinner = node_id{n};
   }
   if (pinner == nobody) return {};
-  if (c.machine(pinner).right_of(unit) != access::write) return about("a node has lost a unit that it has pinned", unit, pinner);
+  if (c.machine(pinner).right_of(unit) != access::write)
+    return about("a node has lost a unit that it has pinned", unit, pinner);
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
     if (node_id{n} == pinner) continue;
-    if (c.view(node_id{n}, unit) != access::none) return about("a node may use what another has pinned", unit, node_id{n});
+    if (c.view(node_id{n}, unit) != access::none)
+      return about("a node may use what another has pinned", unit, node_id{n});
   }
   return {};
 }
@@ -75,7 +80,8 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
     if (away) return about("the owner has no copy, and another node has one", unit, node);
     if (right == access::write) writer = true;
     if (!copies.may_contain(shape, node)) return about("a node with a copy is not in the copyset", unit, node);
-    if (!std::ranges::equal(c.content(node, unit), current)) return about("a copy differs from the owner's", unit, node);
+    if (!std::ranges::equal(c.content(node, unit), current))
+      return about("a copy differs from the owner's", unit, node);
   }
   if (writer && holders > 1) return about("a writer is not alone", unit);
   return {};
@@ -87,14 +93,18 @@ std::string check_store(const cluster& c, std::uint64_t unit) {
   const auto& e = c.machine(manager).entry(unit);
   if (e.dirty != 0) return {};
   const auto views = c.views(unit);
-  if (std::count(views.begin(), views.end(), access::write) != 0) return about("a node may write what its manager takes for clean", unit);
+  if (std::count(views.begin(), views.end(), access::write) != 0)
+    return about("a node may write what its manager takes for clean", unit);
   if (!e.requests.empty()) return {};  // content may be on its way
   const node_id owner = e.touched != 0 ? e.owner : manager;
   const auto& flushes = c.state().flushes;
   const auto flush = std::ranges::find(flushes, unit, &flush_under_way::unit);
-  if ((flush != flushes.end()) != (e.flushing != 0)) return about("a flush is under way, or none, and the manager believes otherwise", unit);
+  if ((flush != flushes.end()) != (e.flushing != 0))
+    return about("a flush is under way, or none, and the manager believes otherwise", unit);
   const auto there = flush != flushes.end() ? std::span<const std::uint64_t>(flush->content) : c.stored(unit);
-  return std::ranges::equal(c.content(owner, unit), there) ? std::string() : about("a unit is clean, and the store has something else", unit);
+  return std::ranges::equal(c.content(owner, unit), there)
+             ? std::string()
+             : about("a unit is clean, and the store has something else", unit);
 }
 
 std::string check_lost(const cluster& c, std::uint64_t unit) {
@@ -102,7 +112,8 @@ std::string check_lost(const cluster& c, std::uint64_t unit) {
     if (c.is_dead(node_id{n}) || c.machine(node_id{n}).right_of(unit) == access::none) continue;
     return about("a unit is lost, but a node has a copy", unit, node_id{n});
   }
-  if ((c.state().touched_by_dead >> unit & 1) == 0) return about("a unit is lost with which the dead had nothing to do", unit);
+  if ((c.state().touched_by_dead >> unit & 1) == 0)
+    return about("a unit is lost with which the dead had nothing to do", unit);
   return {};
 }
 
@@ -121,7 +132,8 @@ std::string check_payload(const cluster& c, const message& m, std::span<const st
 
 std::string check_copies(const cluster& c) {
   const auto& o = c.options();
-  if (!o.replicas || !c.is_settled() || o.nodes - static_cast<unsigned>(__builtin_popcountll(c.state().dead)) < 2) return {};
+  if (!o.replicas || !c.is_settled() || o.nodes - static_cast<unsigned>(__builtin_popcountll(c.state().dead)) < 2)
+    return {};
   for (std::uint64_t unit = 0; unit < o.units; ++unit) {
     const std::uint64_t least = c.state().knows.acknowledged(unit);
     unsigned copies = 0;
@@ -134,7 +146,8 @@ std::string check_copies(const cluster& c) {
       if (c.is_dead(node_id{n}) || c.machine(node_id{n}).unit(unit).owner == 0) continue;
       for (std::uint16_t other = 0; other < o.nodes; ++other) {
         if (c.is_dead(node_id{other})) continue;
-        if (c.state().replicas[other * o.units + unit].stamp > c.state().books[n].clock) return about("the owner's clock is behind", unit, node_id{n});
+        if (c.state().replicas[other * o.units + unit].stamp > c.state().books[n].clock)
+          return about("the owner's clock is behind", unit, node_id{n});
       }
     }
   }
@@ -161,17 +174,21 @@ std::string check_quiet(const cluster& c) {
   }
   if (!c.is_settled()) return "a node waits for the others to go on though nothing is under way";
   for (std::size_t n = 0; n < c.state().requests.size(); ++n) {
-    if (!c.is_dead(node_id{static_cast<std::uint16_t>(n)}) && c.state().requests[n].in_use() != 0) return "requests are left in a queue though nothing is under way";
+    if (!c.is_dead(node_id{static_cast<std::uint16_t>(n)}) && c.state().requests[n].in_use() != 0)
+      return "requests are left in a queue though nothing is under way";
   }
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
-    if (!c.is_dead(node_id{n}) && c.state().pins[n].size() != 0) return "node " + std::to_string(n) + " has pins left though all threads have ended theirs";
+    if (!c.is_dead(node_id{n}) && c.state().pins[n].size() != 0)
+      return "node " + std::to_string(n) + " has pins left though all threads have ended theirs";
   }
   for (std::uint64_t unit = 0; unit < c.options().units; ++unit) {
     if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;
-    if (c.options().stored && (c.machine(c.manager_of(unit)).entry(unit).wanted != 0 || !c.state().syncs[unit].empty())) {
+    if (c.options().stored &&
+        (c.machine(c.manager_of(unit)).entry(unit).wanted != 0 || !c.state().syncs[unit].empty())) {
       return about("a flush is wanted, and never begins", unit);
     }
-    if (c.options().stored && (c.machine(c.manager_of(unit)).entry(unit).leaving != 0 || !c.state().leaves[unit].empty())) {
+    if (c.options().stored &&
+        (c.machine(c.manager_of(unit)).entry(unit).leaving != 0 || !c.state().leaves[unit].empty())) {
       return about("a unit is to leave memory, and nobody sees to it", unit);
     }
     for (std::uint16_t n = 0; n < c.options().nodes; ++n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold, whatever the protocol does inside. The checkers know views, frames, rights and the directory; they share
-// no code with the machines. Each returns what is wrong in one line, or an empty string.
+// What must hold, whatever the protocol does inside. The checkers know views, frames, rights and the directory; they
+// share no code with the machines. Each returns what is wrong in one line, or an empty string.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,19 @@ class cluster;
 [[nodiscard]] std::string check_pins(const cluster& c, std::uint64_t unit);
 /// After every step: the machine's own invariants, and its idea of the view.
 [[nodiscard]] std::string check_node(const cluster& c, model::node_id node, std::uint64_t unit);
-/// After every step, if no request of the unit is being served: who has a right is in the copyset, the owner has a copy,
-/// a writer is the only one, all copies are alike.
+/// After every step, if no request of the unit is being served: who has a right is in the copyset, the owner has a
+/// copy, a writer is the only one, all copies are alike.
 [[nodiscard]] std::string check_directory(const cluster& c, std::uint64_t unit);
-/// What its manager takes for clean nobody may write, and the store has it, or will have it when the flush that is under way ends.
+/// What its manager takes for clean nobody may write, and the store has it, or will have it when the flush that is
+/// under way ends.
 [[nodiscard]] std::string check_store(const cluster& c, std::uint64_t unit);
 /// No survivor has the unit, and the dead had to do with it.
 [[nodiscard]] std::string check_lost(const cluster& c, std::uint64_t unit);
 /// Before content leaves a node: nobody there can write to it any more.
 [[nodiscard]] std::string check_before_send(const cluster& c, model::node_id node, const model::action& a);
 /// When content arrives: the sender's frame has not changed since it was sent (transports send from the frame itself).
-[[nodiscard]] std::string check_payload(const cluster& c, const model::message& m, std::span<const std::uint64_t> payload);
+[[nodiscard]] std::string check_payload(const cluster& c, const model::message& m,
+                                        std::span<const std::uint64_t> payload);
 /// With replicas, after every action: each acknowledged write is at two living nodes.
 [[nodiscard]] std::string check_copies(const cluster& c);
 /// A push that is reported as done: everybody has a copy.

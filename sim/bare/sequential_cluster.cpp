@@ -22,9 +22,12 @@ access right_needed(operation_kind k) noexcept { return k == operation_kind::wri
 
 model::atomic_operation atomic_of(operation_kind k) noexcept {
   switch (k) {
-    case operation_kind::add: return model::atomic_operation::add;
-    case operation_kind::exchange: return model::atomic_operation::exchange;
-    default: return model::atomic_operation::compare_exchange;
+    case operation_kind::add:
+      return model::atomic_operation::add;
+    case operation_kind::exchange:
+      return model::atomic_operation::exchange;
+    default:
+      return model::atomic_operation::compare_exchange;
   }
 }
 
@@ -171,7 +174,8 @@ void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept 
     std::ranges::copy(content(node, unit), frame(node, unit).begin());
   }
   const bool must_be_here = how != content_use::replaced && how != content_use::promised;
-  if (must_be_here && is_absent(node, unit)) fail("a step cannot wait for content, and only the store has it (unit " + std::to_string(unit) + ")");
+  if (must_be_here && is_absent(node, unit))
+    fail("a step cannot wait for content, and only the store has it (unit " + std::to_string(unit) + ")");
   where &= static_cast<std::uint8_t>(~(frame_gone | frame_stored));
   if (how != content_use::read) where &= static_cast<std::uint8_t>(~frame_saved);
 }
@@ -189,7 +193,8 @@ void cluster::page_out(std::size_t t, const operation& o) {
   const bool stays_in_store = use == model::frame_use::needed && leave_to_store(node, o.unit);
   if (!stays_in_store && use != model::frame_use::busy && (where & frame_gone) == 0 && m.is_written(o.unit)) {
     if (use == model::frame_use::needed) {
-      std::ranges::copy(content(node, o.unit), state_.disk.begin() + (content(node, o.unit).data() - state_.contents.data()));
+      std::ranges::copy(content(node, o.unit),
+                        state_.disk.begin() + (content(node, o.unit).data() - state_.contents.data()));
       where |= frame_saved;
     }
     where |= frame_gone;
@@ -204,7 +209,8 @@ void cluster::page_out(std::size_t t, const operation& o) {
 bool cluster::try_access(std::size_t t, const operation& o, access want) {
   const node_id node = node_of(t);
   if (view(node, o.unit) < want) return false;
-  if ((state_.where[node.value() * options_.units + o.unit] & frame_gone) != 0) fail("a thread uses a frame that is gone");
+  if ((state_.where[node.value() * options_.units + o.unit] & frame_gone) != 0)
+    fail("a thread uses a frame that is gone");
   std::uint64_t& word = frame(node, o.unit)[o.word];
   if (want == access::write) {
     word = latest(o.unit, o.word) = o.a;
@@ -212,7 +218,8 @@ bool cluster::try_access(std::size_t t, const operation& o, access want) {
     if (options_.replicas) state_.knows.write(node.value(), o.unit, latest(o.unit, options_.words - 1));
   } else if (word != latest(o.unit, o.word)) {
     fail("a read does not return the last write (unit " + std::to_string(o.unit) + ", node " +
-         std::to_string(node.value()) + ": " + std::to_string(word) + ", not " + std::to_string(latest(o.unit, o.word)) + ")");
+         std::to_string(node.value()) + ": " + std::to_string(word) + ", not " +
+         std::to_string(latest(o.unit, o.word)) + ")");
   }
   if (options_.replicas && want == access::read) state_.knows.read(node.value(), o.unit);
   finish_operation(t);
@@ -330,7 +337,8 @@ void cluster::unpin(std::size_t t, const operation& o) {
   if (pins_in(self.pins, o.unit) != 0) {
     self.pins -= one_pin(o.unit);
     --state_.pinned[o.unit];
-    if (!machines_[node.value()].pins().on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
+    if (!machines_[node.value()].pins().on_unpin(o.unit, out))
+      fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
   }
   finish_operation(t);
   finish_step(node, o.unit, nullptr, out);
@@ -363,23 +371,34 @@ void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigg
 
 void cluster::perform(node_id node, const action& a) {
   switch (a.kind) {
-    case action_kind::send: return send(node, a.to, a);
-    case action_kind::multicast: return a.targets.for_each([&](node_id to) { send(node, to, a); });
+    case action_kind::send:
+      return send(node, a.to, a);
+    case action_kind::multicast:
+      return a.targets.for_each([&](node_id to) { send(node, to, a); });
     case action_kind::protect:
-    case action_kind::permit: return change_view(node, a);
-    case action_kind::wake: return wake(node, a.unit);
+    case action_kind::permit:
+      return change_view(node, a);
+    case action_kind::wake:
+      return wake(node, a.unit);
     case action_kind::operate:
-    case action_kind::operate_here: return operate(node, a);
-    case action_kind::complete: return complete(a.m);
-    case action_kind::flush: return begin_flush(node, a.unit);
-    case action_kind::leave: return leave_memory(node, a.unit, static_cast<model::leave_end>(a.m.a));
-    case action_kind::refuse: return refuse(node, a.unit);
-    case action_kind::hold: return;  // unit_state::held tells
+    case action_kind::operate_here:
+      return operate(node, a);
+    case action_kind::complete:
+      return complete(a.m);
+    case action_kind::flush:
+      return begin_flush(node, a.unit);
+    case action_kind::leave:
+      return leave_memory(node, a.unit, static_cast<model::leave_end>(a.m.a));
+    case action_kind::refuse:
+      return refuse(node, a.unit);
+    case action_kind::hold:
+      return;  // unit_state::held tells
     case action_kind::publish:
     case action_kind::make_twin:
     case action_kind::send_diff:
     case action_kind::send_patch:
-    case action_kind::drop_twin: CHECK(!"an action of the sequential protocol");
+    case action_kind::drop_twin:
+      CHECK(!"an action of the sequential protocol");
   }
 }
 
@@ -398,7 +417,8 @@ void cluster::send(node_id from, node_id to, const action& a) {
 
 void cluster::change_view(node_id node, const action& a) {
   access& view = state_.views[a.unit * options_.nodes + node.value()];
-  if (a.kind == action_kind::permit) bring(node, a.unit, a.level == access::write ? content_use::changed : content_use::read);
+  if (a.kind == action_kind::permit)
+    bring(node, a.unit, a.level == access::write ? content_use::changed : content_use::read);
   if (view != a.from) fail("an action expects another state of the view");
   if ((a.kind == action_kind::permit) != (a.level > a.from)) fail("permit must raise and protect must lower");
   if (a.fresh && !std::ranges::all_of(content(node, a.unit), [](std::uint64_t w) { return w == 0; })) {
@@ -412,9 +432,11 @@ void cluster::operate(node_id node, const action& a) {
   const std::uint64_t word = m.c / sizeof(std::uint64_t);
   bring(node, a.unit, content_use::changed);
   std::uint64_t& value = frame(node, a.unit)[word];
-  if (value != latest(a.unit, word)) fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
+  if (value != latest(a.unit, word))
+    fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
-    if (node_id{n} != node && view(node_id{n}, a.unit) != access::none) fail("an atomic operation, while others have copies");
+    if (node_id{n} != node && view(node_id{n}, a.unit) != access::none)
+      fail("an atomic operation, while others have copies");
     const bool own = n == node.value() && a.kind == action_kind::operate_here;
     if (!own && pins_of(node_id{n}, a.unit) != 0) {
       fail("another node's atomic operation on a pinned unit (unit " + std::to_string(a.unit) + ")");
@@ -449,7 +471,8 @@ void cluster::complete(const message& m) {
   CHECK(m.token > 0 && m.token <= scripts_.size());
   const std::size_t t = m.token - 1;
   if (state_.threads[t].now != thread::state::waits_for_call) return fail("a call is completed twice");
-  if (options_.replicas && operation_of(t).what < operation_kind::push) state_.knows.answer(node_of(t).value(), t, operation_of(t).unit);
+  if (options_.replicas && operation_of(t).what < operation_kind::push)
+    state_.knows.answer(node_of(t).value(), t, operation_of(t).unit);
   finish_operation(t);
 }
 

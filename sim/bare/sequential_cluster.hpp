@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes that run the sequential machine, with their application views, their memory and their threads. It performs the
-// actions of the machines exactly in order, as the engine does, and has every step checked (sequential_checkers.hpp). What a thread may
-// do follows from what `permit` and `protect` did to its node's view, never from what the machine believes.
+// actions of the machines exactly in order, as the engine does, and has every step checked (sequential_checkers.hpp).
+// What a thread may do follows from what `permit` and `protect` did to its node's view, never from what the machine
+// believes.
 //
-// A cluster does nothing by itself: the explorer (sequential_explorer.hpp) delivers messages and lets threads run. All that changes is in
-// cluster_state, plain data that can be copied, put back and hashed.
+// A cluster does nothing by itself: the explorer (sequential_explorer.hpp) delivers messages and lets threads run. All
+// that changes is in cluster_state, plain data that can be copied, put back and hashed.
 #pragma once
 
 #include <cstddef>
@@ -28,22 +29,27 @@ using model::message;
 using model::node_id;
 
 enum class operation_kind : std::uint8_t {
-  read, write,                       ///< of one word, through the application view
-  add, exchange, compare_exchange,   ///< calls: done where the data is
-  push,                              ///< call: everybody gets a copy
-  read_ahead, write_ahead,           ///< ask, do not wait
-  map_around,                        ///< what a fault next door does
-  pin,                               ///< waits until the node has the unit pinned
-  pin_or_give_up,                    ///< the same with a time limit: goes on without it
-  unpin,                             ///< ends a pin of this thread; nothing if it has none
-  guess_ahead,                       ///< read_ahead by a sweep that has written what it read
-  advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
-  page_out,                          ///< the node is short of memory
-  take_over,                         ///< another node is
-  release,                           ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
-  sync,                              ///< call: the store has what was written to the unit
-  drop_content,                      ///< call: nobody has it in memory any more, if it is clean
-  discard_content,                   ///< call: it is zero from now on, in the store alone: the region is cut before it
+  read,
+  write,  ///< of one word, through the application view
+  add,
+  exchange,
+  compare_exchange,  ///< calls: done where the data is
+  push,              ///< call: everybody gets a copy
+  read_ahead,
+  write_ahead,     ///< ask, do not wait
+  map_around,      ///< what a fault next door does
+  pin,             ///< waits until the node has the unit pinned
+  pin_or_give_up,  ///< the same with a time limit: goes on without it
+  unpin,           ///< ends a pin of this thread; nothing if it has none
+  guess_ahead,     ///< read_ahead by a sweep that has written what it read
+  advise_writing,
+  advise_nothing,   ///< what the node's threads are going to do with the unit
+  page_out,         ///< the node is short of memory
+  take_over,        ///< another node is
+  release,          ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
+  sync,             ///< call: the store has what was written to the unit
+  drop_content,     ///< call: nobody has it in memory any more, if it is clean
+  discard_content,  ///< call: it is zero from now on, in the store alone: the region is cut before it
 };
 
 struct operation {
@@ -62,11 +68,11 @@ struct script {
 struct thread {
   enum class state : std::uint8_t { ready, waits_for_unit, waits_for_call, waits_for_store, finished };
   state now = state::ready;
-  std::uint8_t lost = 0;       ///< times that the thread was let in for this access and could not do it after all
-  std::uint32_t next = 0;      ///< operation under way
-  std::uint32_t faults = 0;    ///< of this operation
-  bool pinning = false;        ///< the machine counts the pin that this operation is about
-  std::uint64_t pins = 0;      ///< how often it has each unit pinned, four bits a unit
+  std::uint8_t lost = 0;     ///< times that the thread was let in for this access and could not do it after all
+  std::uint32_t next = 0;    ///< operation under way
+  std::uint32_t faults = 0;  ///< of this operation
+  bool pinning = false;      ///< the machine counts the pin that this operation is about
+  std::uint64_t pins = 0;    ///< how often it has each unit pinned, four bits a unit
 };
 
 struct cluster_options {
@@ -75,20 +81,22 @@ struct cluster_options {
   unsigned words = 2;  ///< of 64 bits, per unit
   model::placement placement = model::placement::block;
   node_id fixed{};
-  bool hold_off = true;          ///< threads tell the machine how often they were let in for nothing
-  unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
-  bool learns = true;            ///< machines ask for writable copies where double faults have been seen
-  unsigned pin_limit = 16;       ///< units that a node may pin
-  bool survives = false;         ///< the nodes go on when one of them dies
-  bool replicas = false;         ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
-  bool stored = false;           ///< a store keeps the content. Each unit has a word more: it counts writes
-  unsigned store_fails = 0;      ///< so many fills and flushes fail, whichever (explorer)
-  unsigned deaths = 0;           ///< so many nodes of `mortal` die, at any moment (explorer)
+  bool hold_off = true;     ///< threads tell the machine how often they were let in for nothing
+  unsigned most_lost = 7;   ///< more losses than this are not counted: keeps exhaustive exploration finite
+  bool learns = true;       ///< machines ask for writable copies where double faults have been seen
+  unsigned pin_limit = 16;  ///< units that a node may pin
+  bool survives = false;    ///< the nodes go on when one of them dies
+  bool replicas =
+      false;            ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
+  bool stored = false;  ///< a store keeps the content. Each unit has a word more: it counts writes
+  unsigned store_fails = 0;  ///< so many fills and flushes fail, whichever (explorer)
+  unsigned deaths = 0;       ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };
 
-/// Waits until so many rounds of its node have ended: a message, or (kind invalid) the release of the thread of its token.
+/// Waits until so many rounds of its node have ended: a message, or (kind invalid) the release of the thread of its
+/// token.
 struct gated {
   std::uint64_t ticket = 0;
   node_id to{};
@@ -120,26 +128,26 @@ struct cluster_state {
   std::vector<access> views{};                         ///< [unit][node]: what the application view permits
   std::vector<std::uint64_t> contents{};               ///< [node][unit][word]: the frames
   std::vector<std::uint64_t> disk{};                   ///< [node][unit][word]: the page-out files
-  std::vector<std::uint8_t> where{};                   ///< [node][unit]: whether the frame is gone, and the file has the content
-  std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time
+  std::vector<std::uint8_t> where{};    ///< [node][unit]: whether the frame is gone, and the file has the content
+  std::vector<std::uint64_t> latest{};  ///< [unit][word]: what the last write left, by virtual time
   std::vector<thread> threads{};
-  std::uint64_t dead = 0;                              ///< nodes, by bits
-  std::uint64_t touched_by_dead = 0;                   ///< units that a dead node had to do with when it died
-  std::vector<model::membership> members{};            ///< [node]: as it knows
-  std::vector<watch::recovery> recoveries{};           ///< [node]
-  std::vector<sequential::replica_state> replicas{};   ///< [node][unit]
-  std::vector<sequential::replica_book> books{};       ///< [node]
-  std::vector<sequential::replica_rounds> rounds{};    ///< [node]
-  std::vector<std::vector<gated>> gates{};             ///< [node]
+  std::uint64_t dead = 0;                             ///< nodes, by bits
+  std::uint64_t touched_by_dead = 0;                  ///< units that a dead node had to do with when it died
+  std::vector<model::membership> members{};           ///< [node]: as it knows
+  std::vector<watch::recovery> recoveries{};          ///< [node]
+  std::vector<sequential::replica_state> replicas{};  ///< [node][unit]
+  std::vector<sequential::replica_book> books{};      ///< [node]
+  std::vector<sequential::replica_rounds> rounds{};   ///< [node]
+  std::vector<std::vector<gated>> gates{};            ///< [node]
   ledger knows{};
-  std::vector<std::uint64_t> store{};                  ///< [unit][word]
-  std::vector<std::vector<parked>> parked_here{};      ///< [unit], at its home: a fill is under way
+  std::vector<std::uint64_t> store{};              ///< [unit][word]
+  std::vector<std::vector<parked>> parked_here{};  ///< [unit], at its home: a fill is under way
   std::vector<flush_under_way> flushes{};
-  std::vector<std::vector<waiting_sync>> syncs{};      ///< [unit]
-  std::vector<std::vector<message>> leaves{};          ///< [unit]: calls of drop and discard
-  unsigned failed = 0;                                 ///< fills and flushes
-  std::uint64_t reconciled = 0;                        ///< the dead, when a survivor last went on
-  std::uint64_t calm = 0;                              ///< the dead, when last all survivors had gone on
+  std::vector<std::vector<waiting_sync>> syncs{};  ///< [unit]
+  std::vector<std::vector<message>> leaves{};      ///< [unit]: calls of drop and discard
+  unsigned failed = 0;                             ///< fills and flushes
+  std::uint64_t reconciled = 0;                    ///< the dead, when a survivor last went on
+  std::uint64_t calm = 0;                          ///< the dead, when last all survivors had gone on
 };
 
 /// Where messages of a cluster go.
@@ -162,12 +170,14 @@ class cluster {
   /// The thread, which is ready, tries its operation: it succeeds, faults, or calls.
   void run_thread(std::size_t thread);
   void on_hold_over(node_id node, std::uint64_t unit);
-  /// The node dies. The driver sees to what is on its way there; what comes from it may still arrive where nobody knows.
-  /// `concerned`: units about which messages from or to it are on their way.
+  /// The node dies. The driver sees to what is on its way there; what comes from it may still arrive where nobody
+  /// knows. `concerned`: units about which messages from or to it are on their way.
   void kill(node_id node, std::uint64_t concerned);
   /// The launcher tells a node of all deaths.
   void tell(node_id node);
-  [[nodiscard]] bool is_dead(node_id node) const noexcept { return node.value() < 64 && (state_.dead >> node.value() & 1) != 0; }
+  [[nodiscard]] bool is_dead(node_id node) const noexcept {
+    return node.value() < 64 && (state_.dead >> node.value() & 1) != 0;
+  }
   [[nodiscard]] bool knows_all(node_id node) const noexcept {
     return !options_.survives || state_.recoveries[node.value()].dead() == state_.dead;
   }
@@ -179,7 +189,9 @@ class cluster {
   /// The fill that is under way for a unit, or a flush, has ended, well or not.
   void end_fill(std::uint64_t unit, bool well);
   void end_flush(std::size_t flush, bool well);
-  [[nodiscard]] bool is_filling(std::uint64_t unit) const noexcept { return options_.stored && !state_.parked_here[unit].empty(); }
+  [[nodiscard]] bool is_filling(std::uint64_t unit) const noexcept {
+    return options_.stored && !state_.parked_here[unit].empty();
+  }
   /// The time limit of the thread, which waits in pin_or_give_up, is over.
   void give_up(std::size_t thread);
 
@@ -203,7 +215,8 @@ class cluster {
   [[nodiscard]] std::span<const std::uint64_t> content(node_id node, std::uint64_t unit) const noexcept {
     if (state_.where[node.value() * options_.units + unit] == (frame_gone | frame_stored)) return stored(unit);
     const bool on_disk = state_.where[node.value() * options_.units + unit] == (frame_gone | frame_saved);
-    return std::span(on_disk ? state_.disk : state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+    return std::span(on_disk ? state_.disk : state_.contents)
+        .subspan((node.value() * options_.units + unit) * options_.words, options_.words);
   }
   [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return threads_of_[node.value()]; }
   [[nodiscard]] node_id node_of(std::size_t thread) const { return scripts_[thread].node; }
@@ -291,7 +304,8 @@ class cluster {
     return state_.latest[unit * options_.words + word];
   }
 
-  static constexpr std::uint8_t frame_gone = 1, frame_saved = 2, frame_stored = 4;  ///< stored: only the unit's store has the content
+  static constexpr std::uint8_t frame_gone = 1, frame_saved = 2,
+                                frame_stored = 4;  ///< stored: only the unit's store has the content
   cluster_options options_;
   std::vector<script> scripts_;
   std::vector<std::vector<std::size_t>> threads_of_{};

@@ -46,7 +46,8 @@ class stamp_ranks {
   }
   static bool carried_by(const message& m) noexcept {
     using enum model::message_kind;
-    return m.kind == read_reply || m.kind == write_reply || m.kind == push_copy || m.kind == replica || m.kind == survives;
+    return m.kind == read_reply || m.kind == write_reply || m.kind == push_copy || m.kind == replica ||
+           m.kind == survives;
   }
   [[nodiscard]] message without(message m) const {
     if (carried_by(m)) m.b = of(m.unit, m.b);
@@ -153,23 +154,33 @@ std::vector<explorer::step> explorer::possible_steps() const {
 /// How many messages that were sent before between the same two nodes are still on their way.
 std::uint64_t explorer::place_in_pair(std::size_t flight) const noexcept {
   const auto& f = flights_[flight];
-  return static_cast<std::uint64_t>(std::count_if(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(flight),
-                                                  [&f](const auto& g) { return g.to == f.to && g.m.from == f.m.from; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(flight),
+                    [&f](const auto& g) { return g.to == f.to && g.m.from == f.m.from; }));
 }
 
 void explorer::take(const step& s) {
   switch (s.what) {
-    case step::kind::start: return;
-    case step::kind::thread: return nodes_.run_thread(s.index);
-    case step::kind::give_up: return nodes_.give_up(s.index);
-    case step::kind::hold_over: return nodes_.on_hold_over(s.node, s.index);
-    case step::kind::death: return kill(s.node);
-    case step::kind::news: return nodes_.tell(s.node);
+    case step::kind::start:
+      return;
+    case step::kind::thread:
+      return nodes_.run_thread(s.index);
+    case step::kind::give_up:
+      return nodes_.give_up(s.index);
+    case step::kind::hold_over:
+      return nodes_.on_hold_over(s.node, s.index);
+    case step::kind::death:
+      return kill(s.node);
+    case step::kind::news:
+      return nodes_.tell(s.node);
     case step::kind::filled:
-    case step::kind::not_filled: return nodes_.end_fill(s.index, s.what == step::kind::filled);
+    case step::kind::not_filled:
+      return nodes_.end_fill(s.index, s.what == step::kind::filled);
     case step::kind::flushed:
-    case step::kind::not_flushed: return nodes_.end_flush(s.index, s.what == step::kind::flushed);
-    case step::kind::message: break;
+    case step::kind::not_flushed:
+      return nodes_.end_flush(s.index, s.what == step::kind::flushed);
+    case step::kind::message:
+      break;
   }
   const flight f = flights_[s.index];
   flights_.erase(flights_.begin() + s.index);
@@ -180,7 +191,8 @@ void explorer::take(const step& s) {
 void explorer::kill(node_id node) {
   std::uint64_t concerned = 0;
   for (const flight& f : flights_) {
-    if ((f.to == node || f.m.from == node) && f.m.kind != model::message_kind::recovery) concerned |= std::uint64_t{1} << f.m.unit;
+    if ((f.to == node || f.m.from == node) && f.m.kind != model::message_kind::recovery)
+      concerned |= std::uint64_t{1} << f.m.unit;
   }
   std::erase_if(flights_, [node](const flight& f) { return f.to == node; });
   nodes_.kill(node, concerned);
@@ -224,7 +236,8 @@ explorer::fingerprint explorer::identify() const {
   for (const std::uint64_t word : s.latest) all.add(word);
   for (const thread& t : s.threads) {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
-    all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 | static_cast<std::uint64_t>(t.now));
+    all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 |
+            static_cast<std::uint64_t>(t.now));
     all.add(t.pins);
   }
   all.add(s.dead);
@@ -232,8 +245,11 @@ explorer::fingerprint explorer::identify() const {
   for (const auto& one : s.recoveries) one.for_each_word([&](std::uint64_t word) { all.add(word); });
   for (const auto& r : s.replicas) {
     all.add(ranks.of(static_cast<std::size_t>(&r - s.replicas.data()) % nodes_.options().units, r.stamp));
-    all.add(std::uint64_t{r.next} << 32 | std::uint64_t{r.backup} << 16 | std::uint64_t{r.wished} << 8 | r.unsaved | r.saving << 1 | r.stalled << 2);
-    if (!r.orders.empty()) all.add_bytes(s.requests[static_cast<std::size_t>(&r - s.replicas.data()) / nodes_.options().units].front(r.orders));
+    all.add(std::uint64_t{r.next} << 32 | std::uint64_t{r.backup} << 16 | std::uint64_t{r.wished} << 8 | r.unsaved |
+            r.saving << 1 | r.stalled << 2);
+    if (!r.orders.empty())
+      all.add_bytes(
+          s.requests[static_cast<std::size_t>(&r - s.replicas.data()) / nodes_.options().units].front(r.orders));
   }
   for (const auto& b : s.books) {
     all.add(std::uint64_t{b.unsaved.head} << 32 | b.saving.head);  // clocks: check_copies()
@@ -351,17 +367,28 @@ std::string explorer::path_to(std::uint32_t id) const {
 std::string explorer::describe(const step& s) {
   const std::string node = "node " + std::to_string(s.node.value());
   switch (s.what) {
-    case step::kind::message: return node + " <- " + std::to_string(s.from.value()) + " " + name_of(s.message) + "\n";
-    case step::kind::thread: return node + " thread " + std::to_string(s.index) + " runs\n";
-    case step::kind::give_up: return node + " thread " + std::to_string(s.index) + " gives up\n";
-    case step::kind::hold_over: return node + " hold of unit " + std::to_string(s.index) + " is over\n";
-    case step::kind::death: return node + " dies\n";
-    case step::kind::news: return node + " is told of deaths\n";
-    case step::kind::filled: return node + " fills unit " + std::to_string(s.index) + "\n";
-    case step::kind::not_filled: return node + " cannot fill unit " + std::to_string(s.index) + "\n";
-    case step::kind::flushed: return node + " has flushed\n";
-    case step::kind::not_flushed: return node + " cannot flush\n";
-    case step::kind::start: break;
+    case step::kind::message:
+      return node + " <- " + std::to_string(s.from.value()) + " " + name_of(s.message) + "\n";
+    case step::kind::thread:
+      return node + " thread " + std::to_string(s.index) + " runs\n";
+    case step::kind::give_up:
+      return node + " thread " + std::to_string(s.index) + " gives up\n";
+    case step::kind::hold_over:
+      return node + " hold of unit " + std::to_string(s.index) + " is over\n";
+    case step::kind::death:
+      return node + " dies\n";
+    case step::kind::news:
+      return node + " is told of deaths\n";
+    case step::kind::filled:
+      return node + " fills unit " + std::to_string(s.index) + "\n";
+    case step::kind::not_filled:
+      return node + " cannot fill unit " + std::to_string(s.index) + "\n";
+    case step::kind::flushed:
+      return node + " has flushed\n";
+    case step::kind::not_flushed:
+      return node + " cannot flush\n";
+    case step::kind::start:
+      break;
   }
   return {};
 }

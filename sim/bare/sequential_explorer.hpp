@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All interleavings of a small configuration: from each state the oldest message between any two nodes may arrive next (a
-// pair keeps its order, as transports do), every thread that is ready may run next, and every hold may end. States are told
-// apart by a 128-bit hash of all that matters; the checkers of the cluster look at every step. At the end, the threads must
-// have finished wherever nothing can happen any more, and an end must be within reach from every state (else threads could
-// go round in circles for ever).
+// All interleavings of a small configuration: from each state the oldest message between any two nodes may arrive next
+// (a pair keeps its order, as transports do), every thread that is ready may run next, and every hold may end. States
+// are told apart by a 128-bit hash of all that matters; the checkers of the cluster look at every step. At the end, the
+// threads must have finished wherever nothing can happen any more, and an end must be within reach from every state
+// (else threads could go round in circles for ever).
 //
 // Steps are atomic here: accesses of other threads between two actions of one step are left to sim/whole.
 #pragma once
@@ -39,7 +39,19 @@ class explorer final : private cluster_driver {
     std::vector<std::uint64_t> payload{};
   };
   struct step {
-    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over, death, news, filled, not_filled, flushed, not_flushed } what = kind::start;
+    enum class kind : std::uint8_t {
+      start,
+      message,
+      thread,
+      give_up,
+      hold_over,
+      death,
+      news,
+      filled,
+      not_filled,
+      flushed,
+      not_flushed
+    } what = kind::start;
     model::message_kind message = model::message_kind::invalid;
     node_id node{}, from{};
     std::uint32_t index = 0;  ///< of the message or thread; of the unit

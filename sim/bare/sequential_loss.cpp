@@ -52,7 +52,8 @@ bool cluster::take_recovery(node_id to, const message& m, std::span<const std::b
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
-  const bool content = m.kind == message_kind::read_reply || m.kind == message_kind::write_reply || m.kind == message_kind::replica;
+  const bool content =
+      m.kind == message_kind::read_reply || m.kind == message_kind::write_reply || m.kind == message_kind::replica;
   if (content && !payload.empty()) std::memcpy(frame(to, m.unit).data(), payload.data(), payload.size());
   model::actions out;
   machines_[to.value()].losses().absorb(m, out);
@@ -77,11 +78,13 @@ void cluster::recover(node_id node, recovery::step s) {
     send_markers(node, recovery::round::cut);
   }
   if (s.report) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
+    all_units(node,
+              [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
     send_markers(node, recovery::round::reports);
   }
   if (s.settle) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().settle(unit, out); });
+    all_units(node,
+              [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().settle(unit, out); });
     send_markers(node, recovery::round::settled);
   }
   if (s.copy) {

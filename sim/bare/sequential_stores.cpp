@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that a store keeps: what the core does around flush.cpp of the protocol. A unit's content is filled at its home when somebody needs it, and all
-// that is about the unit waits for it there, in order. The store may fail, as often as the options say, and does each write at a later moment.
+// Units that a store keeps: what the core does around flush.cpp of the protocol. A unit's content is filled at its home
+// when somebody needs it, and all that is about the unit waits for it there, in order. The store may fail, as often as
+// the options say, and does each write at a later moment.
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -48,19 +49,24 @@ bool cluster::park_thread(std::size_t t, const operation& o) {
     case operation_kind::unpin:
     case operation_kind::page_out:
     case operation_kind::advise_writing:
-    case operation_kind::advise_nothing: return false;
+    case operation_kind::advise_nothing:
+      return false;
     case operation_kind::read_ahead:
     case operation_kind::write_ahead:
     case operation_kind::guess_ahead:
-    case operation_kind::map_around: finish_operation(t); return true;  // hints
-    default: break;
+    case operation_kind::map_around:
+      finish_operation(t);
+      return true;  // hints
+    default:
+      break;
   }
   state_.threads[t].now = thread::state::waits_for_store;
   state_.parked_here[o.unit].push_back({{}, static_cast<std::uint32_t>(t)});
   return true;
 }
 
-/// What waits goes on in order; if the content cannot be had, requests are refused, and threads get their signal or status.
+/// What waits goes on in order; if the content cannot be had, requests are refused, and threads get their signal or
+/// status.
 void cluster::end_fill(std::uint64_t unit, bool well) {
   const node_id home = manager_of(unit);
   if (!well) ++state_.failed;
@@ -111,7 +117,8 @@ void cluster::begin_flush(node_id node, std::uint64_t unit) {
   for (const access a : views(unit)) {
     if (a == access::write) fail("content is flushed while threads may write" + of_unit(unit));
   }
-  if (std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return f.unit == unit; })) fail("two flushes of a unit at a time" + of_unit(unit));
+  if (std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return f.unit == unit; }))
+    fail("two flushes of a unit at a time" + of_unit(unit));
   bring(node, unit, content_use::read);
   const auto now = content(node, unit);
   state_.flushes.push_back({unit, {now.begin(), now.end()}});
@@ -146,9 +153,12 @@ void cluster::end_flush(std::size_t flush, bool well) {
 
 /// Home, and clean: the store has it.
 bool cluster::leave_to_store(node_id node, std::uint64_t unit) {
-  if (!options_.stored || node != manager_of(unit) || is_absent(node, unit) || !machines_[node.value()].stored().is_clean(unit)) return false;
+  if (!options_.stored || node != manager_of(unit) || is_absent(node, unit) ||
+      !machines_[node.value()].stored().is_clean(unit))
+    return false;
   bring(node, unit, content_use::changed);
-  if (!std::ranges::equal(content(node, unit), stored(unit))) fail("content goes, and the store has something else" + of_unit(unit));
+  if (!std::ranges::equal(content(node, unit), stored(unit)))
+    fail("content goes, and the store has something else" + of_unit(unit));
   state_.where[node.value() * options_.units + unit] = frame_gone | frame_stored;
   std::ranges::fill(frame(node, unit), frame_is_gone);
   return true;
@@ -164,20 +174,25 @@ void cluster::clear(std::span<std::uint64_t> words, std::uint64_t unit) {
 void cluster::leave_memory(node_id node, std::uint64_t unit, model::leave_end end) {
   auto& calls = state_.leaves[unit];
   if (calls.empty()) fail("a unit leaves memory, and nobody has asked for it" + of_unit(unit));
-  const bool discards = std::ranges::any_of(calls, [&](const message& m) { return m.b == static_cast<std::uint64_t>(operation_kind::discard_content); });
+  const bool discards = std::ranges::any_of(
+      calls, [&](const message& m) { return m.b == static_cast<std::uint64_t>(operation_kind::discard_content); });
   if (node != manager_of(unit)) fail("a node that is not the home drops content" + of_unit(unit));
-  if (end == model::leave_end::failed && state_.failed == 0) fail("a unit does not leave memory, and the store has not failed" + of_unit(unit));
+  if (end == model::leave_end::failed && state_.failed == 0)
+    fail("a unit does not leave memory, and the store has not failed" + of_unit(unit));
   const bool alone = end == model::leave_end::gone || end == model::leave_end::alone;
   for (std::uint16_t n = 0; alone && n < options_.nodes; ++n) {
-    if (node_id{n} != node && machines_[n].right_of(unit) != access::none) fail("a unit leaves memory, and another node has a copy" + of_unit(unit));
-    if (node_id{n} != node && view(node_id{n}, unit) != access::none) fail("a unit leaves memory, and threads of another node may look at it" + of_unit(unit));
+    if (node_id{n} != node && machines_[n].right_of(unit) != access::none)
+      fail("a unit leaves memory, and another node has a copy" + of_unit(unit));
+    if (node_id{n} != node && view(node_id{n}, unit) != access::none)
+      fail("a unit leaves memory, and threads of another node may look at it" + of_unit(unit));
   }
   const bool flushed = std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return f.unit == unit; });
   if (alone && flushed) fail("a unit leaves memory while it is flushed" + of_unit(unit));
   const std::span there = std::span(state_.store).subspan(unit * options_.words, options_.words);
   if (end == model::leave_end::gone) {
     if (view(node, unit) != access::none) fail("a unit leaves memory, and threads may look at it" + of_unit(unit));
-    if (!discards && !std::ranges::equal(content(node, unit), stored(unit))) fail("content is dropped, and the store has something else" + of_unit(unit));
+    if (!discards && !std::ranges::equal(content(node, unit), stored(unit)))
+      fail("content is dropped, and the store has something else" + of_unit(unit));
     state_.where[node.value() * options_.units + unit] = frame_gone | frame_stored;
     std::ranges::fill(frame(node, unit), frame_is_gone);
   }
@@ -223,13 +238,16 @@ void cluster::call_sync(std::size_t t, const operation& o) {
   driver_.send(node_of(t), manager_of(o.unit), m, {});
 }
 
-/// At the home the call waits for the flush that has what was written before it; where it was made, the store is looked at.
+/// At the home the call waits for the flush that has what was written before it; where it was made, the store is looked
+/// at.
 bool cluster::take_sync(node_id to, const message& m) {
   if (m.kind == message_kind::written_back) {
     const std::size_t t = m.token - 1;
-    if (state_.threads[t].now != thread::state::waits_for_call || operation_of(t).what < operation_kind::sync) fail("a sync ends twice");
+    if (state_.threads[t].now != thread::state::waits_for_call || operation_of(t).what < operation_kind::sync)
+      fail("a sync ends twice");
     const bool syncs = operation_of(t).what == operation_kind::sync;
-    if (syncs && m.operation == 0 && stored(m.unit).back() < m.a) fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
+    if (syncs && m.operation == 0 && stored(m.unit).back() < m.a)
+      fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
     if (m.operation != 0 && state_.failed == 0) fail("a sync fails, and no store has" + of_unit(m.unit));
     finish_operation(t);
     return true;

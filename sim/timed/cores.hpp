@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores that the nodes of a job share, as when all of them are on one machine: who computes, who waits for a core, and when one has had its slice.
-// Without a number of cores each thread has its own.
+// Cores that the nodes of a job share, as when all of them are on one machine: who computes, who waits for a core, and
+// when one has had its slice. Without a number of cores each thread has its own.
 //
-// Threads that wait for others give way and need no core. What a runtime does takes microseconds and goes first: where no core is free it
-// takes the time from a thread that computes (drive/threads.cpp asks for short slices). A thread that has waited goes first too, and takes the
-// core of the one that has had it longest.
+// Threads that wait for others give way and need no core. What a runtime does takes microseconds and goes first: where
+// no core is free it takes the time from a thread that computes (drive/threads.cpp asks for short slices). A thread
+// that has waited goes first too, and takes the core of the one that has had it longest.
 #pragma once
 
 #include <algorithm>
@@ -34,17 +34,21 @@ class cores {
     ~threads() = default;
   };
 
-  cores(unsigned count, time_ns slice_ns, threads& of) : count_(count), slice_ns_(std::max<time_ns>(slice_ns, 1'000)), threads_(of) {}
+  cores(unsigned count, time_ns slice_ns, threads& of)
+      : count_(count), slice_ns_(std::max<time_ns>(slice_ns, 1'000)), threads_(of) {}
   [[nodiscard]] bool unlimited() const noexcept { return count_ == 0; }
   [[nodiscard]] bool has(node_id who) const noexcept { return unlimited() || find(who) != running_.end(); }
 
   [[nodiscard]] bool any_free() const noexcept { return unlimited() || running_.size() < count_; }
-  [[nodiscard]] time_ns end_of_slice(node_id who) const noexcept { return unlimited() ? ~time_ns{0} : find(who)->since + slice_ns_; }
+  [[nodiscard]] time_ns end_of_slice(node_id who) const noexcept {
+    return unlimited() ? ~time_ns{0} : find(who)->since + slice_ns_;
+  }
 
   /// It wants to compute. If it has waited for something else until `now`, it has a core.
   void want(node_id who, time_ns now) {
     if (has(who) || std::find(queue_.begin(), queue_.end(), who) != queue_.end()) return;
-    if (running_.size() >= count_) displace(std::min_element(running_.begin(), running_.end(), [](auto& x, auto& y) { return x.since < y.since; }));
+    if (running_.size() >= count_)
+      displace(std::min_element(running_.begin(), running_.end(), [](auto& x, auto& y) { return x.since < y.since; }));
     give(who, now);
   }
   /// It computes no more.

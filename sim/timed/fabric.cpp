@@ -25,7 +25,8 @@ void fabric::after(time_ns at, node_id node, std::uint32_t what, std::uint64_t d
   add(e);
 }
 
-void fabric::send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload, transport::urgency how) {
+void fabric::send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload,
+                  transport::urgency how) {
   CHECK(from != to && to.value() < links_.size());
   if (free_.empty()) {
     free_.push_back(static_cast<number>(parcels_.size()));

@@ -49,7 +49,8 @@ class fabric {
   fabric(unsigned nodes, const prices& p) : prices_(p), links_(nodes) {}
 
   /// At time `at`, which is now or later, `from` has a message ready for its link.
-  void send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload, transport::urgency how = transport::urgency::now);
+  void send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload,
+            transport::urgency how = transport::urgency::now);
   void after(time_ns at, node_id node, std::uint32_t what, std::uint64_t data = 0);
   /// Events until there are none.
   void run(sink& to);

@@ -10,7 +10,8 @@ namespace {
 
 class world final : public fabric::sink, public cores::threads {
  public:
-  world(const node_options& options, const pattern& what) : net_(options.nodes, options.costs), machine_(options.cores, options.costs.slice_ns, *this) {
+  world(const node_options& options, const pattern& what)
+      : net_(options.nodes, options.costs), machine_(options.cores, options.costs.slice_ns, *this) {
     for (std::uint16_t n = 0; n < options.nodes; ++n) {
       nodes_.push_back(std::make_unique<node>(options, what.regions, node_id{n}, net_, machine_));
       nodes_.back()->start(what.thread_of(n));

@@ -18,7 +18,7 @@ struct pattern {
 
 struct outcome {
   unsigned nodes = 1;
-  time_ns time = 0;  ///< of the slowest node, from begin_measuring() to end_measuring()
+  time_ns time = 0;           ///< of the slowest node, from begin_measuring() to end_measuring()
   counter_values counters{};  ///< of all nodes, meanwhile: sums
   std::uint64_t messages = 0, bytes = 0, read_faults = 0, write_faults = 0;  ///< of them, as the applications tell them
   std::uint64_t events = 0;                                                  ///< of the simulation

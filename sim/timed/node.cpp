@@ -29,8 +29,12 @@ std::uint64_t bytes_of(const region_size& size) {
   const std::uint64_t grain = size.minipage_bytes != 0 ? page_bytes : size.unit_bytes;
   return std::max<std::uint64_t>((size.bytes + grain - 1) / grain, 1) * grain;
 }
-std::uint16_t views_of(const region_size& size) { return static_cast<std::uint16_t>(size.minipage_bytes != 0 ? page_bytes / size.minipage_bytes : 0); }
-std::uint64_t room_for(const region_size& size) { return (core::view_map(bytes_of(size), views_of(size)).span() / granule + 1) * granule; }
+std::uint16_t views_of(const region_size& size) {
+  return static_cast<std::uint16_t>(size.minipage_bytes != 0 ? page_bytes / size.minipage_bytes : 0);
+}
+std::uint64_t room_for(const region_size& size) {
+  return (core::view_map(bytes_of(size), views_of(size)).span() / granule + 1) * granule;
+}
 
 core::configuration configure(const node_options& options, std::span<const region_size> regions, node_id self) {
   core::configuration c;
@@ -102,8 +106,14 @@ class node::priced_detector final : public whole::table_detector {
 node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine)
     : node(options, regions, self, net, machine, std::make_unique<wire>(net, options.costs, self, *this)) {}
 
-node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own)
-    : options_(options), self_(self), net_(net), machine_(machine), job_(self.value(), options.nodes), wire_(*own),
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine,
+           std::unique_ptr<wire> own)
+    : options_(options),
+      self_(self),
+      net_(net),
+      machine_(machine),
+      job_(self.value(), options.nodes),
+      wire_(*own),
       core_(configure(options, regions, self), std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
   CHECK(core_.open().ok());
@@ -122,15 +132,18 @@ void node::add_region(const region_size& size) {
   if (about.views != 0) about.layout = core::layouts::divided.id;
   about.placement = size.home < 0 ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_NODE;
   about.home = static_cast<std::uint16_t>(std::max(size.home, 0));
-  about.consistency = static_cast<std::uint8_t>(size.transactional ? QUIRE_TRANSACTIONAL : options_.relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
+  about.consistency = static_cast<std::uint8_t>(size.transactional ? QUIRE_TRANSACTIONAL
+                                                : options_.relaxed ? QUIRE_RELEASE
+                                                                   : QUIRE_SEQUENTIAL);
   if (size.transactional) pages_of_commit_ = std::max<std::uint64_t>(about.unit_bytes / page_bytes, 1);
   CHECK(core_.builder.add(about).ok());
   bases_.push_back(about.base);
 }
 
-/// What private copies hold matters to nobody here: threads write frames, and only the price of copies is theirs (priced_detector).
-base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
-                                                          const pool::fine_views& fine, pool::view_kind) {
+/// What private copies hold matters to nobody here: threads write frames, and only the price of copies is theirs
+/// (priced_detector).
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes,
+                                                          bool, const pool::fine_views& fine, pool::view_kind) {
   next_frames_ = frames_.emplace_back(std::make_unique<whole::frame_map>(bytes / page_bytes)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<whole::array_pool>(bytes, next_frames_, fine));
 }
@@ -175,13 +188,16 @@ time_ns node::use_core(time_ns ns) {
   has_lost_ = false;
   sleep(most);
   // It has to have in addition what its core did for others meanwhile.
-  for (time_ns had = 0; stolen_ > had && !has_lost_ && machine_.has(self_);) sleep(stolen_ - std::exchange(had, stolen_));
+  for (time_ns had = 0; stolen_ > had && !has_lost_ && machine_.has(self_);)
+    sleep(stolen_ - std::exchange(had, stolen_));
   machine_.look_at_slice(self_, net_.now());
   const time_ns passed = net_.now() - began;
   return std::min(passed - std::min(passed, stolen_), ns);
 }
 
-core::region_slot& node::slot_of(unsigned region) const { return *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(region)}); }
+core::region_slot& node::slot_of(unsigned region) const {
+  return *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(region)});
+}
 
 std::byte* node::reach(unsigned region, std::uint64_t byte, access want, bool natural) {
   core::region_slot& r = slot_of(region);
@@ -203,11 +219,13 @@ std::uint64_t node::end_of_unit(unsigned region, std::uint64_t byte) const {
 }
 
 void node::read(unsigned region, std::uint64_t first, std::uint64_t bytes) {
-  for (std::uint64_t at = first; at < first + bytes; at = end_of_unit(region, at)) (void)reach(region, at, access::read);
+  for (std::uint64_t at = first; at < first + bytes; at = end_of_unit(region, at))
+    (void)reach(region, at, access::read);
 }
 
 void node::read_natural(unsigned region, std::uint64_t first, std::uint64_t bytes) {
-  for (std::uint64_t at = first; at < first + bytes; at = (at / page_bytes + 1) * page_bytes) (void)reach(region, at, access::read, true);
+  for (std::uint64_t at = first; at < first + bytes; at = (at / page_bytes + 1) * page_bytes)
+    (void)reach(region, at, access::read, true);
 }
 
 void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride) {
@@ -233,10 +251,12 @@ void node::work(time_ns asked, std::span<const use> what) {
       const std::uint64_t once = at - u.first + u.stride;
       while (at < u.first + u.bytes && may(u, at)) at = (at / page_bytes + 1) * page_bytes;
       const std::uint64_t reached = std::min(std::max(at - u.first, once), u.bytes);
-      if (reached < u.bytes) until = std::min(until, std::max<time_ns>((reached * ns + u.bytes - 1) / u.bytes, done + 1));
+      if (reached < u.bytes)
+        until = std::min(until, std::max<time_ns>((reached * ns + u.bytes - 1) / u.bytes, done + 1));
       if (u.want != access::write || reached <= written[i]) continue;
       const std::uint64_t from = (written[i] + u.stride - 1) / u.stride * u.stride;
-      if (from < reached && at > u.first + from) write(u.region, u.first + from, std::min(at - u.first, u.bytes) - from, u.stride);
+      if (from < reached && at > u.first + from)
+        write(u.region, u.first + from, std::min(at - u.first, u.bytes) - from, u.stride);
       written[i] = reached;
     }
     works_ = true;
@@ -262,7 +282,8 @@ void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, a
 
 std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
   std::uint64_t before = 0;
-  CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before).ok());
+  CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before)
+            .ok());
   begin_phase();
   return before;
 }
@@ -272,7 +293,8 @@ void node::atomically(const std::function<void()>& body) {
   constexpr unsigned attempts_before_turn = 4;
   constexpr time_ns shortest_ns = 2'000;
   for (unsigned begun = 1; !attempt(body, begun > attempts_before_turn); ++begun) {
-    sleep(sim::mix(options_.seed << 32 ^ std::uint64_t{self_.value()} << 24 ^ ++pauses_) % (shortest_ns << (begun + 1)));
+    sleep(sim::mix(options_.seed << 32 ^ std::uint64_t{self_.value()} << 24 ^ ++pauses_) %
+          (shortest_ns << (begun + 1)));
   }
 }
 
@@ -424,8 +446,10 @@ void node::add(core::op* asked) {
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
   woken_ = asked == nullptr && waits_for_ == nullptr;
-  if (woken_ && options_.costs.poll_ns != 0 && !thread_->finished()) at += options_.costs.poll_ns;
-  else if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
+  if (woken_ && options_.costs.poll_ns != 0 && !thread_->finished())
+    at += options_.costs.poll_ns;
+  else if (asked == nullptr && at - clock_ > options_.costs.spin_ns)
+    at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
   net_.after(at, self_, turn);
 }
 
@@ -443,7 +467,8 @@ void node::take_turn() {
   clock_ = settle_up();
   in_turn_ = false;
   // A thread that waits works itself, if it has a core.
-  if (asked == nullptr && !(waits_for_ != nullptr && machine_.has(self_))) machine_.work(self_, clock_ - began + (woken_ ? options_.costs.steal_ns : 0));
+  if (asked == nullptr && !(waits_for_ != nullptr && machine_.has(self_)))
+    machine_.work(self_, clock_ - began + (woken_ ? options_.costs.steal_ns : 0));
   woken_ = false;
   if (asked != nullptr && !asked->done()) take_what_lies();
   if (waits_for_ != nullptr && waits_for_->done()) {
@@ -469,14 +494,17 @@ void node::prepare_to_meet() noexcept {
 /// Of all twins, diffs, notices, and what was published, until now.
 time_ns node::price_of_work() noexcept {
   const prices& cost = options_.costs;
-  time_ns all = pages_of_commit_ == 0 ? 0 : core_.transactions.count().published * pages_of_commit_ * cost.publish_page_ns;
+  time_ns all =
+      pages_of_commit_ == 0 ? 0 : core_.transactions.count().published * pages_of_commit_ * cost.publish_page_ns;
   if (!core_.relaxed()) return all;
   core_.regions.for_each([&](const core::region_slot& r) {
-    if (const auto* const m = core::release_made(r); m != nullptr) all += m->count().twins * (r.layout.most_bytes() / page_bytes) * cost.twin_page_ns;
+    if (const auto* const m = core::release_made(r); m != nullptr)
+      all += m->count().twins * (r.layout.most_bytes() / page_bytes) * cost.twin_page_ns;
   });
   const auto& diffs = core_.diffs.count();
   const auto& told = core_.consistency.count();
-  return all + diffs.compared * cost.diff_page_ns + diffs.applied * cost.apply_page_ns + (told.notices_sent + told.notices_heard) * cost.notice_ns;
+  return all + diffs.compared * cost.diff_page_ns + diffs.applied * cost.apply_page_ns +
+         (told.notices_sent + told.notices_heard) * cost.notice_ns;
 }
 
 time_ns node::settle_up() noexcept {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the model: a real core (src/core), a thread that runs a program, and one processor for all that the runtime does, in virtual time:
+// A node of the model: a real core (src/core), a thread that runs a program, and one processor for all that the runtime
+// does, in virtual time:
 //
-//   arrivals, faults and calls wait in the inbox; each turn of the processor takes one, and moves the clock on by what it costs.
+//   arrivals, faults and calls wait in the inbox; each turn of the processor takes one, and moves the clock on by what
+//   it costs.
 //
-// The thread computes beside that: it has a core of its own. The memory is real as well, so that diffs have their sizes.
+// The thread computes beside that: it has a core of its own. The memory is real as well, so that diffs have their
+// sizes.
 #pragma once
 
 #include <array>
@@ -44,8 +47,9 @@ struct commit_way {
   const char* name;
   void (*choose)(core::configuration& of);
 };
-inline constexpr commit_way commit_ways[] = {{"owners", [](core::configuration&) {}},
-                                             {"token", [](core::configuration& of) { of.protocols = protocol::with_token(); }}};
+inline constexpr commit_way commit_ways[] = {
+    {"owners", [](core::configuration&) {}},
+    {"token", [](core::configuration& of) { of.protocols = protocol::with_token(); }}};
 
 struct node_options {
   unsigned nodes = 1;
@@ -55,8 +59,8 @@ struct node_options {
   bool learn_writes = true;
   const commit_way* commit = &commit_ways[0];
   unsigned cores = 0;  ///< that all nodes share; 0: each thread and each runtime has its own
-  /// No phase of a real thread takes as long as the one before: caches, interrupts. Between two synchronisations a thread computes faster or
-  /// slower by up to this part, evenly spread; 0: never.
+  /// No phase of a real thread takes as long as the one before: caches, interrupts. Between two synchronisations a
+  /// thread computes faster or slower by up to this part, evenly spread; 0: never.
   double unevenness = 0;
   std::uint64_t seed = 1;  ///< of that
   prices costs{};
@@ -87,28 +91,32 @@ class node final : public core::host, public core::mechanisms, public processor 
   [[nodiscard]] const tally& begun() const noexcept { return begun_; }
   [[nodiscard]] const tally& ended() const noexcept { return ended_; }
 
-  // What a program does. `first` and `bytes` are of the region. Reads and writes take no time by themselves, but for what they have to wait
-  // for: compute() and work() say how long the work takes.
+  // What a program does. `first` and `bytes` are of the region. Reads and writes take no time by themselves, but for
+  // what they have to wait for: compute() and work() say how long the work takes.
   void compute(time_ns ns);
-  /// Computes for so long, and goes through all of `what` at an even pace meanwhile: a unit that is lost is missed at the next byte of it. Of
-  /// what is written the first 8 of each `stride` bytes change, as in write().
+  /// Computes for so long, and goes through all of `what` at an even pace meanwhile: a unit that is lost is missed at
+  /// the next byte of it. Of what is written the first 8 of each `stride` bytes change, as in write().
   struct use {
     unsigned region = 0;
     std::uint64_t first = 0, bytes = 0;
     access want = access::read;
     std::uint64_t stride = 8;
     /// Where the thread is when it has computed `done` of `all`.
-    [[nodiscard]] std::uint64_t place(time_ns done, time_ns all) const noexcept { return first + done * bytes / all / stride * stride; }
+    [[nodiscard]] std::uint64_t place(time_ns done, time_ns all) const noexcept {
+      return first + done * bytes / all / stride * stride;
+    }
   };
   void work(time_ns ns, std::span<const use> what);
   void work(time_ns ns, std::initializer_list<use> what) { work(ns, std::span(what.begin(), what.size())); }
   /// Where units are smaller than a page, each is used through its fine view,
   void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
-  /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower bytes change.
+  /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower
+  /// bytes change.
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
   /// and here all of a page come together.
   void read_natural(unsigned region, std::uint64_t first, std::uint64_t bytes);
-  /// quire_atomically(): once more from the begin of the body where another node has come first. Regions that are transactional are written here alone.
+  /// quire_atomically(): once more from the begin of the body where another node has come first. Regions that are
+  /// transactional are written here alone.
   void atomically(const std::function<void()>& body);
   /// quire_prefetch: asks, does not wait.
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
@@ -139,18 +147,22 @@ class node final : public core::host, public core::mechanisms, public processor 
   enum timer : std::uint32_t { resumes, asks, turn, looks, gives_way };
   class priced_detector;
 
-  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own);
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine,
+       std::unique_ptr<wire> own);
   void add_region(const region_size& size);
 
   // The thread.
   [[nodiscard]] core::region_slot& slot_of(unsigned region) const;
-  /// Where the content of the byte lies, once the thread may use it so, through the view that shows its unit alone or (natural) through the first.
+  /// Where the content of the byte lies, once the thread may use it so, through the view that shows its unit alone or
+  /// (natural) through the first.
   [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want, bool natural = false);
   [[nodiscard]] std::uint64_t end_of_unit(unsigned region, std::uint64_t byte) const;
   void call_mutex(sync::operation what, std::uint64_t mutex);
   [[nodiscard]] bool attempt(const std::function<void()>& body, bool turn);
   void begin_phase() noexcept;
-  [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept { return static_cast<time_ns>(static_cast<double>(ns) * speed_); }
+  [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept {
+    return static_cast<time_ns>(static_cast<double>(ns) * speed_);
+  }
   void sleep(time_ns ns);
   [[nodiscard]] time_ns use_core(time_ns ns);
   void go_on_at(time_ns at) { net_.after(at, self_, resumes, sleeps_); }
@@ -181,8 +193,10 @@ class node final : public core::host, public core::mechanisms, public processor 
   void watch_faults(const detect::detector&) noexcept override {}
   [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
   // core::mechanisms
-  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                    bool accessible, const pool::fine_views& fine, pool::view_kind view) override;
+  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address,
+                                                                    std::uint64_t bytes, bool accessible,
+                                                                    const pool::fine_views& fine,
+                                                                    pool::view_kind view) override;
   [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
 
   const node_options& options_;
@@ -208,14 +222,14 @@ class node final : public core::host, public core::mechanisms, public processor 
   time_ns paid_ = 0;   ///< of price_of_work()
 
   std::unique_ptr<whole::fibre> thread_{};
-  double speed_ = 1;          ///< time that computing takes, against what it was said to take
+  double speed_ = 1;  ///< time that computing takes, against what it was said to take
   std::uint64_t phases_ = 0;
   std::uint64_t sleeps_ = 0;  ///< so often has it gone on: a resume for an earlier time is stale
   bool works_ = false;        ///< in work(): what it may lose matters to it
   bool has_lost_ = false;     ///< meanwhile, some of it
   time_ns stolen_ = 0;        ///< of the time since it went on
   core::op* waits_for_ = nullptr;
-  time_ns way_back_ = 0;  ///< until the thread goes on when that is done
+  time_ns way_back_ = 0;    ///< until the thread goes on when that is done
   std::uint64_t team_ = 0;  ///< the handle of its group
   std::uint64_t written_ = 0, pauses_ = 0;
   tally begun_{}, ended_{};

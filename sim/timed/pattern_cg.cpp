@@ -67,7 +67,9 @@ pattern cg(const cg_shape& shape, unsigned nodes) {
   pattern what;
   what.regions.assign(5, {shape.rows * value_bytes, page_bytes});
   what.thread_of = [shape, nodes](unsigned number) {
-    return [shape, mine = apps::block_of_rows(number, nodes, shape.rows, value_bytes, 2)](node& me) { work(me, shape, mine); };
+    return [shape, mine = apps::block_of_rows(number, nodes, shape.rows, value_bytes, 2)](node& me) {
+      work(me, shape, mine);
+    };
   };
   return what;
 }

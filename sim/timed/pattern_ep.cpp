@@ -15,7 +15,8 @@ pattern ep(const ep_shape& shape, unsigned nodes) {
         me.compute(static_cast<time_ns>(static_cast<double>(batches) * pairs_of_batch * shape.pair_ns));
         me.sum(12);
       };
-      run_crew(me, [] {}, compute);
+      run_crew(
+          me, [] {}, compute);
     };
   };
   return what;

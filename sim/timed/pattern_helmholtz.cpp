@@ -14,7 +14,10 @@ enum grid : unsigned { u, old, f };
 class worker {
  public:
   worker(node& me, const helmholtz_shape& shape, apps::row_range mine)
-      : me_(me), shape_(shape), mine_(mine), inside_{std::max<std::uint64_t>(mine.begin, 1), std::min(mine.end, shape.rows - 1)} {}
+      : me_(me),
+        shape_(shape),
+        mine_(mine),
+        inside_{std::max<std::uint64_t>(mine.begin, 1), std::min(mine.end, shape.rows - 1)} {}
 
   void work() {
     const auto set_up = [&] {
@@ -28,13 +31,16 @@ class worker {
 
  private:
   [[nodiscard]] std::uint64_t at(std::uint64_t row) const { return row * shape_.columns * value_bytes; }
-  [[nodiscard]] time_ns for_row(double value_ns) const { return static_cast<time_ns>(value_ns * static_cast<double>(shape_.columns)); }
+  [[nodiscard]] time_ns for_row(double value_ns) const {
+    return static_cast<time_ns>(value_ns * static_cast<double>(shape_.columns));
+  }
   void hint(std::uint64_t row, access want) {
     if (shape_.hints) me_.prefetch(old, at(row), at(1), want);
   }
 
   void iterate() {
-    for (std::uint64_t i = mine_.begin; i < mine_.end; ++i) me_.work(for_row(shape_.copy_ns), {{u, at(i), at(1)}, {old, at(i), at(1), access::write}});
+    for (std::uint64_t i = mine_.begin; i < mine_.end; ++i)
+      me_.work(for_row(shape_.copy_ns), {{u, at(i), at(1)}, {old, at(i), at(1), access::write}});
     me_.wait();
     if (inside_.begin < inside_.end) relax();
     me_.sum(1);
@@ -71,7 +77,9 @@ pattern helmholtz(const helmholtz_shape& shape, unsigned nodes) {
   const std::uint64_t row_bytes = shape.columns * value_bytes;
   what.regions.assign(3, {.bytes = shape.rows * row_bytes});
   what.thread_of = [shape, nodes, row_bytes](unsigned number) {
-    return [shape, mine = apps::block_of_rows(number, nodes, shape.rows, row_bytes)](node& me) { worker(me, shape, mine).work(); };
+    return [shape, mine = apps::block_of_rows(number, nodes, shape.rows, row_bytes)](node& me) {
+      worker(me, shape, mine).work();
+    };
   };
   return what;
 }

@@ -44,7 +44,9 @@ pattern md(const md_shape& shape, unsigned nodes) {
   pattern p;
   p.regions.assign(3, {shape.particles * particle_bytes, page_bytes});
   p.thread_of = [shape, nodes](unsigned number) {
-    return [shape, mine = apps::block_of_rows(number, nodes, shape.particles, particle_bytes)](node& me) { work(me, shape, mine); };
+    return [shape, mine = apps::block_of_rows(number, nodes, shape.particles, particle_bytes)](node& me) {
+      work(me, shape, mine);
+    };
   };
   return p;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As apps/sor: half sweeps over blocks of rows, a barrier after each. A row is a unit, if that can be. In transactions: bands of the upper half of a
-// block, a barrier, bands of the lower half, a barrier.
+// As apps/sor: half sweeps over blocks of rows, a barrier after each. A row is a unit, if that can be. In transactions:
+// bands of the upper half of a block, a barrier, bands of the lower half, a barrier.
 #include <algorithm>
 #include <bit>
 
@@ -26,7 +26,9 @@ struct block {
   [[nodiscard]] std::uint64_t row_bytes() const { return shape.size * shape.cell_bytes; }
   [[nodiscard]] std::uint64_t row(std::uint64_t i) const { return i * row_bytes(); }
   [[nodiscard]] std::uint64_t begin() const { return std::max<std::uint64_t>(mine.begin, 1); }
-  [[nodiscard]] std::uint64_t end() const { return std::max(std::min<std::uint64_t>(mine.end, shape.size - 1), begin()); }
+  [[nodiscard]] std::uint64_t end() const {
+    return std::max(std::min<std::uint64_t>(mine.end, shape.size - 1), begin());
+  }
   void relax(std::uint64_t i, unsigned sweep);
   void sweep(unsigned number);
   void sweep_in_transactions(unsigned number);
@@ -35,7 +37,8 @@ struct block {
 
 void block::relax(std::uint64_t i, unsigned sweep) {
   const auto row_ns = static_cast<time_ns>(shape.cell_ns * static_cast<double>((shape.size - 2) / 2));
-  const std::uint64_t first = (1 + (i + 1 + sweep % 2) % 2) * shape.cell_bytes / 8 * 8, last = (shape.size - 1) * shape.cell_bytes / 8 * 8;
+  const std::uint64_t first = (1 + (i + 1 + sweep % 2) % 2) * shape.cell_bytes / 8 * 8,
+                      last = (shape.size - 1) * shape.cell_bytes / 8 * 8;
   me.work(row_ns, {{0, row(i) + first, last - first, access::write, 2 * shape.cell_bytes},
                    {0, row(i - 1), row_bytes()},
                    {0, row(i + 1), row_bytes()}});
@@ -88,18 +91,24 @@ void block::initialise() {
 void work(node& me, const sor_shape& shape, apps::row_range mine) {
   block b{me, shape, mine};
   const auto compute = [&] {
-    for (unsigned sweep = 0; sweep < 2 * shape.iterations; ++sweep) shape.transactional ? b.sweep_in_transactions(sweep) : b.sweep(sweep);
+    for (unsigned sweep = 0; sweep < 2 * shape.iterations; ++sweep)
+      shape.transactional ? b.sweep_in_transactions(sweep) : b.sweep(sweep);
   };
-  run_crew(me, [&] { b.initialise(); }, compute);
+  run_crew(
+      me, [&] { b.initialise(); }, compute);
 }
 
 }  // namespace
 
 pattern sor(const sor_shape& shape, unsigned nodes) {
   pattern p;
-  p.regions = {{.bytes = shape.size * shape.size * shape.cell_bytes, .unit_bytes = unit_bytes(shape), .transactional = shape.transactional}};
+  p.regions = {{.bytes = shape.size * shape.size * shape.cell_bytes,
+                .unit_bytes = unit_bytes(shape),
+                .transactional = shape.transactional}};
   p.thread_of = [shape, nodes](unsigned number) {
-    return [shape, mine = apps::block_of_rows(number, nodes, shape.size, shape.size * shape.cell_bytes)](node& me) { work(me, shape, mine); };
+    return [shape, mine = apps::block_of_rows(number, nodes, shape.size, shape.size * shape.cell_bytes)](node& me) {
+      work(me, shape, mine);
+    };
   };
   return p;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The access patterns of the applications in apps/, for any number of nodes with a thread each: the same division of rows,
-// the same order of accesses, hints and synchronisation; what they compute is but a time. How long was measured with
-// the serial programs.
+// The access patterns of the applications in apps/, for any number of nodes with a thread each: the same division of
+// rows, the same order of accesses, hints and synchronisation; what they compute is but a time. How long was measured
+// with the serial programs.
 #pragma once
 
 #include "sim/timed/job.hpp"
@@ -12,7 +12,7 @@ struct sor_shape {
   std::uint64_t size = 4096;  ///< rows and columns
   unsigned iterations = 5;
   std::uint64_t cell_bytes = 8;  ///< or 4
-  double cell_ns = 2.0;  ///< an update of a cell
+  double cell_ns = 2.0;          ///< an update of a cell
   bool hints = true;
   bool transactional = false;  ///< bands of rows in atomic blocks
 };
@@ -44,8 +44,8 @@ struct ep_shape {
 struct raytracer_shape {
   std::uint64_t width = 1024, height = 768;
   std::uint64_t tile_rows = 4;
-  bool papers_scene = false;  ///< 99 spheres and 8 triangles
-  double pixel_ns = 2'700;  ///< the mean; picture_costs.hpp has how rows differ
+  bool papers_scene = false;              ///< 99 spheres and 8 triangles
+  double pixel_ns = 2'700;                ///< the mean; picture_costs.hpp has how rows differ
   std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
   bool hints = true;
   bool transactional = false;  ///< a tile in an atomic block

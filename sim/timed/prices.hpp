@@ -27,9 +27,10 @@ struct prices {
   std::uint64_t copy_in_mbs = 10'000;  ///< and at the receiver
   time_ns spin_ns = 20'000;            ///< who has had nothing to do for so long sleeps,
   time_ns wake_ns = 5'000;             ///< and takes so long to wake
-  time_ns poll_ns = 0;                 ///< who computes looks so late whether a message has come, as where nobody is told (Millipage, section 3.5)
-  // Where nodes share cores: how long a thread computes while others wait for its core, and how long a runtime that was woken keeps a core
-  // beyond its work: two switches, and the look for what may follow (pace::follow_up_ns).
+  time_ns poll_ns =
+      0;  ///< who computes looks so late whether a message has come, as where nobody is told (Millipage, section 3.5)
+  // Where nodes share cores: how long a thread computes while others wait for its core, and how long a runtime that was
+  // woken keeps a core beyond its work: two switches, and the look for what may follow (pace::follow_up_ns).
   time_ns slice_ns = 4'000'000;
   time_ns steal_ns = 15'000;
   time_ns wake_late_ns = 10'000;  ///< to wake takes so much longer where a thread computes on the core
@@ -63,9 +64,9 @@ struct price_option {
 
 /// The networks that preset() knows.
 inline constexpr const char* preset_names[] = {"shm", "tcp", "ib", "gigabit", "ethernet100"};
-/// shm: shared memory, measured. tcp: TCP over the loopback device, measured. Assumed: ib, an InfiniBand-like network; gigabit, TCP over Ethernet of 1
-/// Gbit/s; ethernet100, over Fast Ethernet of 100 Mbit/s, with nodes of today at its ends.
-/// Throws std::invalid_argument for other names.
+/// shm: shared memory, measured. tcp: TCP over the loopback device, measured. Assumed: ib, an InfiniBand-like network;
+/// gigabit, TCP over Ethernet of 1 Gbit/s; ethernet100, over Fast Ethernet of 100 Mbit/s, with nodes of today at its
+/// ends. Throws std::invalid_argument for other names.
 [[nodiscard]] prices preset(const std::string& name);
 
 }  // namespace quire::timed

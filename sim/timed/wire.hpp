@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transport of a node of the model: each message, and the copy of its payload, has a price at its sender and at its receiver.
+// The transport of a node of the model: each message, and the copy of its payload, has a price at its sender and at its
+// receiver.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class processor {
 
 class wire final : public transport::transport {
  public:
-  wire(fabric& net, const prices& costs, node_id self, processor& here) : net_(net), costs_(costs), self_(self), here_(here) {}
+  wire(fabric& net, const prices& costs, node_id self, processor& here)
+      : net_(net), costs_(costs), self_(self), here_(here) {}
   void attach(::quire::transport::sink& to) noexcept { sink_ = &to; }
   /// From the fabric: a parcel waits here from now on.
   void on_arrival(fabric::number parcel) { arrived_.push_back(parcel); }
@@ -32,7 +34,8 @@ class wire final : public transport::transport {
   [[nodiscard]] std::size_t waiting() const noexcept { return arrived_.size(); }
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return {}; }
-  [[nodiscard]] base::status connect(node_id, std::span<const std::span<const std::byte>>, ::quire::transport::sink&) noexcept override {
+  [[nodiscard]] base::status connect(node_id, std::span<const std::span<const std::byte>>,
+                                     ::quire::transport::sink&) noexcept override {
     return {};
   }
   void send(node_id to, const message& m, std::span<const std::byte> payload, ::quire::transport::urgency how,

@@ -14,8 +14,8 @@ std::uint64_t actor::read(std::uint64_t address) {
 
 void actor::check(std::uint64_t address, std::uint64_t found, std::uint64_t latest) {
   if (found == latest || world_.is_unknown(address)) return;
-  world_.fail("node " + std::to_string(node_number()) + " finds " + std::to_string(found) + " in " + world_.name_of(address) + ", where " +
-              std::to_string(latest) + " was written last");
+  world_.fail("node " + std::to_string(node_number()) + " finds " + std::to_string(found) + " in " +
+              world_.name_of(address) + ", where " + std::to_string(latest) + " was written last");
 }
 
 std::uint64_t actor::operate(std::uint64_t address, model::atomic_operation what, std::uint64_t a, std::uint64_t b) {
@@ -35,7 +35,9 @@ base::status actor::call(sync::operation what, std::uint64_t& object, std::uint6
   return why;
 }
 
-void actor::must_call(sync::operation what, std::uint64_t object, std::uint64_t operand) { must(call(what, object, operand), sync::name_of(what)); }
+void actor::must_call(sync::operation what, std::uint64_t object, std::uint64_t operand) {
+  must(call(what, object, operand), sync::name_of(what));
+}
 
 std::uint64_t actor::create(sync::operation what, std::uint64_t operand) {
   std::uint64_t object = 0;

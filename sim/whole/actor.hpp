@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of a random program, with its own source of chance: loads and stores that are checked against the last writes, atomic operations, and
-// calls of synchronisation objects, each of which must end well unless the program says otherwise. Used on a fibre.
+// A thread of a random program, with its own source of chance: loads and stores that are checked against the last
+// writes, atomic operations, and calls of synchronisation objects, each of which must end well unless the program says
+// otherwise. Used on a fibre.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ class actor {
   /// What the word held before.
   std::uint64_t operate(std::uint64_t address, model::atomic_operation what, std::uint64_t a, std::uint64_t b = 0);
   /// Timeouts as in quire.h.
-  [[nodiscard]] base::status call(sync::operation what, std::uint64_t& object, std::uint64_t operand = 0, std::int64_t timeout_ms = -1);
+  [[nodiscard]] base::status call(sync::operation what, std::uint64_t& object, std::uint64_t operand = 0,
+                                  std::int64_t timeout_ms = -1);
   /// The same; it ends well.
   void must_call(sync::operation what, std::uint64_t object, std::uint64_t operand = 0);
   [[nodiscard]] std::uint64_t create(sync::operation what, std::uint64_t operand = 0);

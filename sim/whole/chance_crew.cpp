@@ -18,7 +18,8 @@ void chance_crew::begin(store::io& o) noexcept {
   later(early_ ? &chance_crew::tell : &chance_crew::perform, number, world_.options().store_delay);
 }
 
-/// What is being written is looked at by nobody else, and written by nobody else: else which of the two comes first would be a matter of luck.
+/// What is being written is looked at by nobody else, and written by nobody else: else which of the two comes first
+/// would be a matter of luck.
 void chance_crew::complain_if_beside(const store::io& o) {
   if (o.what != store::io::kind::fill && o.what != store::io::kind::flush) return;
   for (const task& t : tasks_) {
@@ -27,7 +28,8 @@ void chance_crew::complain_if_beside(const store::io& o) {
     const bool same = other.of == o.of && other.at < o.at + o.bytes && o.at < other.at + other.bytes;
     if (same && (o.what == store::io::kind::flush || other.what == store::io::kind::flush))
       world_.fail("content is read or written while it is on its way to its store");
-    if (same && o.what == other.what && o.what == store::io::kind::fill) world_.fail("content is brought twice from its store");
+    if (same && o.what == other.what && o.what == store::io::kind::fill)
+      world_.fail("content is brought twice from its store");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The crew of a simulated node: what is begun is done at a moment that chance decides, whatever was begun before, and is told at a later one. It may
-// fail to write, or to sync. Complains where two would be at the same content at a time.
+// The crew of a simulated node: what is begun is done at a moment that chance decides, whatever was begun before, and
+// is told at a later one. It may fail to write, or to sync. Complains where two would be at the same content at a time.
 #pragma once
 
 #include <cstdint>

@@ -17,16 +17,24 @@ using core::sequential_of;
 namespace {
 
 /// The machine of a region whose units come and go by the messages of the sequential protocol; else null.
-const sequential::machine* directory_of(const core::region_slot& r) noexcept { return dynamic_cast<const sequential::machine*>(r.machine.get()); }
+const sequential::machine* directory_of(const core::region_slot& r) noexcept {
+  return dynamic_cast<const sequential::machine*>(r.machine.get());
+}
 /// Of one whose transactions commit by the token; else null.
-const transaction::token::machine* by_token(const core::region_slot& r) noexcept { return dynamic_cast<const transaction::token::machine*>(r.machine.get()); }
+const transaction::token::machine* by_token(const core::region_slot& r) noexcept {
+  return dynamic_cast<const transaction::token::machine*>(r.machine.get());
+}
 bool is_transactional(const core::region_slot& r) noexcept { return r.machine->protocol() == transaction::id; }
-transaction::domain& transactions_of(node& n) noexcept { return static_cast<transaction::domain&>(n.core().protocols.domain(transaction::id)); }
+transaction::domain& transactions_of(node& n) noexcept {
+  return static_cast<transaction::domain&>(n.core().protocols.domain(transaction::id));
+}
 
 std::string about(const char* what, const core::region_slot& r, std::uint64_t unit) {
   return std::string(what) + " (unit " + std::to_string(unit) + " of region " + std::to_string(r.about.id) + ")";
 }
-std::string about(const char* what, node& n) { return std::string(what) + " (node " + std::to_string(n.self().value()) + ")"; }
+std::string about(const char* what, node& n) {
+  return std::string(what) + " (node " + std::to_string(n.self().value()) + ")";
+}
 
 core::region_slot& slot_of(node& n, std::uint16_t region) { return *n.core().regions.slot(model::region_id{region}); }
 
@@ -45,10 +53,12 @@ bool sees_its_fine_views(const core::region_slot& r, std::uint64_t unit, const t
   return composed == r.states.composed(page) && composed <= believed;
 }
 
-/// Threads may write what the running transaction has written, and read all that is mapped. Other private copies are those that are kept.
+/// Threads may write what the running transaction has written, and read all that is mapped. Other private copies are
+/// those that are kept.
 bool sees_its_private_view(const core::region_slot& r, std::uint64_t unit, const table_detector& detector) {
   const transaction::private_units& all = *core::transactional_made(r);
-  const access mapped = r.machine->mapped(unit), now = all.is_copied(unit) && mapped != access::none ? access::write : mapped;
+  const access mapped = r.machine->mapped(unit),
+               now = all.is_copied(unit) && mapped != access::none ? access::write : mapped;
   for (std::uint64_t at = 0; at < r.bytes_of(unit); at += os::page_bytes) {
     if (detector.permitted_at(r.application(unit) + at) != now) return false;
     if (detector.has_copy(r.application(unit) + at) && !all.is_copied(unit) && !all.is_kept(unit)) return false;
@@ -62,7 +72,8 @@ bool sees_its_views(const core::region_slot& r, std::uint64_t unit) {
   if (r.states.used()) return sees_its_fine_views(r, unit, detector);
   if (is_transactional(r)) return sees_its_private_view(r, unit, detector);
   const access now = detector.permitted_at(r.application(unit)), believed = r.machine->mapped(unit);
-  return detector.expects_less() || (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
+  return detector.expects_less() ||
+         (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
 }
 
 std::string check_homes(world& w, std::uint16_t region) {
@@ -113,13 +124,16 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   if (!c.frames.tracks(r)) return {};
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const core::frame_state& f = r.frames.data()[r.layout.frame_of(unit)];
-    if (f.resident != 0 && f.filling != 0) return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
+    if (f.resident != 0 && f.filling != 0)
+      return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
     const bool kept = f.resident != 0 || f.saved != 0 || c.frames.is_backed(r, r.layout.frame_of(unit));
     const bool counts = r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit);
     if (!kept && counts && has_words(w, r, unit)) return about(about("content is lost", n).c_str(), r, unit);
-    if (f.resident == 0 && r.machine->mapped(unit) != access::none) return about(about("threads may use a unit without a frame", n).c_str(), r, unit);
+    if (f.resident == 0 && r.machine->mapped(unit) != access::none)
+      return about(about("threads may use a unit without a frame", n).c_str(), r, unit);
     const bool waits = c.absent.holds(r, unit) && !f.filling && !f.resident;
-    if (waits && !c.frames.is_to_be_told(r, r.layout.frame_of(unit))) return about(about("what waits for content waits for ever", n).c_str(), r, unit);
+    if (waits && !c.frames.is_to_be_told(r, r.layout.frame_of(unit)))
+      return about(about("what waits for content waits for ever", n).c_str(), r, unit);
   }
   return {};
 }
@@ -175,24 +189,27 @@ std::string check_node(world& w, node& n, std::uint16_t region) {
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-    const bool valid = release_of(r) != nullptr   ? release_of(r)->is_valid(unit)
-                       : is_transactional(r)      ? core::transactional_made(r)->is_unit_valid(unit)
+    const bool valid = release_of(r) != nullptr     ? release_of(r)->is_valid(unit)
+                       : is_transactional(r)        ? core::transactional_made(r)->is_unit_valid(unit)
                        : directory_of(r) != nullptr ? directory_of(r)->is_valid(unit)
-                                                  : true;
+                                                    : true;
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
     if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
-  const auto* const token = dynamic_cast<const transaction::token::domain*>(&n.core().protocols.domain(transaction::id));
+  const auto* const token =
+      dynamic_cast<const transaction::token::domain*>(&n.core().protocols.domain(transaction::id));
   if (token != nullptr && !token->is_valid()) return about("the token's state is not valid", n);
   if (std::string wrong = is_transactional(r) ? check_writes(n, r) : std::string(); !wrong.empty()) return wrong;
   return check_frames(w, n, region);
 }
 
-/// One node at most has the token; and who has applied the same commits knows the same of a unit, whose owner knows nothing newer than all others do.
+/// One node at most has the token; and who has applied the same commits knows the same of a unit, whose owner knows
+/// nothing newer than all others do.
 std::string check_commits(world& w, std::uint16_t region) {
   const core::region_slot& first = slot_of(w.at(0), region);
   unsigned holders = 0;
-  for (unsigned n = 0; n < w.nodes(); ++n) holders += dynamic_cast<const transaction::token::domain&>(transactions_of(w.at(n))).holds() ? 1 : 0;
+  for (unsigned n = 0; n < w.nodes(); ++n)
+    holders += dynamic_cast<const transaction::token::domain&>(transactions_of(w.at(n))).holds() ? 1 : 0;
   if (holders > 1) return "two nodes have the token";
   for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
     const transaction::token::machine* newest = by_token(first);
@@ -202,7 +219,8 @@ std::string check_commits(world& w, std::uint16_t region) {
         return about("two nodes know the same commit of different nodes", first, unit);
       if (here->unit(unit).number > newest->unit(unit).number) newest = here;
     }
-    if (!by_token(slot_of(w.at(newest->owner_of(unit).value()), region))->has_content(unit)) return about("the owner of a unit has lost it", first, unit);
+    if (!by_token(slot_of(w.at(newest->owner_of(unit).value()), region))->has_content(unit))
+      return about("the owner of a unit has lost it", first, unit);
   }
   return {};
 }
@@ -230,14 +248,16 @@ std::string check_views(world& w, std::uint16_t region) {
       const core::region_slot& r = slot_of(w.at(n), region);
       const access mapped = r.machine->mapped(unit);
       // Who has the right to write under transactions maps for reading: it commits as if it wrote at once.
-      const access right = is_transactional(r) && directory_of(r)->right_of(unit) == access::write ? access::write : mapped;
+      const access right =
+          is_transactional(r) && directory_of(r)->right_of(unit) == access::write ? access::write : mapped;
       readers += right == access::read ? 1 : 0;
       writers += right == access::write ? 1 : 0;
     }
     if (writers > 1) return about("two nodes may write a unit", first, unit);
     if (first.about.backing != 0 && writers == 1) {
       const auto manager = static_cast<std::uint16_t>(first.machine->authority_of(unit).value());
-      if (directory_of(slot_of(w.at(manager), region))->entry(unit).dirty == 0) return about("a node may write what its manager takes for clean", first, unit);
+      if (directory_of(slot_of(w.at(manager), region))->entry(unit).dirty == 0)
+        return about("a node may write what its manager takes for clean", first, unit);
     }
     if (writers == 1 && readers != 0) return about("a node may write a unit while others may read it", first, unit);
   }

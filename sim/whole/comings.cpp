@@ -12,7 +12,8 @@ constexpr std::uint64_t words = 16, counters = 2;  ///< of a page
 
 comings::comings(world& w, const comings_options& options, std::uint64_t seed) : world_(w), options_(options) {
   sim::random draw(seed);
-  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH};
+  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE,
+                                        QUIRE_PLACE_FIRST_TOUCH};
   for (unsigned p = 0; p < options.phases; ++p) {
     for (std::uint64_t i = draw.below(options.most + 1); i != 0; --i) {
       coming& c = all_.emplace_back();
@@ -75,19 +76,25 @@ void comings::step(actor& t, unsigned place, coming& c) {
   const std::uint64_t bytes = options_.unit_bytes * (1 + t.draw.below(c.pages - page));
   core::core& node = t.here.core();
   switch (t.draw.below(8)) {
-    case 0: return node.faults.prefetch(first, bytes, t.draw.chance(50) ? access::write : access::read);
-    case 1: return void(node.faults.touch(first, bytes, t.draw.chance(50) ? access::write : access::read));
-    case 2: return t.must(node.calls.push(first, bytes), "a push", QUIRE_BUSY);
+    case 0:
+      return node.faults.prefetch(first, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 1:
+      return void(node.faults.touch(first, bytes, t.draw.chance(50) ? access::write : access::read));
+    case 2:
+      return t.must(node.calls.push(first, bytes), "a push", QUIRE_BUSY);
     case 3: {
       const std::uint64_t at = first + (words + t.draw.below(counters)) * sizeof(std::uint64_t);
-      if (!c.before[at].insert(t.operate(at, model::atomic_operation::add, 1)).second) world_.fail("two atomic additions find the same");
+      if (!c.before[at].insert(t.operate(at, model::atomic_operation::add, 1)).second)
+        world_.fail("two atomic additions find the same");
       return world_.wrote(at, c.before[at].size(), t.here.self());
     }
-    default: break;
+    default:
+      break;
   }
   for (std::uint64_t word = 0; word < words; ++word) {
     if ((page * words + word) % options_.threads != place || t.draw.chance(40)) continue;
-    t.draw.chance(60) ? t.write(first + word * sizeof(std::uint64_t)) : (void)t.read(first + word * sizeof(std::uint64_t));
+    t.draw.chance(60) ? t.write(first + word * sizeof(std::uint64_t))
+                      : (void)t.read(first + word * sizeof(std::uint64_t));
   }
 }
 

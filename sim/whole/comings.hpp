@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions that threads of a random program make and destroy. Each is made by a thread in one phase, used by all threads in that phase, and
-// destroyed by a thread in the next one, while all others do something else and make more: at the same numbers and addresses, of other sizes and
-// with another consistency. A barrier is between the phases, as a program would have it. What a new region holds is zero.
+// Regions that threads of a random program make and destroy. Each is made by a thread in one phase, used by all threads
+// in that phase, and destroyed by a thread in the next one, while all others do something else and make more: at the
+// same numbers and addresses, of other sizes and with another consistency. A barrier is between the phases, as a
+// program would have it. What a new region holds is zero.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ fibre* g_running = nullptr;
 }
 
 fibre::fibre(std::function<void()> what) : what_(std::move(what)) {
-  void* const memory = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(memory != MAP_FAILED);
   stack_ = static_cast<std::byte*>(memory);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of a simulated program: it has a stack of its own, and gives way where it says so. So a call of the runtime that waits, however deep
-// in it, is the same call as in a process. One thread of the system runs all fibres, in turn.
+// A thread of a simulated program: it has a stack of its own, and gives way where it says so. So a call of the runtime
+// that waits, however deep in it, is the same call as in a process. One thread of the system runs all fibres, in turn.
 #pragma once
 
 #include <ucontext.h>

@@ -18,7 +18,8 @@ constexpr std::uint64_t word_at(unsigned region, unsigned group, std::uint64_t w
 }
 }  // namespace
 
-group_job::group_job(const group_options& options) : options_(options), draw_(sim::mix(options.seed ^ 0x6209)), world_(draw_options(options)) {
+group_job::group_job(const group_options& options)
+    : options_(options), draw_(sim::mix(options.seed ^ 0x6209)), world_(draw_options(options)) {
   for (unsigned r = 0; r < regions; ++r) {
     core::region_description about;
     about.id = static_cast<std::uint16_t>(r);
@@ -34,7 +35,8 @@ group_job::group_job(const group_options& options) : options_(options), draw_(si
   for (team& t : teams_) {
     const bool whole = draw_.chance(50);
     for (unsigned n = 0; n < options.nodes; ++n)
-      t.threads.push_back(static_cast<std::uint32_t>((whole ? 1 : 0) + draw_.below(options.most_threads + (whole ? 0 : 1))));
+      t.threads.push_back(
+          static_cast<std::uint32_t>((whole ? 1 : 0) + draw_.below(options.most_threads + (whole ? 0 : 1))));
     t.threads[draw_.below(options.nodes)] += 1;
     t.members = std::accumulate(t.threads.begin(), t.threads.end(), 0u);
     t.rounds.resize(1 + draw_.below(options.most_rounds));
@@ -117,8 +119,9 @@ void group_job::use_words(member& m, std::size_t round) {
     for (unsigned r = 0; r < regions; ++r) {
       const std::uint64_t at = word_at(r, m.group, w), found = m.here.load(at);
       if (found != world_.latest(at)) {
-        world_.fail("member " + std::to_string(m.number) + " of group " + std::to_string(m.group) + " finds " + std::to_string(found) + " in word " +
-                    std::to_string(w) + " of region " + std::to_string(r) + " where " + std::to_string(world_.latest(at)) + " was written last");
+        world_.fail("member " + std::to_string(m.number) + " of group " + std::to_string(m.group) + " finds " +
+                    std::to_string(found) + " in word " + std::to_string(w) + " of region " + std::to_string(r) +
+                    " where " + std::to_string(world_.latest(at)) + " was written last");
       }
       if (m.draw.chance(70)) m.here.store(at, ++last_);
     }
@@ -126,7 +129,8 @@ void group_job::use_words(member& m, std::size_t round) {
 }
 
 /// What a member gives in a round.
-std::uint64_t group_job::value_of(const member& m, std::size_t round, std::uint32_t number, std::size_t i) const noexcept {
+std::uint64_t group_job::value_of(const member& m, std::size_t round, std::uint32_t number,
+                                  std::size_t i) const noexcept {
   return sim::mix(m.of.id * 1000 + round * 100 + number + (i << 32));
 }
 
@@ -137,18 +141,23 @@ void group_job::meet(member& m, std::size_t number) {
   const auto bytes = std::as_writable_bytes(std::span(values));
   sync::call c;
   c.object = m.of.id;
-  c.what = r.what == meeting::wait ? operation::group_wait : r.what == meeting::sum ? operation::group_reduce_i64 : operation::group_broadcast;
+  c.what = r.what == meeting::wait  ? operation::group_wait
+           : r.what == meeting::sum ? operation::group_reduce_i64
+                                    : operation::group_broadcast;
   c.count = static_cast<std::uint32_t>(r.what == meeting::broadcast ? bytes.size() : values.size());
   c.operand = r.what == meeting::broadcast ? r.root : 0;
   const bool array = bytes.size() > sync::value::capacity;
-  if (array) c.data = bytes;
-  else c.values = sync::value(bytes);
+  if (array)
+    c.data = bytes;
+  else
+    c.values = sync::value(bytes);
   if (!call(m.here, c, m.thread, "a meeting of a group").ok()) return;
   if (!array && !bytes.empty()) std::memcpy(bytes.data(), c.values.bytes().data(), bytes.size());
   ++done_[r.what == meeting::wait ? "waits" : array ? "arrays" : "values"];
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint64_t expected = r.what == meeting::broadcast ? value_of(m, number, r.root, i) : 0;
-    for (std::uint32_t other = 0; r.what == meeting::sum && other < m.of.members; ++other) expected += value_of(m, number, other, i);
+    for (std::uint32_t other = 0; r.what == meeting::sum && other < m.of.members; ++other)
+      expected += value_of(m, number, other, i);
     if (values[i] != expected) return world_.fail("a value of a meeting is not what it must be");
   }
 }

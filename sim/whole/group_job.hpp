@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A random program of groups on a whole job: threads of all nodes meet in several groups, each of which has words of its own in regions of both
-// consistencies. Between two meetings of a group every word of it belongs to one member, another one each time, which finds what was
-// written before, and writes. Reductions and broadcasts of all sizes are compared with what they must give.
+// A random program of groups on a whole job: threads of all nodes meet in several groups, each of which has words of
+// its own in regions of both consistencies. Between two meetings of a group every word of it belongs to one member,
+// another one each time, which finds what was written before, and writes. Reductions and broadcasts of all sizes are
+// compared with what they must give.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +57,8 @@ class group_job {
   void live(member m);
   void use_words(member& m, std::size_t round);
   void meet(member& m, std::size_t number);
-  [[nodiscard]] std::uint64_t value_of(const member& m, std::size_t round, std::uint32_t number, std::size_t i) const noexcept;
+  [[nodiscard]] std::uint64_t value_of(const member& m, std::size_t round, std::uint32_t number,
+                                       std::size_t i) const noexcept;
   base::status call(node& here, sync::call& c, std::uint32_t thread, const char* what);
 
   group_options options_;

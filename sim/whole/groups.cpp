@@ -10,11 +10,12 @@ using sync::operation;
 namespace {
 constexpr auto add = model::atomic_operation::add;
 constexpr unsigned slots = 4, first_counter = 64;  // words before that are read and written
-constexpr unsigned first_number = 100;            // of a group's threads on their nodes
+constexpr unsigned first_number = 100;             // of a group's threads on their nodes
 constexpr unsigned readers_of_a_flag = 2, members_of_a_chain = 4;
 }  // namespace
 
-groups::groups(world& w, const groups_options& options, std::uint64_t seed) : world_(w), options_(options), draw_(sim::mix(seed ^ 0x6709)) {
+groups::groups(world& w, const groups_options& options, std::uint64_t seed)
+    : world_(w), options_(options), draw_(sim::mix(seed ^ 0x6709)) {
   for (unsigned i = 0; i < options.count; ++i) {
     auto what = static_cast<kind>(draw_.below(static_cast<unsigned>(kind::last) + 1));
     if (options.flags_only) what = draw_.chance(70) ? kind::flag : kind::spin;
@@ -24,11 +25,13 @@ groups::groups(world& w, const groups_options& options, std::uint64_t seed) : wo
 
 std::uint64_t groups::word(unsigned group, unsigned slot) const {
   const std::uint64_t page = sim::mix(std::uint64_t{group} << 8 | slot) % options_.pages;
-  return options_.base + page * options_.page_bytes + (std::uint64_t{slot} * options_.count + group) * sizeof(std::uint64_t);
+  return options_.base + page * options_.page_bytes +
+         (std::uint64_t{slot} * options_.count + group) * sizeof(std::uint64_t);
 }
 
 std::uint64_t groups::counter(unsigned group, unsigned slot) const {
-  return options_.base + group % options_.pages * options_.page_bytes + (first_counter + group * 2 + slot) * sizeof(std::uint64_t);
+  return options_.base + group % options_.pages * options_.page_bytes +
+         (first_counter + group * 2 + slot) * sizeof(std::uint64_t);
 }
 
 void groups::begin(actor& maker) {
@@ -46,7 +49,9 @@ void groups::begin(actor& maker) {
 }
 
 void groups::make(actor& maker, group& g) {
-  const auto add_object = [&](operation what, std::uint64_t operand = 0) { g.objects.push_back(maker.create(what, operand)); };
+  const auto add_object = [&](operation what, std::uint64_t operand = 0) {
+    g.objects.push_back(maker.create(what, operand));
+  };
   switch (g.what) {
     case kind::channel:
       add_object(operation::semaphore_create, 0);
@@ -59,19 +64,22 @@ void groups::make(actor& maker, group& g) {
     case kind::chain:
       for (unsigned i = 0; i < members_of_a_chain; ++i) add_object(operation::event_create);
       return;
-    case kind::readers: return add_object(operation::rwlock_create);
+    case kind::readers:
+      return add_object(operation::rwlock_create);
     case kind::flag:
-    case kind::spin: return;  // words are all they need
+    case kind::spin:
+      return;  // words are all they need
   }
 }
 
 void groups::start(unsigned number, unsigned member, body what) {
   const unsigned own = first_number + threads_++;
-  world_.start(static_cast<unsigned>(draw_.below(world_.nodes())), [this, number, member, what, own, seed = draw_.next()](node& at) {
-    actor a(world_, at, own, seed);
-    (this->*what)(a, number, member);
-    a.must_call(operation::semaphore_release, done_, 1);
-  });
+  world_.start(static_cast<unsigned>(draw_.below(world_.nodes())),
+               [this, number, member, what, own, seed = draw_.next()](node& at) {
+                 actor a(world_, at, own, seed);
+                 (this->*what)(a, number, member);
+                 a.must_call(operation::semaphore_release, done_, 1);
+               });
 }
 
 void groups::begin_group(unsigned number) {
@@ -80,13 +88,24 @@ void groups::begin_group(unsigned number) {
     for (unsigned i = 0; i < count; ++i) start(number, i, what);
   };
   switch (groups_[number].what) {
-    case kind::channel: several(1, &groups::fill); return several(1, &groups::drain);
-    case kind::queue: several(1, &groups::enqueue); return several(1, &groups::dequeue);
-    case kind::generation: several(1, &groups::announce); return several(2, &groups::follow);
-    case kind::chain: return several(members_of_a_chain, &groups::pass_on);
-    case kind::flag: several(1, &groups::raise); return several(readers_of_a_flag, &groups::watch);
-    case kind::spin: return several(3, &groups::spin);
-    case kind::readers: return several(3, &groups::share);
+    case kind::channel:
+      several(1, &groups::fill);
+      return several(1, &groups::drain);
+    case kind::queue:
+      several(1, &groups::enqueue);
+      return several(1, &groups::dequeue);
+    case kind::generation:
+      several(1, &groups::announce);
+      return several(2, &groups::follow);
+    case kind::chain:
+      return several(members_of_a_chain, &groups::pass_on);
+    case kind::flag:
+      several(1, &groups::raise);
+      return several(readers_of_a_flag, &groups::watch);
+    case kind::spin:
+      return several(3, &groups::spin);
+    case kind::readers:
+      return several(3, &groups::share);
   }
 }
 
@@ -180,7 +199,8 @@ void groups::follow(actor& a, unsigned g, unsigned) {
 /// A circle: who comes first begins each lap, and is let in again by the last.
 void groups::pass_on(actor& a, unsigned g, unsigned member) {
   const group& q = groups_[g];
-  const std::uint64_t before = q.objects[(member + members_of_a_chain - 1) % members_of_a_chain], next = q.objects[member];
+  const std::uint64_t before = q.objects[(member + members_of_a_chain - 1) % members_of_a_chain],
+                      next = q.objects[member];
   for (unsigned lap = 0; lap < q.items && !world_.failed(); ++lap) {
     if (lap != 0 || member != 0) {
       a.must_call(operation::event_wait, before);
@@ -196,13 +216,15 @@ void groups::raise(actor& a, unsigned g, unsigned) {
   for (unsigned i = 1; i <= groups_[g].items && !world_.failed(); ++i) {
     for (unsigned slot = 0; slot < 2; ++slot) a.write(word(g, slot));
     (void)a.operate(counter(g, 0), add, 1);
-    while (a.operate(counter(g, 1), add, 0) != std::uint64_t{i} * readers_of_a_flag && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
+    while (a.operate(counter(g, 1), add, 0) != std::uint64_t{i} * readers_of_a_flag && !world_.failed())
+      world_.sleep(a.draw.below(60'000));  // not in step with anybody
   }
 }
 
 void groups::watch(actor& a, unsigned g, unsigned) {
   for (unsigned i = 1; i <= groups_[g].items && !world_.failed(); ++i) {
-    while (a.operate(counter(g, 0), add, 0) < i && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
+    while (a.operate(counter(g, 0), add, 0) < i && !world_.failed())
+      world_.sleep(a.draw.below(60'000));  // not in step with anybody
     for (unsigned slot = 0; slot < 2; ++slot) (void)a.read(word(g, slot));
     (void)a.operate(counter(g, 1), add, 1);
   }
@@ -211,7 +233,8 @@ void groups::watch(actor& a, unsigned g, unsigned) {
 void groups::spin(actor& a, unsigned g, unsigned) {
   constexpr auto compare_exchange = model::atomic_operation::compare_exchange;
   for (unsigned i = 0; i < groups_[g].items && !world_.failed(); ++i) {
-    while (a.operate(counter(g, 0), compare_exchange, 0, 1) != 0 && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
+    while (a.operate(counter(g, 0), compare_exchange, 0, 1) != 0 && !world_.failed())
+      world_.sleep(a.draw.below(60'000));  // not in step with anybody
     a.write(word(g, 0), a.read(word(g, 1)) + 1);
     if (a.draw.chance(50)) a.write(word(g, 1));
     (void)a.operate(counter(g, 0), model::atomic_operation::exchange, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of a few threads that hand words on to one another, each group in a way of its own and in words of its own, which lie between those of
-// the other groups:
+// Groups of a few threads that hand words on to one another, each group in a way of its own and in words of its own,
+// which lie between those of the other groups:
 //
 //   channel     two semaphores, for what is there and what is free
 //   queue       a mutex and two conditions, notified under the mutex or after it; some waits have a time limit
@@ -24,7 +24,8 @@ namespace quire::whole {
 struct groups_options {
   unsigned count = 2;
   bool flags_only = false;  ///< all of them are of kind flag or spin
-  std::uint64_t base = 0;  ///< where their words lie; an atomic operation releases what lies in regions of the same consistency
+  std::uint64_t base =
+      0;  ///< where their words lie; an atomic operation releases what lies in regions of the same consistency
   unsigned pages = 1;
   std::uint64_t page_bytes = 4096;
 };
@@ -34,7 +35,8 @@ class groups {
   enum class kind : std::uint8_t { channel, queue, generation, chain, flag, spin, readers, last = readers };
 
   groups(world& w, const groups_options& options, std::uint64_t seed);
-  /// Makes the objects of all groups, each on a node that chance decides, and starts the threads. From a fibre; returns when all run.
+  /// Makes the objects of all groups, each on a node that chance decides, and starts the threads. From a fibre; returns
+  /// when all run.
   void begin(actor& maker);
   /// All have ended, and what they wrote may be seen. Of one thread.
   void join(actor& waiter);

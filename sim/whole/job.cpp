@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t granule = std::uint64_t{2} << 20, word_bytes = sizeof(std::uint64_t);
 }  // namespace
 
-job::job(const job_options& options) : options_(options), draw_(sim::mix(options.seed ^ 0x3073)), world_(draw_options()) {
+job::job(const job_options& options)
+    : options_(options), draw_(sim::mix(options.seed ^ 0x3073)), world_(draw_options()) {
   pages_ = static_cast<unsigned>(draw_.between(options.least_pages, options.most_pages));
   steps_ = 5 + static_cast<unsigned>(draw_.below(options.most_steps));
   core::region_description first = describe(free_words, QUIRE_SEQUENTIAL);
@@ -27,7 +28,8 @@ job::job(const job_options& options) : options_(options), draw_(sim::mix(options
     about.orders = options.turns ? 1 : 0;  // of release consistency: homes move between barriers, too
     world_.add_region(about);
   }
-  constexpr sync::object_kind kinds[] = {sync::object_kind::mutex, sync::object_kind::mutex, sync::object_kind::rwlock, sync::object_kind::semaphore};
+  constexpr sync::object_kind kinds[] = {sync::object_kind::mutex, sync::object_kind::mutex, sync::object_kind::rwlock,
+                                         sync::object_kind::semaphore};
   locks_.resize(1 + draw_.below(4));
   for (auto& l : locks_) {
     l.kind = kinds[draw_.below(std::size(kinds))];
@@ -60,16 +62,21 @@ void job::plan_phases() {
     if (replicas_ && (p.kind == phase_kind::block || p.kind == phase_kind::produced)) p.kind = phase_kind::plain;
     if (replicas_ && (p.what == meeting::change || p.what == meeting::hold)) p.what = meeting::barrier;
     for (std::uint64_t i = draw_.below(3); options_.nodes > 1 && i != 0; --i) {
-      const auto a = static_cast<unsigned>(draw_.below(options_.nodes)), b = static_cast<unsigned>(draw_.below(options_.nodes));
+      const auto a = static_cast<unsigned>(draw_.below(options_.nodes)),
+                 b = static_cast<unsigned>(draw_.below(options_.nodes));
       // Words of its own: nobody knows what is in them afterwards.
-      if (a != b) p.overlaps.push_back({address(phased, draw_.below(pages_), 64 + static_cast<std::uint64_t>(&p - phases_.data()) * 4 + i), a, b});
+      if (a != b)
+        p.overlaps.push_back(
+            {address(phased, draw_.below(pages_), 64 + static_cast<std::uint64_t>(&p - phases_.data()) * 4 + i), a, b});
     }
   }
 }
 
 void job::plan_others(quire_consistency raced_one) {
   groups_options g;
-  g.count = options_.most_groups == 0 || options_.races_only ? 0 : static_cast<unsigned>(draw_.below(options_.most_groups + 1));
+  g.count = options_.most_groups == 0 || options_.races_only
+                ? 0
+                : static_cast<unsigned>(draw_.below(options_.most_groups + 1));
   g.flags_only = options_.flags_only;
   g.base = address(handed, 0, 0);
   g.pages = pages_;
@@ -146,7 +153,8 @@ void job::draw_network(sim::network_options& net) {
 void job::draw_memory(world_options& o) {
   core::configuration& c = o.node;
   if (draw_.chance(30)) c.notice_limit = 1 + draw_.below(12);
-  if (draw_.chance(options_.few_twins_percent)) c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
+  if (draw_.chance(options_.few_twins_percent))
+    c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
   if (replicas_ || !draw_.chance(options_.short_percent)) return;
   c.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
   c.pages_out = true;
@@ -166,11 +174,12 @@ core::region_description job::describe(unsigned number, quire_consistency consis
   about.unit_bytes = unit_;
   about.bytes = pages_ * page_bytes();
   about.home = static_cast<std::uint16_t>(draw_.below(options_.nodes));
-  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH};
+  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE,
+                                        QUIRE_PLACE_FIRST_TOUCH};
   about.placement = static_cast<std::uint8_t>(places[draw_.below(std::size(places))]);
   about.consistency = static_cast<std::uint8_t>(consistency);
-  // Not where threads look at a word by atomic operations until it changes: this detector knows no thread that loses a unit unused, and who
-  // reads beside that word may fault for as long as they look.
+  // Not where threads look at a word by atomic operations until it changes: this detector knows no thread that loses a
+  // unit unused, and who reads beside that word may fault for as long as they look.
   if (!replicas_ && number != handed && draw_.chance(15)) about.detector = QUIRE_DETECT_USERFAULT_THREAD;
   if (consistency == QUIRE_RELEASE && draw_.chance(scan_percent_)) {
     about.detector = QUIRE_DETECT_SCAN;
@@ -225,7 +234,7 @@ void job::make_lock(std::size_t number) {
     actor maker(world_, here, 1, seed);
     if (all) return make_others(maker);
     lock& l = locks_[number];
-    const auto what = l.kind == sync::object_kind::mutex ? operation::mutex_create
+    const auto what = l.kind == sync::object_kind::mutex    ? operation::mutex_create
                       : l.kind == sync::object_kind::rwlock ? operation::rwlock_create
                                                             : operation::semaphore_create;
     l.object = maker.create(what, 1);
@@ -276,14 +285,17 @@ void job::do_phase(thread& t, unsigned number) {
     t.must_call(operation::barrier_wait, barrier_);
   }
   const bool produces = p.kind == phase_kind::produced && t.leads() && p.node == t.node_number();
-  if (produces) t.must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), false), "the begin of a production phase");
+  if (produces)
+    t.must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), false),
+           "the begin of a production phase");
   for (unsigned i = 0; i < steps_ && !world_.failed(); ++i) {
     t.rest();
     if (i == when) in_block ? write_overlaps(t, p) : meet(t, number);
     step(t, number);
   }
   if (produces) {
-    t.must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), true), "the end of a production phase");
+    t.must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), true),
+           "the end of a production phase");
     ++done_["productions"];
   }
   if (in_block) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A random program on a whole job, and how it must come out. Its threads do all that a program can ask of Quire, at moments that chance decides:
+// A random program on a whole job, and how it must come out. Its threads do all that a program can ask of Quire, at
+// moments that chance decides:
 //
-//   free     words of a region with sequential consistency, which anybody reads and writes: each read finds what was written last
-//   locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each other; the region's consistency changes
-//   pinned   words that are used by who has pinned their page
-//   counted  words that are only added to, atomically
-//   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced, or one node's alone
-//   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
-//   raced    words that are read and written without synchronisation (races.hpp)
-//   turned   words that threads hand on by plain flags, in some programs (turns.hpp)
-//   others   regions that threads make and destroy (comings.hpp)
+//   free     words of a region with sequential consistency, which anybody reads and writes: each read finds what was
+//   written last locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each
+//   other; the region's consistency changes pinned   words that are used by who has pinned their page counted  words
+//   that are only added to, atomically phased   words that have another owner in each phase, between barriers; phases
+//   may be parallel blocks, or produced, or one node's alone handed   words that groups of threads hand on by
+//   conditions, events, semaphores, flags and rwlocks (groups.hpp) raced    words that are read and written without
+//   synchronisation (races.hpp) turned   words that threads hand on by plain flags, in some programs (turns.hpp) others
+//   regions that threads make and destroy (comings.hpp)
 //
-// Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the kernel unmaps, and content
-// that is kept on two nodes. At the end all nodes find in all words what was written last.
+// Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the
+// kernel unmaps, and content that is kept on two nodes. At the end all nodes find in all words what was written last.
 //
-// job.cpp: the plan of a seed, and the life of a thread. job_steps.cpp: its steps. job_meetings.cpp: calls in which all nodes take part.
+// job.cpp: the plan of a seed, and the life of a thread. job_steps.cpp: its steps. job_meetings.cpp: calls in which all
+// nodes take part.
 #pragma once
 
 #include <cstdint>
@@ -41,24 +42,26 @@ struct job_bias {
 struct job_options {
   std::uint64_t seed = 1;
   unsigned nodes = 2;
-  unsigned most_threads = 3;  ///< of a node
+  unsigned most_threads = 3;                 ///< of a node
   unsigned least_pages = 1, most_pages = 6;  ///< of a region
   unsigned most_phases = 4;
-  unsigned most_steps = 40;   ///< of a thread in a phase
+  unsigned most_steps = 40;  ///< of a thread in a phase
   unsigned most_groups = 4;
   unsigned most_comings = 3;  ///< regions that a phase makes; nobody uses them in the one after
   bool blocks = false;        ///< all phases are parallel blocks that are checked
-  bool rotates = false;       ///< in every second phase one node alone writes what is phased or raced; barriers of the job between phases
-  bool races_only = false;    ///< nothing but races and barriers: what keeps them in order is not disturbed
-  bool flags_only = false;    ///< all groups set flags or spin
-  bool turns = false;         ///< flags of a region that orders
-  unsigned short_percent = 30;    ///< runs whose nodes are short of memory
+  bool rotates = false;  ///< in every second phase one node alone writes what is phased or raced; barriers of the job
+                         ///< between phases
+  bool races_only = false;          ///< nothing but races and barriers: what keeps them in order is not disturbed
+  bool flags_only = false;          ///< all groups set flags or spin
+  bool turns = false;               ///< flags of a region that orders
+  unsigned short_percent = 30;      ///< runs whose nodes are short of memory
   unsigned few_twins_percent = 30;  ///< runs whose nodes have room for a few twins only
-  unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
-  unsigned scans_percent = 30;    ///< runs with regions where writes are found by scans
-  bool reorders = false;      ///< messages between two nodes overtake one another, as no transport has it
-  bool intrudes = true;       ///< in half of the runs some accesses come between two actions of a step
-  std::uint64_t step_limit = sim::network_options{}.step_limit;  ///< events; beyond that something goes round in circles
+  unsigned replicas_percent = 10;   ///< runs with content on two nodes: sequential consistency only
+  unsigned scans_percent = 30;      ///< runs with regions where writes are found by scans
+  bool reorders = false;            ///< messages between two nodes overtake one another, as no transport has it
+  bool intrudes = true;             ///< in half of the runs some accesses come between two actions of a step
+  std::uint64_t step_limit =
+      sim::network_options{}.step_limit;  ///< events; beyond that something goes round in circles
   job_bias often{};
 };
 
@@ -73,7 +76,17 @@ class job {
   [[nodiscard]] const std::map<std::string, std::uint64_t>& done() const noexcept { return done_; }
 
  private:
-  enum region_number : unsigned { free_words, locked, pinned, counted, phased, handed, raced, regions, flags = regions };
+  enum region_number : unsigned {
+    free_words,
+    locked,
+    pinned,
+    counted,
+    phased,
+    handed,
+    raced,
+    regions,
+    flags = regions
+  };
   enum class phase_kind : std::uint8_t { plain, block, produced, alone, last = alone };
   enum class meeting : std::uint8_t { none, barrier, reduce, broadcast, change, hold, last = hold };
   struct lock {
@@ -94,8 +107,9 @@ class job {
     unsigned node = 0;  ///< the producer; who writes alone; the root of a broadcast
   };
   struct thread : actor {
-    thread(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed) : actor(w, at, number, seed), place(place) {}
-    unsigned place;  ///< among all threads
+    thread(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed)
+        : actor(w, at, number, seed), place(place) {}
+    unsigned place;                                                    ///< among all threads
     [[nodiscard]] bool leads() const noexcept { return number == 1; }  ///< of its node
   };
 
@@ -146,8 +160,8 @@ class job {
   unsigned scan_percent_ = 0;  ///< of regions with release consistency
   bool replicas_ = false;
   bool in_order_ = true;  ///< see races
-  world world_;  ///< after what its options are drawn with
-  bool scanned_ = false;       ///< the region of locks is
+  world world_;           ///< after what its options are drawn with
+  bool scanned_ = false;  ///< the region of locks is
   unsigned pages_ = 1, steps_ = 0;
   std::vector<lock> locks_{};
   std::vector<phase> phases_{};

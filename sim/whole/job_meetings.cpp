@@ -12,12 +12,18 @@ using sync::operation;
 
 void job::meet(thread& t, unsigned phase) {
   switch (phases_[phase].what) {
-    case meeting::none: return;
-    case meeting::barrier: return t.must_call(operation::barrier_wait, 0);
-    case meeting::reduce: return reduce(t);
-    case meeting::broadcast: return broadcast(t, phase);
-    case meeting::change: return change(t, phase);
-    case meeting::hold: return hold(t);
+    case meeting::none:
+      return;
+    case meeting::barrier:
+      return t.must_call(operation::barrier_wait, 0);
+    case meeting::reduce:
+      return reduce(t);
+    case meeting::broadcast:
+      return broadcast(t, phase);
+    case meeting::change:
+      return change(t, phase);
+    case meeting::hold:
+      return hold(t);
   }
 }
 
@@ -106,13 +112,18 @@ void job::end_block(thread& t, const phase& p) {
   const auto why = t.here.core().blocks.end(phased, found);
   const bool expected = p.checked && !p.overlaps.empty();
   if (why.code() != (expected ? QUIRE_OVERLAP : QUIRE_OK)) {
-    return world_.fail("the end of a block ends with status " + std::to_string(why.code()) + ", and there are overlaps: " + (expected ? "yes" : "no"));
+    return world_.fail("the end of a block ends with status " + std::to_string(why.code()) +
+                       ", and there are overlaps: " + (expected ? "yes" : "no"));
   }
   if (!expected) return;
   ++done_["overlaps"];
-  const auto lowest = std::min_element(p.overlaps.begin(), p.overlaps.end(), [](const overlap& x, const overlap& y) { return x.at < y.at; })->at;
+  const auto lowest = std::min_element(p.overlaps.begin(), p.overlaps.end(), [](const overlap& x, const overlap& y) {
+                        return x.at < y.at;
+                      })->at;
   const auto where = reinterpret_cast<std::uint64_t>(found.address);
-  if (where != lowest) world_.fail("an overlap is found in " + world_.name_of(where) + ", and the lowest one is " + world_.name_of(lowest));
+  if (where != lowest)
+    world_.fail("an overlap is found in " + world_.name_of(where) + ", and the lowest one is " +
+                world_.name_of(lowest));
 }
 
 }  // namespace quire::whole

@@ -26,13 +26,24 @@ void job::step(thread& t, unsigned phase) {
   if (t.draw.chance(often.phased)) return use_phased(t, phase);
   if (t.draw.chance(often.pushes)) return push(t);
   switch (t.draw.below(11)) {
-    case 0: case 1: case 2: return use_free(t);
-    case 3: case 4: case 5: return use_locked(t);
-    case 6: return use_pinned(t);
-    case 7: return use_counted(t);
-    case 8: return use_phased(t, phase);
-    case 9: return races_->step(t, t.place, may_write(t, phase));
-    default: return hint(t);
+    case 0:
+    case 1:
+    case 2:
+      return use_free(t);
+    case 3:
+    case 4:
+    case 5:
+      return use_locked(t);
+    case 6:
+      return use_pinned(t);
+    case 7:
+      return use_counted(t);
+    case 8:
+      return use_phased(t, phase);
+    case 9:
+      return races_->step(t, t.place, may_write(t, phase));
+    default:
+      return hint(t);
   }
 }
 
@@ -45,9 +56,10 @@ void job::use_locked(thread& t) {
   const std::uint64_t number = t.draw.below(locks_.size());
   lock& l = locks_[number];
   const bool reads = l.kind == sync::object_kind::rwlock && t.draw.chance(50);
-  const auto take = l.kind == sync::object_kind::mutex    ? operation::mutex_lock
-                    : l.kind == sync::object_kind::rwlock ? (reads ? operation::rwlock_read_lock : operation::rwlock_write_lock)
-                                                          : operation::semaphore_acquire;
+  const auto take = l.kind == sync::object_kind::mutex ? operation::mutex_lock
+                    : l.kind == sync::object_kind::rwlock
+                        ? (reads ? operation::rwlock_read_lock : operation::rwlock_write_lock)
+                        : operation::semaphore_acquire;
   const auto leave = l.kind == sync::object_kind::mutex    ? operation::mutex_unlock
                      : l.kind == sync::object_kind::rwlock ? operation::rwlock_unlock
                                                            : operation::semaphore_release;
@@ -58,7 +70,8 @@ void job::use_locked(thread& t) {
   for (std::uint64_t i = t.draw.below(6); i != 0 && !world_.failed(); --i) {
     // Beside what homes move for, and go away with.
     const std::uint64_t word = t.draw.below(words_of_lock) * locks_.size() + number;
-    const std::uint64_t at = options_.rotates ? address(phased, t.draw.below(pages_), 32 + word) : address(locked, t.draw.below(pages_), word);
+    const std::uint64_t at = options_.rotates ? address(phased, t.draw.below(pages_), 32 + word)
+                                              : address(locked, t.draw.below(pages_), word);
     reads || t.draw.chance(50) ? (void)t.read(at) : t.write(at);
     if (t.draw.chance(30)) t.rest();
   }
@@ -96,7 +109,8 @@ void job::hold_pinned(thread& t, std::uint64_t page, std::uint64_t count) {
 void job::use_counted(thread& t) {
   const std::uint64_t at = address(counted, t.draw.below(pages_), t.draw.below(3));
   const std::uint64_t before = t.operate(at, model::atomic_operation::add, 1);
-  if (!before_[at].insert(before).second) world_.fail("two atomic additions found " + std::to_string(before) + " in a counter");
+  if (!before_[at].insert(before).second)
+    world_.fail("two atomic additions found " + std::to_string(before) + " in a counter");
   world_.wrote(at, before_[at].size(), t.here.self());
   ++done_["atomics"];
 }
@@ -115,10 +129,14 @@ void job::hint(thread& t) {
   const std::uint64_t page = t.draw.below(pages_), bytes = page_bytes() * (1 + t.draw.below(pages_ - page));
   const std::uint64_t at = address(static_cast<unsigned>(t.draw.below(regions)), page, 0);
   switch (t.draw.below(4)) {
-    case 0: return t.here.core().faults.prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
-    case 1: return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
-    case 2: return void(t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read));
-    default: return push(t);
+    case 0:
+      return t.here.core().faults.prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 1:
+      return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
+    case 2:
+      return void(t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read));
+    default:
+      return push(t);
   }
 }
 

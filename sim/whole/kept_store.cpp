@@ -11,7 +11,9 @@ thread_local std::function<void(const std::string&)> t_wrong;
 }  // namespace
 
 constinit const ::quire::store::row kept_store::the_row{
-    .id = 0, .name = "kept", .make = [](const ::quire::store::settings&) -> std::unique_ptr<::quire::store::store> { return std::make_unique<kept_store>(); }};
+    .id = 0, .name = "kept", .make = [](const ::quire::store::settings&) -> std::unique_ptr<::quire::store::store> {
+      return std::make_unique<kept_store>();
+    }};
 
 void kept_store::complain_to(std::function<void(const std::string&)> wrong) { t_wrong = std::move(wrong); }
 
@@ -36,7 +38,9 @@ int kept_store::flush(std::uint64_t at, std::span<const std::byte> from) noexcep
   return 0;
 }
 
-int kept_store::try_fill(std::uint64_t at, std::span<std::byte> into) noexcept { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
+int kept_store::try_fill(std::uint64_t at, std::span<std::byte> into) noexcept {
+  return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN;
+}
 
 void kept_store::spoil(std::uint64_t at, std::uint64_t bytes) {
   for (std::uint64_t done = 0; done < bytes; done += os::page_bytes) pages_.erase(at + done);

@@ -23,8 +23,8 @@ std::byte* page_of(const std::byte* address) {
   return const_cast<std::byte*>(address) - reinterpret_cast<std::uintptr_t>(address) % os::page_bytes;
 }
 
-/// Application views with private copies that there are, and what becomes of who accesses them without permission: no thread of a program comes so
-/// far (node::reach), it is the runtime.
+/// Application views with private copies that there are, and what becomes of who accesses them without permission: no
+/// thread of a program comes so far (node::reach), it is the runtime.
 namespace private_views {
 std::map<const std::byte*, std::uint64_t>& all() {
   static std::map<const std::byte*, std::uint64_t> views;
@@ -35,7 +35,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
   const auto* const at = static_cast<const std::byte*>(info->si_addr);
   auto next = all().upper_bound(at);
   if (next != all().begin() && static_cast<std::uint64_t>(at - std::prev(next)->first) < std::prev(next)->second) {
-    std::fprintf(stderr, "the runtime accesses page %ld of an application view with private copies, which permits less\n",
+    std::fprintf(stderr,
+                 "the runtime accesses page %ld of an application view with private copies, which permits less\n",
                  static_cast<long>((at - std::prev(next)->first) / static_cast<std::ptrdiff_t>(os::page_bytes)));
     CHECK(!"an application view is accessed without permission");
   }
@@ -55,7 +56,11 @@ void remove(const std::byte* view) { all().erase(view); }
 }  // namespace
 
 array_pool::array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine)
-    : bytes_(bytes), at_(nullptr), views_bytes_(fine.count * fine.stride + bytes), framed_(*next_frames), next_frames_(next_frames) {
+    : bytes_(bytes),
+      at_(nullptr),
+      views_bytes_(fine.count * fine.stride + bytes),
+      framed_(*next_frames),
+      next_frames_(next_frames) {
   int error = 0;
   if (framed_.view == ::quire::pool::view_kind::private_copies) {
     map_private();
@@ -101,19 +106,22 @@ int array_pool::leave() noexcept {
 }
 
 int array_pool::populate(std::uint64_t offset, std::size_t bytes) noexcept {
-  for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page) framed_.framed[page] = true;
+  for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page)
+    framed_.framed[page] = true;
   return 0;
 }
 
 int array_pool::give_back(std::uint64_t offset, std::size_t bytes) noexcept {
   std::memset(at_ + offset, 0, bytes);
-  for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page) framed_.framed[page] = false;
+  for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page)
+    framed_.framed[page] = false;
   return 0;
 }
 
 int table_detector::attach(std::byte* address, std::uint64_t bytes, bool) noexcept {
   const std::size_t pages = bytes / os::page_bytes;
-  ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages), std::vector<bool>(pages), next_frames_};
+  ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages),
+                      std::vector<bool>(pages), next_frames_};
   return 0;
 }
 
@@ -157,7 +165,8 @@ bool table_detector::has_copy(const std::byte* address) const noexcept {
   return r->frames->copied[page];
 }
 
-/// Pages [first, end) are in the kernel's tables what threads may do there, where that is memory. One that threads may not access loses its copy.
+/// Pages [first, end) are in the kernel's tables what threads may do there, where that is memory. One that threads may
+/// not access loses its copy.
 int table_detector::tell_kernel(std::byte* first_page, range& r, std::size_t first, std::size_t end) const noexcept {
   if (!r.has_copies()) return 0;
   for (std::size_t page = first; page < end; ++page, first_page += os::page_bytes) {
@@ -167,7 +176,10 @@ int table_detector::tell_kernel(std::byte* first_page, range& r, std::size_t fir
       if (const int error = os::advise(first_page, os::page_bytes, MADV_DONTNEED); error != 0) return error;
       r.frames->copied[page] = false;
     }
-    if (const int error = os::protect(first_page, os::page_bytes, right == access::none ? PROT_NONE : PROT_READ | writes); error != 0) return error;
+    if (const int error =
+            os::protect(first_page, os::page_bytes, right == access::none ? PROT_NONE : PROT_READ | writes);
+        error != 0)
+      return error;
   }
   return 0;
 }
@@ -186,7 +198,8 @@ int table_detector::permit(std::byte* address, std::size_t bytes, access from, a
     }
   }
   const bool again = from == access::none && r->rights[first] != access::none;
-  if (from == access::none && !again) std::fill_n(r->written.begin() + static_cast<std::ptrdiff_t>(first), bytes / os::page_bytes, false);
+  if (from == access::none && !again)
+    std::fill_n(r->written.begin() + static_cast<std::ptrdiff_t>(first), bytes / os::page_bytes, false);
   std::fill_n(r->rights.begin() + static_cast<std::ptrdiff_t>(first), bytes / os::page_bytes, to);
   return tell_kernel(address, *r, first, first + bytes / os::page_bytes);
 }
@@ -229,12 +242,14 @@ void table_detector::wake(std::byte* address, std::size_t bytes) noexcept {
 void table_detector::note_write(const std::byte* address) noexcept {
   std::size_t page = 0;
   range* const r = find(address, page);
-  if (right_at(address) < (scans() ? access::read : access::write)) wrong_("a thread writes to a page that is not permitted for writing");
+  if (right_at(address) < (scans() ? access::read : access::write))
+    wrong_("a thread writes to a page that is not permitted for writing");
   r->written[page] = true;
   if (r->has_copies()) r->frames->copied[page] = true;
 }
 
-int table_detector::collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found, std::size_t& count) noexcept {
+int table_detector::collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found,
+                            std::size_t& count) noexcept {
   count = 0;
   for (; from != end; from += os::page_bytes) {
     std::size_t page = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a detector that
-// only keeps what is permitted. With private copies the application view is memory of its own, mapped as in a process, and its pages have just the
-// protections that threads have: who reads or writes more than that ends the run. Programs look at it before they access a page (node::load,
-// node::store). Both check what
-// they are asked for: a page is permitted and protected from the state
-// that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked; one that the kernel
-// tells faults by a descriptor holds the thread itself.
+// Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a
+// detector that only keeps what is permitted. With private copies the application view is memory of its own, mapped as
+// in a process, and its pages have just the protections that threads have: who reads or writes more than that ends the
+// run. Programs look at it before they access a page (node::load, node::store). Both check what they are asked for: a
+// page is permitted and protected from the state that the core says, and not without a frame. One that scans notices
+// writes without faults, and tells them when asked; one that the kernel tells faults by a descriptor holds the thread
+// itself.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ using complaint = std::function<void(const std::string&)>;
 
 /// Of a range of pages: which have frames, and which show threads private copies.
 struct frame_map {
-  explicit frame_map(std::size_t pages, pool::view_kind view = pool::view_kind::shared) : view(view), framed(pages), copied(pages) {}
+  explicit frame_map(std::size_t pages, pool::view_kind view = pool::view_kind::shared)
+      : view(view), framed(pages), copied(pages) {}
   pool::view_kind view;
   std::vector<bool> framed;
   std::vector<bool> copied;
@@ -64,7 +65,8 @@ class array_pool final : public pool::pool {
 
   std::uint64_t bytes_;
   std::byte* at_;
-  std::byte* views_ = nullptr;  ///< where there are fine ones: addresses of all application views, which only name pages. Private copies: the view
+  std::byte* views_ = nullptr;  ///< where there are fine ones: addresses of all application views, which only name
+                                ///< pages. Private copies: the view
   std::uint64_t views_bytes_;
   frame_map& framed_;
   frame_map*& next_frames_;
@@ -86,11 +88,13 @@ class table_detector : public detect::detector {
   [[nodiscard]] const char* name() const noexcept override { return "table"; }
 
   [[nodiscard]] bool scans() const noexcept override { return kind_ == detect::kind::userfault_scan; }
-  [[nodiscard]] int collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found, std::size_t& count) noexcept override;
+  [[nodiscard]] int collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found,
+                            std::size_t& count) noexcept override;
 
   /// Faulting threads do not come by themselves: the kernel holds them, and tells.
   [[nodiscard]] bool holds_threads() const noexcept { return kind_ == detect::kind::userfault_thread; }
-  /// It holds a thread that has accessed `at`, known to programs as `address`; `until` is complete when the thread is to try again.
+  /// It holds a thread that has accessed `at`, known to programs as `address`; `until` is complete when the thread is
+  /// to try again.
   void hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until);
   /// A thread is about to write there, which it may: for scans, and for private copies.
   void note_write(const std::byte* address) noexcept;
@@ -100,9 +104,11 @@ class table_detector : public detect::detector {
   [[nodiscard]] access right_at(const std::byte* address) const noexcept;
   /// What the core has said that they may do.
   [[nodiscard]] access permitted_at(const std::byte* address) const noexcept;
-  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted. Never a private copy.
+  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted. Never a
+  /// private copy.
   void unmap(const std::byte* address) noexcept;
-  /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the machines.
+  /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the
+  /// machines.
   void expect_less(bool less) noexcept { less_ = less; }
   [[nodiscard]] bool expects_less() const noexcept { return less_; }
   /// From now on nothing that is permitted is taken away: a test breaks it.
@@ -113,9 +119,9 @@ class table_detector : public detect::detector {
  private:
   struct range {
     std::uint64_t bytes = 0;
-    std::vector<access> rights{};   ///< as the core has said
-    std::vector<bool> unmapped{};   ///< by the kernel, since then
-    std::vector<bool> written{};    ///< since they were permitted or collected
+    std::vector<access> rights{};  ///< as the core has said
+    std::vector<bool> unmapped{};  ///< by the kernel, since then
+    std::vector<bool> written{};   ///< since they were permitted or collected
     frame_map* frames = nullptr;
     [[nodiscard]] bool has_copies() const noexcept { return frames->view == pool::view_kind::private_copies; }
   };

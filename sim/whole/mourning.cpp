@@ -10,7 +10,7 @@ using sync::operation;
 
 namespace {
 constexpr std::uint64_t page = 4096, region_base = base_address + (2u << 20);
-constexpr std::uint64_t admits = 2;                      // the semaphore
+constexpr std::uint64_t admits = 2;                                       // the semaphore
 constexpr sim::time_ns latest_death = 5'000'000, longest_news = 300'000;  // from a death to the launcher's word of it
 enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier, all_objects };
 }  // namespace
@@ -61,8 +61,9 @@ std::string mourning::run() {
 /// One object after the other, each on a node that chance decides; then everything begins.
 void mourning::make(unsigned which) {
   if (which == all_objects) return begin();
-  constexpr operation creates[] = {operation::mutex_create,     operation::mutex_create, operation::rwlock_create, operation::semaphore_create,
-                                   operation::condition_create, operation::event_create, operation::barrier_create};
+  constexpr operation creates[] = {operation::mutex_create,     operation::mutex_create,     operation::rwlock_create,
+                                   operation::semaphore_create, operation::condition_create, operation::event_create,
+                                   operation::barrier_create};
   objects_[which].home = static_cast<unsigned>(draw_.below(options_.nodes));
   world_.start(objects_[which].home, [this, which, what = creates[which], seed = draw_.next()](node& here) {
     actor maker(world_, here, 1, seed);
@@ -74,7 +75,8 @@ void mourning::make(unsigned which) {
 void mourning::begin() {
   for (unsigned place = 0; place < node_of_.size(); ++place) {
     const unsigned n = node_of_[place];
-    const auto number = 1 + static_cast<unsigned>(place - (std::find(node_of_.begin(), node_of_.end(), n) - node_of_.begin()));
+    const auto number =
+        1 + static_cast<unsigned>(place - (std::find(node_of_.begin(), node_of_.end(), n) - node_of_.begin()));
     world_.start(n, [this, number, place, seed = draw_.next()](node& here) {
       mourner m(world_, here, number, place, seed);
       live(m);
@@ -82,7 +84,8 @@ void mourning::begin() {
   }
   const auto deaths = options_.replicas || options_.nodes < 4 ? 1 : 1 + draw_.below(2);
   for (std::uint64_t d = 0; d < deaths; ++d) {
-    world_.net().after(draw_.below(latest_death), [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
+    world_.net().after(draw_.below(latest_death),
+                       [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
   }
 }
 
@@ -114,11 +117,16 @@ void mourning::live(mourner& m) {
 
 void mourning::step(mourner& m) {
   switch (m.draw.below(8)) {
-    case 0: return use_mutex(m);
-    case 1: return use_rwlock(m);
-    case 2: return use_semaphore(m);
-    case 3: return use_event(m);
-    default: return use_words(m);
+    case 0:
+      return use_mutex(m);
+    case 1:
+      return use_rwlock(m);
+    case 2:
+      return use_semaphore(m);
+    case 3:
+      return use_event(m);
+    default:
+      return use_words(m);
   }
 }
 
@@ -129,7 +137,9 @@ void mourning::use_words(mourner& m) {
   m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost();
 }
 
-std::size_t mourning::place_of(std::uint64_t at) const noexcept { return (at - region_base) / page * words + at % page / stride_; }
+std::size_t mourning::place_of(std::uint64_t at) const noexcept {
+  return (at - region_base) / page * words + at % page / stride_;
+}
 
 std::uint64_t mourning::address_of(mourner& m, std::uint64_t at) {
   if (options_.minipage_bytes == 0 || m.draw.chance(options_.natural_percent)) return at;
@@ -176,7 +186,9 @@ bool mourning::ended_well(const object& o, const base::status& why, bool timed, 
     return false;
   }
   const bool lost = why.code() == QUIRE_LOST && is_dead(o.home);
-  if (!lost) world_.fail(std::string(what) + " ends with status " + std::to_string(why.code()) + ", and the node that made it is " + (is_dead(o.home) ? "dead" : "alive"));
+  if (!lost)
+    world_.fail(std::string(what) + " ends with status " + std::to_string(why.code()) +
+                ", and the node that made it is " + (is_dead(o.home) ? "dead" : "alive"));
   ++done_["lost objects"];
   return false;
 }
@@ -184,7 +196,8 @@ bool mourning::ended_well(const object& o, const base::status& why, bool timed, 
 /// The caller has it from now on.
 void mourning::own(mourner& m, holders& h, const base::status& why) {
   if (h.owner != nobody || !h.readers.empty()) world_.fail("a lock has two owners");
-  if (h.orphan && why.code() != QUIRE_OWNER_DIED) world_.fail("the owner of a lock has died, and the next one does not hear it");
+  if (h.orphan && why.code() != QUIRE_OWNER_DIED)
+    world_.fail("the owner of a lock has died, and the next one does not hear it");
   if (why.code() == QUIRE_OWNER_DIED) ++done_["inherited locks"];
   h = {{}, m.place, false};
 }
@@ -201,7 +214,10 @@ void mourning::use_mutex(mourner& m) {
   use_words(m);
   if (m.draw.chance(40)) m.rest();
   if (m.draw.chance(30)) {
-    (void)ended_well(objects_[condition], m.call(m.draw.chance(50) ? operation::condition_notify_one : operation::condition_notify_all, objects_[condition].handle), false, "a notification");
+    (void)ended_well(objects_[condition],
+                     m.call(m.draw.chance(50) ? operation::condition_notify_one : operation::condition_notify_all,
+                            objects_[condition].handle),
+                     false, "a notification");
   } else if (m.draw.chance(30)) {
     mutexes_[which].owner = nobody;
     why = m.call(operation::condition_wait, objects_[condition].handle, mutex.handle, 1);
@@ -216,13 +232,15 @@ void mourning::use_mutex(mourner& m) {
 void mourning::use_rwlock(mourner& m) {
   const bool writes = m.draw.chance(40), timed = m.draw.chance(20);
   object& o = objects_[rwlock];
-  const auto why = m.call(writes ? operation::rwlock_write_lock : operation::rwlock_read_lock, o.handle, 0, timed ? 1 : -1);
+  const auto why =
+      m.call(writes ? operation::rwlock_write_lock : operation::rwlock_read_lock, o.handle, 0, timed ? 1 : -1);
   if (why.code() != QUIRE_OWNER_DIED && !ended_well(o, why, timed, "a rwlock")) return;
   if (writes) {
     own(m, rwlock_, why);
   } else {
     if (rwlock_.owner != nobody) world_.fail("a rwlock is shared with its writer");
-    if (rwlock_.orphan && why.code() != QUIRE_OWNER_DIED) world_.fail("the writer of a rwlock has died, and a reader does not hear it");
+    if (rwlock_.orphan && why.code() != QUIRE_OWNER_DIED)
+      world_.fail("the writer of a rwlock has died, and a reader does not hear it");
     rwlock_.readers.insert(m.place);
   }
   use_words(m);
@@ -244,7 +262,9 @@ void mourning::use_semaphore(mourner& m) {
 
 void mourning::use_event(mourner& m) {
   object& o = objects_[event];
-  const auto what = m.draw.chance(50) ? operation::event_wait : m.draw.chance(60) ? operation::event_set : operation::event_reset;
+  const auto what = m.draw.chance(50)   ? operation::event_wait
+                    : m.draw.chance(60) ? operation::event_set
+                                        : operation::event_reset;
   const bool waits = what == operation::event_wait;
   (void)ended_well(o, m.call(what, o.handle, 0, waits ? 1 : -1), waits, "an event");
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A random program on whole nodes of which one or two die, and the others go on. Threads read and write a region with sequential consistency, and
-// hold, wait for and inherit locks, semaphores, conditions, events and barriers. What must hold:
+// A random program on whole nodes of which one or two die, and the others go on. Threads read and write a region with
+// sequential consistency, and hold, wait for and inherit locks, semaphores, conditions, events and barriers. What must
+// hold:
 //
-//   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes one death loses none,
+//   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes
+//   one death loses none,
 //             and no write that another node could know of (sim/bare/ledger.hpp)
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
-//   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is shared rightly
-//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the same for all of them
+//   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is
+//   shared rightly barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all
+//   survivors, and is the same for all of them
 //
 // All survivors come to an end.
 #pragma once
@@ -58,7 +61,8 @@ class mourning {
     std::uint64_t number = 0;  ///< of the word's writes
   };
   struct mourner : actor {
-    mourner(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed) : actor(w, at, number, seed), place(place) {}
+    mourner(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed)
+        : actor(w, at, number, seed), place(place) {}
     unsigned place;  ///< among all threads
   };
 
@@ -95,13 +99,13 @@ class mourning {
   unsigned pages_ = 1;
   std::uint64_t stride_;  ///< from one word of a page to the next
   world world_;
-  std::vector<unsigned> threads_{};   ///< of each node
-  std::vector<unsigned> node_of_{};   ///< of each thread
-  std::vector<object> objects_{};     ///< two mutexes, rwlock, semaphore, condition, event, barrier
+  std::vector<unsigned> threads_{};  ///< of each node
+  std::vector<unsigned> node_of_{};  ///< of each thread
+  std::vector<object> objects_{};    ///< two mutexes, rwlock, semaphore, condition, event, barrier
   holders mutexes_[2]{};
   holders rwlock_{};
-  std::set<unsigned> admitted_{};     ///< in the semaphore
-  std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};  ///< by lap and node
+  std::set<unsigned> admitted_{};                                   ///< in the semaphore
+  std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};     ///< by lap and node
   std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
   std::uint64_t writes_ = 0;
   sim::ledger knows_{};

@@ -24,7 +24,11 @@ std::unique_ptr<wire> make_wire(world& w, node_id self) { return std::make_uniqu
 node::node(world& w, const core::configuration& c) : node(w, c, make_wire(w, c.self)) {}
 
 node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
-    : world_(w), job_(c.self.value(), c.nodes), wire_(*own), crew_(w, *this), core_(c, std::move(own), job_, *this, *this) {
+    : world_(w),
+      job_(c.self.value(), c.nodes),
+      wire_(*own),
+      crew_(w, *this),
+      core_(c, std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
   wire_.on_departure([this] { meanwhile(); });
   wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
@@ -99,16 +103,16 @@ void node::call_at(std::uint64_t ns) noexcept {
   });
 }
 
-base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
-                                                          const pool::fine_views& fine, pool::view_kind view) {
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes,
+                                                          bool, const pool::fine_views& fine, pool::view_kind view) {
   if (view != pool::view_kind::shared && fine.count != 0) return QUIRE_UNSUPPORTED;
   next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes, view)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, next_frames_, fine));
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
-  auto made = std::make_unique<table_detector>(which, next_frames_,
-                                               [this](const std::string& what) { world_.fail(what); });
+  auto made =
+      std::make_unique<table_detector>(which, next_frames_, [this](const std::string& what) { world_.fail(what); });
   made->on_change([this] { meanwhile(); });
   detectors_.push_back(made.get());
   return std::unique_ptr<detect::detector>(std::move(made));
@@ -139,8 +143,10 @@ std::byte* node::reach(std::uint64_t address, access want) {
   std::uint64_t tries = 0;
   for (; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
-    const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());
-    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable || why.code() == QUIRE_BEYOND) return nullptr;
+    const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want)
+                                              : core_.faults.fault(address, want == access::write, now());
+    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable || why.code() == QUIRE_BEYOND)
+      return nullptr;
     if (why.code() == QUIRE_CONFLICT) throw restart{};
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
     if (world_.failed()) world_.sleep(for_ever);
@@ -179,7 +185,9 @@ bool node::access_if_mapped(intent& i) noexcept {
   std::byte* const content = content_of(*r, i.address);
   auto& detector = static_cast<table_detector&>(*r->detector);
   if (detector.right_at(at) < (detector.scans() ? access::read : i.want)) return false;
-  if (i.began != nullptr && !static_cast<transaction::domain&>(core_.protocols.domain(transaction::id)).word().try_begin()) return false;
+  if (i.began != nullptr &&
+      !static_cast<transaction::domain&>(core_.protocols.domain(transaction::id)).word().try_begin())
+    return false;
   if (i.want == access::write) {
     detector.note_write(at);
     std::memcpy(content, &i.value, sizeof i.value);
@@ -203,7 +211,8 @@ void node::note_access(const intent& i) {
   const bool writes = i.want == access::write;
   world_.net().note(self(), writes ? "writes" : "reads", (i.address - base_address) / sizeof i.value, i.value);
   const core::region_ref r = core_.regions.find(i.address);
-  if (writes && !static_cast<const array_pool&>(*r->memory).has_copies()) world_.wrote(r->natural(i.address), i.value, self());
+  if (writes && !static_cast<const array_pool&>(*r->memory).has_copies())
+    world_.wrote(r->natural(i.address), i.value, self());
 }
 
 bool node::try_load(std::uint64_t address, std::uint64_t& value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A simulated node: a real core (src/core), and around it what it runs on. Its threads are fibres; it drives when something has arrived, and
-// when a thread asks for something, at moments that chance decides.
+// A simulated node: a real core (src/core), and around it what it runs on. Its threads are fibres; it drives when
+// something has arrived, and when a thread asks for something, at moments that chance decides.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ namespace quire::whole {
 
 class world;
 
-/// Thrown out of loads and stores: the calling thread's transaction cannot commit, and its body begins anew. It is caught at once by who runs the body. A
-/// handler must not give way (fibre::yield), because what the language knows of exceptions is one for all fibres: it only takes a note.
+/// Thrown out of loads and stores: the calling thread's transaction cannot commit, and its body begins anew. It is
+/// caught at once by who runs the body. A handler must not give way (fibre::yield), because what the language knows of
+/// exceptions is one for all fibres: it only takes a note.
 struct restart {
   bool forced = false;  ///< by the program, as users' tests force it
 };
@@ -49,8 +50,8 @@ class node final : public core::host, public core::mechanisms {
   /// The same, and what had been written there last when the thread read it.
   [[nodiscard]] std::uint64_t load(std::uint64_t address, std::uint64_t& latest);
   void store(std::uint64_t address, std::uint64_t value);
-  /// Waits for a while, in which a transaction of the calling thread may begin between two actions of a step, and read a word at once, if it is mapped.
-  /// `began` is told what it has read. True if that has happened.
+  /// Waits for a while, in which a transaction of the calling thread may begin between two actions of a step, and read
+  /// a word at once, if it is mapped. `began` is told what it has read. True if that has happened.
   [[nodiscard]] bool begin_meanwhile(std::uint64_t address, const std::function<void(std::uint64_t)>& began);
   /// The same where nodes die. False if nobody has the word any more.
   [[nodiscard]] bool try_load(std::uint64_t address, std::uint64_t& value);
@@ -80,8 +81,10 @@ class node final : public core::host, public core::mechanisms {
   void watch_faults(const detect::detector&) noexcept override {}
   [[nodiscard]] chance_crew& crew() noexcept override { return crew_; }
   // core::mechanisms
-  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                    bool accessible, const pool::fine_views& fine, pool::view_kind view) override;
+  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address,
+                                                                    std::uint64_t bytes, bool accessible,
+                                                                    const pool::fine_views& fine,
+                                                                    pool::view_kind view) override;
   [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
 
  private:
@@ -89,17 +92,20 @@ class node final : public core::host, public core::mechanisms {
   void turn_soon(sim::time_ns least = 0) noexcept;
   [[nodiscard]] sim::time_ns next_look() const noexcept;
   void execute_queued() noexcept;
-  [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
-  /// The word, once threads may use it so; null if nobody has it any more. Throws restart where the thread's transaction is doomed.
+  [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address,
+                                            access want);
+  /// The word, once threads may use it so; null if nobody has it any more. Throws restart where the thread's
+  /// transaction is doomed.
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
   /// Where threads find it.
   [[nodiscard]] static std::byte* content_of(const core::region_slot& r, std::uint64_t address) noexcept;
-  /// An access that a thread is about to make. It may happen between two actions of a step of this node, if the word is mapped for it.
+  /// An access that a thread is about to make. It may happen between two actions of a step of this node, if the word is
+  /// mapped for it.
   struct intent {
     std::uint64_t address = 0;
     access want = access::read;
-    std::uint64_t value = 0;   ///< to write; that was read
-    std::uint64_t latest = 0;  ///< written when it was read
+    std::uint64_t value = 0;                                    ///< to write; that was read
+    std::uint64_t latest = 0;                                   ///< written when it was read
     const std::function<void(std::uint64_t)>* began = nullptr;  ///< with it a transaction begins
     bool done = false;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transactions as nodes have them (core::transactions), for programs that are recorded: with attempts, back-off and turns as src/api/transactions.cpp has
-// them around a body.
+// Transactions as nodes have them (core::transactions), for programs that are recorded: with attempts, back-off and
+// turns as src/api/transactions.cpp has them around a body.
 #pragma once
 
 #include "sim/whole/transaction_job.hpp"
@@ -17,7 +17,9 @@ class node_transactions final : public transaction_calls {
   [[nodiscard]] bool commit(actor& a, recorder::id which) override;
   [[nodiscard]] bool abort(actor& a) override;
   void retry(actor& a) override { a.here.core().transactions.retry(-1); }
-  void hide(actor& a, std::uint64_t first, std::uint64_t bytes) override { a.here.core().transactions.hide_afterwards(first, bytes); }
+  void hide(actor& a, std::uint64_t first, std::uint64_t bytes) override {
+    a.here.core().transactions.hide_afterwards(first, bytes);
+  }
   void take_turn(actor& a) override;
 
  private:

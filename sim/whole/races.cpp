@@ -21,19 +21,24 @@ void races::step(actor& a, unsigned place, bool may_write) {
   for (std::uint64_t i = 1 + a.draw.below(6); i != 0 && !world_.failed(); --i) {
     const auto which = static_cast<unsigned>(a.draw.below(owned_words));
     const bool owns = place < writers();
-    const std::uint64_t shared = common(static_cast<unsigned>(a.draw.below(options_.pages)), static_cast<unsigned>(a.draw.below(common_words)));
+    const std::uint64_t shared =
+        common(static_cast<unsigned>(a.draw.below(options_.pages)), static_cast<unsigned>(a.draw.below(common_words)));
     switch (may_write ? a.draw.below(5) : 1 + 3 * a.draw.below(2)) {
       case 0:
         if (const std::uint64_t mine = owned(place, which); owns) a.write(mine, world_.latest(mine) + count_by);
         break;
-      case 1: case 2: read_owned(a, place, static_cast<unsigned>(a.draw.below(writers())), which); break;
+      case 1:
+      case 2:
+        read_owned(a, place, static_cast<unsigned>(a.draw.below(writers())), which);
+        break;
       case 3: {
         const std::uint64_t byte = a.draw.below(256);
         written_[shared].set(byte);  // from here on: where the thread waits, another one may see it first
         a.write(shared, byte * all_bytes);
         break;
       }
-      default: read_common(a, shared);
+      default:
+        read_common(a, shared);
     }
   }
 }
@@ -63,7 +68,8 @@ void races::look_at_all(actor& a) {
 }
 
 void races::fail(const actor& a, const char* why, std::uint64_t found, std::uint64_t address) {
-  world_.fail("node " + std::to_string(a.node_number()) + " finds " + why + ", " + std::to_string(found) + ", in " + world_.name_of(address));
+  world_.fail("node " + std::to_string(a.node_number()) + " finds " + why + ", " + std::to_string(found) + ", in " +
+              world_.name_of(address));
 }
 
 }  // namespace quire::whole

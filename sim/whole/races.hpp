@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words that threads read and write without a word of synchronisation. A thread that reads one finds a value that somebody has written there, whole.
+// Words that threads read and write without a word of synchronisation. A thread that reads one finds a value that
+// somebody has written there, whole.
 //
-//   owned   has one writer, which counts: what a thread reads does not go back, where content is not read late, and at the end, behind a
+//   owned   has one writer, which counts: what a thread reads does not go back, where content is not read late, and at
+//   the end, behind a
 //           barrier, all find the last value
 //   common  is written by anybody; all bytes of a value are alike, so that a mixture of two shows
 //
@@ -22,9 +24,9 @@ struct races_options {
   std::uint64_t base = 0;
   unsigned pages = 1;
   std::uint64_t page_bytes = 4096;
-  unsigned threads = 1;      ///< the first of them have words of their own
-  bool in_order = true;      ///< no owned word goes back
-  bool sequential = false;   ///< the region's consistency
+  unsigned threads = 1;     ///< the first of them have words of their own
+  bool in_order = true;     ///< no owned word goes back
+  bool sequential = false;  ///< the region's consistency
 };
 
 class races {
@@ -42,7 +44,9 @@ class races {
 
  private:
   static constexpr unsigned owned_words = 2, common_words = 3, most_writers = 100;
-  [[nodiscard]] unsigned writers() const noexcept { return options_.threads < most_writers ? options_.threads : most_writers; }
+  [[nodiscard]] unsigned writers() const noexcept {
+    return options_.threads < most_writers ? options_.threads : most_writers;
+  }
   [[nodiscard]] std::uint64_t owned(unsigned writer, unsigned which) const;
   [[nodiscard]] std::uint64_t common(unsigned page, unsigned which) const;
   void read_owned(actor& a, unsigned place, unsigned writer, unsigned which);

@@ -27,7 +27,8 @@ void recorder::publish(id which) {
   auto& a = all_[which];
   if (a.published != 0) return;
   a.published = ++position_;
-  for (const auto& [address, value] : last_writes(which)) world_.wrote(address, value, model::node_id{static_cast<std::uint16_t>(a.node)});
+  for (const auto& [address, value] : last_writes(which))
+    world_.wrote(address, value, model::node_id{static_cast<std::uint16_t>(a.node)});
 }
 
 void recorder::end(id which, bool committed) {
@@ -36,7 +37,8 @@ void recorder::end(id which, bool committed) {
   a.committed = committed;
   commits_ += committed ? 1 : 0;
   const std::string name = "attempt " + std::to_string(which) + " of node " + std::to_string(a.node);
-  if (committed && a.published == 0 && !last_writes(which).empty()) world_.fail(name + " is committed, and nobody has seen its writes in frames");
+  if (committed && a.published == 0 && !last_writes(which).empty())
+    world_.fail(name + " is committed, and nobody has seen its writes in frames");
   if (!committed && a.published != 0) world_.fail(name + " is aborted after its writes have come to frames");
   CHECK(std::erase_if(open_, [which](const open_attempt& o) { return o.which == which; }) == 1);
 }
@@ -50,7 +52,8 @@ void recorder::look_at(node& n) {
   for (const open_attempt& o : open_) {
     if (all_[o.which].node != n.self().value() || all_[o.which].published != 0) continue;
     for (const auto& [address, value] : last_writes(o.which)) {
-      if (n.peek(address) == value) world_.fail("frames have writes of attempt " + std::to_string(o.which) + ", which is not committed");
+      if (n.peek(address) == value)
+        world_.fail("frames have writes of attempt " + std::to_string(o.which) + ", which is not committed");
     }
   }
 }
@@ -61,21 +64,25 @@ void recorder::look_at_commit(node& n) {
     const auto& a = all_[o.which];
     return o.commits && a.node == n.self().value() && a.published == 0 && !last_writes(o.which).empty();
   };
-  const auto found = std::find_if(open_.rbegin(), open_.rend(), is_it);  // of those before it, threads have not heard yet that they are doomed
+  const auto found = std::find_if(open_.rbegin(), open_.rend(),
+                                  is_it);  // of those before it, threads have not heard yet that they are doomed
   if (found == open_.rend()) return world_.fail("a node counts a commit, and nobody has asked for one");
   for (const auto& [address, value] : last_writes(found->which)) {
     if (n.has_frame(address) && n.peek(address) != value) {
-      world_.fail("attempt " + std::to_string(found->which) + " is committed, and its last write is not in the frame of " + world_.name_of(address));
+      world_.fail("attempt " + std::to_string(found->which) +
+                  " is committed, and its last write is not in the frame of " + world_.name_of(address));
     }
   }
   publish(found->which);
 }
 
-bool recorder::may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address, std::uint64_t value) const {
+bool recorder::may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address,
+                                  std::uint64_t value) const {
   const auto found = writers_.find(value);
   if (found == writers_.end()) return false;
   const auto& a = all_[found->second];
-  const bool there = std::ranges::any_of(a.operations, [&](const auto& o) { return o.writes && o.variable == address && o.value == value; });
+  const bool there = std::ranges::any_of(
+      a.operations, [&](const auto& o) { return o.writes && o.variable == address && o.value == value; });
   return there && a.node == n.self().value() && (a.end == 0 || a.end >= since);
 }
 

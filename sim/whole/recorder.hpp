@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What transactional programs on whole nodes do and see, as a history for its checker (sim/history.hpp). Positions in the order of events are counted
-// here; one thread of the system runs all nodes, so this order is real.
+// What transactional programs on whole nodes do and see, as a history for its checker (sim/history.hpp). Positions in
+// the order of events are counted here; one thread of the system runs all nodes, so this order is real.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace quire::whole {
 
 class recorder {
  public:
-  /// `at_once`: all nodes see a commit from the moment on that it has ended. Else who is told of it does, by an object that synchronises.
+  /// `at_once`: all nodes see a commit from the moment on that it has ended. Else who is told of it does, by an object
+  /// that synchronises.
   explicit recorder(world& w, bool at_once = true) : world_(w), at_once_(at_once) {}
   using id = std::size_t;  ///< of an attempt
 
@@ -32,12 +33,14 @@ class recorder {
   void publish(id which);
   /// What has become of it is known. A commit whose writes were not seen to be published is an error.
   void end(id which, bool committed);
-  /// After a turn of a node, as world::on_turn() tells it: when the node counts a commit more, the attempt that has asked for one is published, and all
-  /// its last writes are in frames. A frame that has a write of an attempt that is not published is an error.
+  /// After a turn of a node, as world::on_turn() tells it: when the node counts a commit more, the attempt that has
+  /// asked for one is published, and all its last writes are in frames. A frame that has a write of an attempt that is
+  /// not published is an error.
   void look_at(node& n);
-  /// A thread of `n` that is in no transaction has read `value`, which was written by a transaction of this node that was open at position `since`, or
-  /// later: it may have seen it before it was committed or undone.
-  [[nodiscard]] bool may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address, std::uint64_t value) const;
+  /// A thread of `n` that is in no transaction has read `value`, which was written by a transaction of this node that
+  /// was open at position `since`, or later: it may have seen it before it was committed or undone.
+  [[nodiscard]] bool may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address,
+                                        std::uint64_t value) const;
   /// Some attempt has published the value, or nobody ever writes it.
   [[nodiscard]] bool is_published(std::uint64_t address, std::uint64_t value) const;
   /// A thread of `n` tells the others, by an object, what this node has seen; or it has been told so.
@@ -70,7 +73,7 @@ class recorder {
   std::uint64_t position_ = 0, commits_ = 0;
   std::vector<sim::history::attempt> all_{};
   std::vector<open_attempt> open_{};
-  std::unordered_map<std::uint64_t, id> writers_{};           ///< by value
+  std::unordered_map<std::uint64_t, id> writers_{};             ///< by value
   std::unordered_map<unsigned, std::uint64_t> seen_commits_{};  ///< of each node
 };
 

@@ -19,7 +19,11 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 }  // namespace
 
 transaction_job::transaction_job(const transaction_options& options, const maker& make)
-    : options_(options), draw_(sim::mix(options.seed ^ 0x7a)), world_(draw_options()), record_(world_, !options.by_token), calls_(make(world_, record_)) {
+    : options_(options),
+      draw_(sim::mix(options.seed ^ 0x7a)),
+      world_(draw_options()),
+      record_(world_, !options.by_token),
+      calls_(make(world_, record_)) {
   core::region_description about = describe(region);
   about.consistency = options_.consistency;
   world_.add_region(about);
@@ -36,7 +40,8 @@ core::region_description transaction_job::describe(std::uint16_t number) {
   about.unit_bytes = static_cast<std::uint32_t>(unit_);
   about.bytes = pages_ * unit_;
   about.home = static_cast<std::uint16_t>(draw_.below(options_.nodes));
-  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH};
+  constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE,
+                                        QUIRE_PLACE_FIRST_TOUCH};
   about.placement = static_cast<std::uint8_t>(places[draw_.below(std::size(places))]);
   return about;
 }
@@ -86,7 +91,8 @@ void transaction_job::draw_memory(world_options& o) {
 /// Those of a unit lie in all of its pages.
 std::uint64_t transaction_job::word(std::uint64_t number) const {
   const std::uint64_t of_unit = number % options_.words, page = of_unit % (unit_ / page_bytes);
-  return base_address + region * granule + number / options_.words * unit_ + page * page_bytes + of_unit * 61 * word_bytes;
+  return base_address + region * granule + number / options_.words * unit_ + page * page_bytes +
+         of_unit * 61 * word_bytes;
 }
 
 /// Beside words that others use.
@@ -103,7 +109,8 @@ std::uint64_t transaction_job::beside(const actor& a) const {
 std::string transaction_job::run() {
   world_.start(0, [this](node& first) {
     std::vector<unsigned> threads;
-    for (unsigned n = 0; n < world_.nodes(); ++n) all_threads_ += threads.emplace_back(1 + static_cast<unsigned>(draw_.below(options_.most_threads)));
+    for (unsigned n = 0; n < world_.nodes(); ++n)
+      all_threads_ += threads.emplace_back(1 + static_cast<unsigned>(draw_.below(options_.most_threads)));
     actor maker(world_, first, 1, draw_.next());
     barrier_ = maker.create(operation::barrier_create, all_threads_);
     if (options_.locked_percent != 0) lock_ = maker.create(operation::mutex_create);
@@ -160,7 +167,9 @@ void transaction_job::live(actor& a, std::uint64_t items) {
       transact(a, takes ? &transaction_job::take : &transaction_job::give, false);
       --items;
     } else {
-      options_.locked_percent != 0 && a.draw.chance(options_.locked_percent) ? transact_locked(a) : transact(a, &transaction_job::use_words, true);
+      options_.locked_percent != 0 && a.draw.chance(options_.locked_percent)
+          ? transact_locked(a)
+          : transact(a, &transaction_job::use_words, true);
       --i;
     }
   }
@@ -193,7 +202,8 @@ std::uint64_t transaction_job::stale() {
   return sum;
 }
 
-/// A thread of each node: as for checkpoints. No writes are committed meanwhile, and what nodes keep is what was committed last.
+/// A thread of each node: as for checkpoints. No writes are committed meanwhile, and what nodes keep is what was
+/// committed last.
 void transaction_job::hold_now_and_then(actor& a, std::uint64_t times) {
   core::core& c = a.here.core();
   for (std::uint64_t i = 0; i < times && !world_.failed(); ++i) {
@@ -223,10 +233,12 @@ void transaction_job::check_held(actor& a) {
   core::region_slot& r = *a.here.core().regions.slot(model::region_id{region});
   for (const core::kept_run& run : a.here.core().holding.kept(&r)) {
     for (const auto& [address, value] : world_.all_written()) {
-      const std::uint64_t unit = address - r.about.base < r.about.bytes ? r.layout.unit_of(address - r.about.base) : ~std::uint64_t{0};
-      if (!run.in_memory || unit < run.first || unit >= run.first + run.count || a.here.peek(address) == value) continue;
-      return world_.fail("node " + std::to_string(a.node_number()) + " keeps " + std::to_string(a.here.peek(address)) + " in " + world_.name_of(address) +
-                         ", where " + std::to_string(value) + " was committed last");
+      const std::uint64_t unit =
+          address - r.about.base < r.about.bytes ? r.layout.unit_of(address - r.about.base) : ~std::uint64_t{0};
+      if (!run.in_memory || unit < run.first || unit >= run.first + run.count || a.here.peek(address) == value)
+        continue;
+      return world_.fail("node " + std::to_string(a.node_number()) + " keeps " + std::to_string(a.here.peek(address)) +
+                         " in " + world_.name_of(address) + ", where " + std::to_string(value) + " was committed last");
     }
   }
 }
@@ -234,14 +246,15 @@ void transaction_job::check_held(actor& a) {
 /// Outside of transactions a thread sees what is committed, or what the transaction that runs on its node has written.
 void transaction_job::look_outside(actor& a) {
   const std::uint64_t at = word(a.draw.below(pages_ * options_.words)), since = record_.position();
-  const std::uint64_t to_end = base_address + region * granule + pages_ * unit_ - at, some = std::min(to_end, unit_ * (1 + a.draw.below(3)));
+  const std::uint64_t to_end = base_address + region * granule + pages_ * unit_ - at,
+                      some = std::min(to_end, unit_ * (1 + a.draw.below(3)));
   if (a.draw.chance(20)) a.here.core().faults.prefetch(at, some, a.draw.chance(50) ? access::read : access::write);
   std::uint64_t latest = 0;
   const std::uint64_t found = a.here.load(at, latest);
   if (options_.by_token && record_.is_published(at, found)) return;
   if (found == latest || record_.may_be_uncommitted(a.here, since, at, found)) return;
-  world_.fail("node " + std::to_string(a.node_number()) + " finds " + std::to_string(found) + " in " + world_.name_of(at) + ", where " +
-              std::to_string(latest) + " was committed last");
+  world_.fail("node " + std::to_string(a.node_number()) + " finds " + std::to_string(found) + " in " +
+              world_.name_of(at) + ", where " + std::to_string(latest) + " was committed last");
 }
 
 void transaction_job::transact(actor& a, body what, bool may_abort) {
@@ -257,7 +270,8 @@ void transaction_job::transact(actor& a, body what, bool may_abort) {
       continue;
     }
     if (how == outcome::forced || options_.most_attempts == 0) continue;
-    if (++unforced == options_.most_attempts) return world_.fail("a transaction is not committed after " + std::to_string(unforced) + " attempts");
+    if (++unforced == options_.most_attempts)
+      return world_.fail("a transaction is not committed after " + std::to_string(unforced) + " attempts");
   }
 }
 
@@ -310,7 +324,8 @@ bool transaction_job::use_words(actor& a, recorder::id which) {
 }
 
 bool transaction_job::read_all(actor& a, recorder::id which) {
-  for (std::uint64_t number = 0; number < pages_ * options_.words && !world_.failed(); ++number) (void)read(a, which, word(number));
+  for (std::uint64_t number = 0; number < pages_ * options_.words && !world_.failed(); ++number)
+    (void)read(a, which, word(number));
   for (std::uint64_t number = 0; number < slots_ && !world_.failed(); ++number) (void)read(a, which, slot(number));
   return true;
 }
@@ -337,7 +352,8 @@ void transaction_job::use_beside(actor& a) {
 }
 
 void transaction_job::write(actor& a, recorder::id which, std::uint64_t address, std::uint64_t value) {
-  record_.write(which, address, value);  // before anybody can see it, and before a restart: then it is not seen to be there
+  record_.write(which, address,
+                value);  // before anybody can see it, and before a restart: then it is not seen to be there
   calls_->store(a, address, value);
 }
 
@@ -354,10 +370,12 @@ std::string transaction_job::check_frames() {
     node& here = world_.at(n);
     const core::region_slot& r = *here.core().regions.slot(model::region_id{region});
     for (const auto& [address, value] : world_.all_written()) {
-      if (address - r.about.base >= r.about.bytes || !r.machine->has_content(r.layout.unit_of(address - r.about.base))) continue;
+      if (address - r.about.base >= r.about.bytes || !r.machine->has_content(r.layout.unit_of(address - r.about.base)))
+        continue;
       if (here.has_frame(address) && here.peek(address) != value) {
-        return "at the end a frame of node " + std::to_string(n) + " has " + std::to_string(here.peek(address)) + " in " + world_.name_of(address) +
-               ", where " + std::to_string(value) + " was committed last\n" + world_.net().trace();
+        return "at the end a frame of node " + std::to_string(n) + " has " + std::to_string(here.peek(address)) +
+               " in " + world_.name_of(address) + ", where " + std::to_string(value) + " was committed last\n" +
+               world_.net().trace();
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A random transactional program on whole nodes: threads read and write words in transactions, whose attempts are recorded and checked
-// (recorder.hpp). How transactions begin, commit and are undone is the caller's.
+// A random transactional program on whole nodes: threads read and write words in transactions, whose attempts are
+// recorded and checked (recorder.hpp). How transactions begin, commit and are undone is the caller's.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,17 @@ class transaction_calls {
   virtual ~transaction_calls() = default;
   /// Before all others.
   virtual void prepare(actor&) {}
-  /// Returns when the body may begin. `attempt` counts those of the transaction, from 1. `turn`: nobody else commits until it is over. It may have been
-  /// recorded, when it began before the thread goes on, and have read the word `first` already.
-  [[nodiscard]] virtual std::optional<recorder::id> begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) = 0;
+  /// Returns when the body may begin. `attempt` counts those of the transaction, from 1. `turn`: nobody else commits
+  /// until it is over. It may have been recorded, when it began before the thread goes on, and have read the word
+  /// `first` already.
+  [[nodiscard]] virtual std::optional<recorder::id> begin(actor& a, unsigned attempt, bool turn,
+                                                          std::uint64_t first) = 0;
   virtual void store(actor& a, std::uint64_t address, std::uint64_t value) { a.here.store(address, value); }
-  /// False: it could not be, and all is undone. Who knows when the writes become visible tells recorder::publish(`which`), or has recorder::look_at()
-  /// called after each turn of a node.
+  /// False: it could not be, and all is undone. Who knows when the writes become visible tells
+  /// recorder::publish(`which`), or has recorder::look_at() called after each turn of a node.
   [[nodiscard]] virtual bool commit(actor& a, recorder::id which) = 0;
-  /// All is undone, because the body has asked for it, or because a restart was thrown. False: what it was aborted for may be old.
+  /// All is undone, because the body has asked for it, or because a restart was thrown. False: what it was aborted for
+  /// may be old.
   [[nodiscard]] virtual bool abort(actor& a) = 0;
   /// The same, because the body cannot go on with what it has seen; returns when that may have changed.
   virtual void retry(actor& a) { (void)abort(a); }
@@ -43,27 +46,28 @@ class transaction_calls {
 struct transaction_options {
   std::uint64_t seed = 1;
   unsigned nodes = 2;
-  unsigned most_threads = 2;       ///< of a node
+  unsigned most_threads = 2;  ///< of a node
   unsigned most_pages = 4;
-  unsigned words = 3;              ///< of a page that are used
-  unsigned most_transactions = 12; ///< of a thread
-  unsigned most_operations = 8;    ///< of a transaction
-  unsigned abort_percent = 5;      ///< bodies that ask for it
-  unsigned restart_permille = 10;  ///< accesses at which a restart is forced
-  unsigned most_attempts = 0;      ///< of a transaction, but for those that the program forces to restart; 0: any number
-  unsigned turn_percent = 0;       ///< transactions that take a turn, at their begin or later
-  unsigned most_items = 0;         ///< that a thread hands to others by way of a few words, where who finds none or no room retries
-  unsigned outside_percent = 0;    ///< reads outside of transactions, beside each transaction
-  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside,
+  unsigned words = 3;               ///< of a page that are used
+  unsigned most_transactions = 12;  ///< of a thread
+  unsigned most_operations = 8;     ///< of a transaction
+  unsigned abort_percent = 5;       ///< bodies that ask for it
+  unsigned restart_permille = 10;   ///< accesses at which a restart is forced
+  unsigned most_attempts = 0;  ///< of a transaction, but for those that the program forces to restart; 0: any number
+  unsigned turn_percent = 0;   ///< transactions that take a turn, at their begin or later
+  unsigned most_items =
+      0;  ///< that a thread hands to others by way of a few words, where who finds none or no room retries
+  unsigned outside_percent = 0;            ///< reads outside of transactions, beside each transaction
+  unsigned beside_percent = 0;             ///< accesses in bodies to a region beside,
   std::uint8_t beside = QUIRE_SEQUENTIAL;  ///< and its consistency
-  unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
-  unsigned hides_percent = 0;      ///< transactions that hide some pages when they are over
-  bool any_unit = false;           ///< units may have several pages
-  unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
-  unsigned most_holds = 0;         ///< that nodes make together while transactions run, as for checkpoints
-  unsigned locked_percent = 0;     ///< transactions within a lock: who has it next is behind them
-  bool straggles = false;          ///< many messages are late, by far
-  bool by_token = false;           ///< transactions of the runtime commit by the token
+  unsigned limited_percent = 0;            ///< runs whose nodes are short of memory
+  unsigned hides_percent = 0;              ///< transactions that hide some pages when they are over
+  bool any_unit = false;                   ///< units may have several pages
+  unsigned forced_percent = 0;  ///< runs in which the runtime forces restarts (core::configuration::restart_every)
+  unsigned most_holds = 0;      ///< that nodes make together while transactions run, as for checkpoints
+  unsigned locked_percent = 0;  ///< transactions within a lock: who has it next is behind them
+  bool straggles = false;       ///< many messages are late, by far
+  bool by_token = false;        ///< transactions of the runtime commit by the token
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };
 
@@ -125,7 +129,7 @@ class transaction_job {
   std::uint64_t barrier_ = 0, lock_ = 0, done_ = 0, waits_ = 0, turns_ = 0, hides_ = 0, holds_ = 0;
   std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
   unsigned all_threads_ = 0;
-  std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take
+  std::unordered_set<std::uint64_t> full_{};  ///< values of slots that somebody may take
 };
 
 }  // namespace quire::whole

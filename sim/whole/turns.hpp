@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words that threads hand on by flags: plain words of a region with sequential consistency that orders (core::orders()). A flag names the thread
-// that may use the words, which lie in a region of any consistency; that thread reads and writes them, and then names another one. Nothing else keeps
-// them apart: each read must find what was written last.
+// Words that threads hand on by flags: plain words of a region with sequential consistency that orders
+// (core::orders()). A flag names the thread that may use the words, which lie in a region of any consistency; that
+// thread reads and writes them, and then names another one. Nothing else keeps them apart: each read must find what was
+// written last.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class turns {
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
  private:
-  static constexpr unsigned words = 6;      ///< of a flag, in each page
+  static constexpr unsigned words = 6;         ///< of a flag, in each page
   static constexpr unsigned first_word = 256;  ///< of those, behind all others of the region
   [[nodiscard]] std::uint64_t flag(unsigned which) const;
   [[nodiscard]] std::uint64_t word(unsigned which, std::uint64_t page, std::uint64_t number) const;

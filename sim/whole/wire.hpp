@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transport of a simulated node: messages go through sim::network, and wait here until the node's driver takes them. Keeps the contract of
-// transport.hpp, and uses what it leaves open: large payloads are read where they lie until they arrive, and their place may be asked for
-// before what was sent before them is delivered.
+// The transport of a simulated node: messages go through sim::network, and wait here until the node's driver takes
+// them. Keeps the contract of transport.hpp, and uses what it leaves open: large payloads are read where they lie until
+// they arrive, and their place may be asked for before what was sent before them is delivered.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ class wire final : public transport::transport {
   [[nodiscard]] bool has_arrivals() const noexcept { return !inbox_.empty(); }
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return {}; }
-  [[nodiscard]] base::status connect(node_id, std::span<const std::span<const std::byte>>, ::quire::transport::sink&) noexcept override {
+  [[nodiscard]] base::status connect(node_id, std::span<const std::span<const std::byte>>,
+                                     ::quire::transport::sink&) noexcept override {
     return {};
   }
   void send(node_id to, const message& m, std::span<const std::byte> payload, ::quire::transport::urgency how,

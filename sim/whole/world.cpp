@@ -24,7 +24,8 @@ world::world(const world_options& options) : options_(options), net_(options.net
     c.memory_limit = net_.rng().chance(options.limited_percent) ? options.node.memory_limit : 0;
     nodes_.push_back(std::make_unique<node>(*this, c));
   }
-  net_.on_delivery([this](node_id to, const message& m, std::span<const std::byte> payload) { at(to.value()).arrive(m, payload); });
+  net_.on_delivery(
+      [this](node_id to, const message& m, std::span<const std::byte> payload) { at(to.value()).arrive(m, payload); });
 }
 
 world::~world() = default;
@@ -107,7 +108,8 @@ void world::after_turn(node& of) {
   look_at_waiting(of);
 }
 
-/// One region after the other; what is wrong stays so for a while. In large jobs all nodes are looked at only now and then.
+/// One region after the other; what is wrong stays so for a while. In large jobs all nodes are looked at only now and
+/// then.
 void world::check(node& n) {
   if (regions_.empty()) return;
   constexpr std::uint64_t small = 8;
@@ -121,7 +123,8 @@ void world::look_at_waiting(const node& of) {
   const auto own = threads_of_.find(&of);
   if (own == threads_of_.end()) return;
   for (thread* const t : own->second) {
-    if (!t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
+    if (!t->resumes && t->waits_for != nullptr && t->waits_for->done())
+      resume_after(*t, net_.rng().below(options_.wake + 1));
   }
 }
 
@@ -137,7 +140,8 @@ std::string world::name_of(std::uint64_t address) const {
   if (r == nullptr) return "a word of no region";
   const std::uint64_t offset = r->offset_of(address), unit = r->layout.unit_of(offset);
   const std::uint64_t word = (offset - r->layout.offset_of(unit)) / sizeof(std::uint64_t);
-  return "word " + std::to_string(word) + " of unit " + std::to_string(unit) + " of region " + std::to_string(r->about.id);
+  return "word " + std::to_string(word) + " of unit " + std::to_string(unit) + " of region " +
+         std::to_string(r->about.id);
 }
 
 void world::fail(const std::string& what) {
@@ -151,7 +155,8 @@ std::string world::run() {
   if (failed()) return failure_;
   if (ended != sim::network::outcome::quiet) fail("it goes round in circles");
   for (const auto& t : threads_) {
-    if (!t->runs->finished() && !t->at->is_dead()) fail("a thread of node " + std::to_string(t->at->self().value()) + " waits for ever");
+    if (!t->runs->finished() && !t->at->is_dead())
+      fail("a thread of node " + std::to_string(t->at->self().value()) + " waits for ever");
   }
   if (const std::string wrong = check_quiet(*this); !wrong.empty()) fail(wrong);
   return failure_;

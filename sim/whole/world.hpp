@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole job in one thread of the system: nodes, the network between them, and the threads of a program on all of them. What happens when
-// follows from a seed.
+// A whole job in one thread of the system: nodes, the network between them, and the threads of a program on all of
+// them. What happens when follows from a seed.
 //
 //   whole::world w({.net = {.seed = seed, .nodes = 3}});
 //   w.add_region({.id = 1, .base = ..., .bytes = ..., .consistency = QUIRE_RELEASE});
@@ -28,25 +28,26 @@ inline constexpr std::uint16_t first_kept = 8;
 
 struct world_options {
   sim::network_options net{};
-  core::configuration node{};    ///< self, nodes and addresses are filled in
-  sim::time_ns think = 3'000;    ///< a thread does nothing for up to so long between two accesses, now and then
-  sim::time_ns wake = 5'000;     ///< and is up to so late when it is woken
-  sim::time_ns drive = 2'000;    ///< so late is a node that has to look what has come
-  unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
+  core::configuration node{};         ///< self, nodes and addresses are filled in
+  sim::time_ns think = 3'000;         ///< a thread does nothing for up to so long between two accesses, now and then
+  sim::time_ns wake = 5'000;          ///< and is up to so late when it is woken
+  sim::time_ns drive = 2'000;         ///< so late is a node that has to look what has come
+  unsigned limited_percent = 100;     ///< nodes that have the memory limit of `node`, if it has one
   sim::time_ns store_delay = 20'000;  ///< reading and writing for a store takes up to so long
   unsigned store_fails_percent = 0;   ///< writes that fail
   unsigned syncs_fail_percent = 0;    ///< store::sync() of stores that keep regions
   unsigned fills_fail_percent = 0;    ///< reads that fail, of stores that keep regions
-  unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
+  unsigned queued_percent = 30;       ///< operations that wait for another thread to drive
   unsigned intruding_percent = 0;  ///< accesses that may come between two actions of a step, where the word is mapped
-  unsigned unmapped_permille = 0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)
+  unsigned unmapped_permille =
+      0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)
 };
 
 /// What accesses of programs have cost.
 struct access_counts {
   std::uint64_t accesses = 0, faults = 0;
-  std::uint64_t most_faults = 0;    ///< of one access
-  sim::time_ns longest_wait = 0;    ///< from the first of them to the access
+  std::uint64_t most_faults = 0;  ///< of one access
+  sim::time_ns longest_wait = 0;  ///< from the first of them to the access
 };
 
 class world {
@@ -64,14 +65,16 @@ class world {
   /// On all nodes.
   void add_region(core::region_description about);
   [[nodiscard]] const std::vector<std::uint16_t>& regions() const noexcept { return regions_; }
-  /// A region that a program has made is looked at as well, until it is to go: then nobody uses it, and what was written there is forgotten.
+  /// A region that a program has made is looked at as well, until it is to go: then nobody uses it, and what was
+  /// written there is forgotten.
   void watch_region(std::uint16_t id) { regions_.push_back(id); }
   void leave_region(const core::region_description& about);
   /// A thread of node `n` runs it, from a moment on that chance decides.
   void start(unsigned n, program what);
   /// From now on nothing of node `n` happens. All others hear of it from the launcher within `late`.
   void kill(unsigned n, sim::time_ns late);
-  /// Until all threads have ended and nothing happens any more. What is wrong, with the last events; empty if all is well.
+  /// Until all threads have ended and nothing happens any more. What is wrong, with the last events; empty if all is
+  /// well.
   [[nodiscard]] std::string run();
   /// From anywhere: something is wrong. The first one is told.
   void fail(const std::string& what);
@@ -119,8 +122,8 @@ class world {
     std::unique_ptr<fibre> runs{};
     node* at = nullptr;
     core::op* waits_for = nullptr;
-    bool resumes = false;        ///< an event of its own will go on with it
-    std::uint64_t turn = 0;      ///< counts its waits
+    bool resumes = false;    ///< an event of its own will go on with it
+    std::uint64_t turn = 0;  ///< counts its waits
   };
   void look_at_waiting(const node& of);
   void check(node& n);

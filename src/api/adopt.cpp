@@ -45,7 +45,9 @@ struct request {
   std::uint64_t bytes = 0;
   int node = 0;
   [[nodiscard]] std::uint64_t base() const noexcept { return reinterpret_cast<std::uint64_t>(address); }
-  [[nodiscard]] std::uint64_t unit() const noexcept { return options.unit_bytes == 0 ? os::page_bytes : options.unit_bytes; }
+  [[nodiscard]] std::uint64_t unit() const noexcept {
+    return options.unit_bytes == 0 ? os::page_bytes : options.unit_bytes;
+  }
 };
 
 // ---- What cannot be shared
@@ -59,7 +61,7 @@ struct own_data {
 bool has_code_at(const dl_phdr_info& module, const void* function) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(function) - module.dlpi_addr;
   return std::any_of(module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum,
-                     [at](const ElfW(Phdr)& h) { return h.p_type == PT_LOAD && at - h.p_vaddr < h.p_memsz; });
+                     [at](const ElfW(Phdr) & h) { return h.p_type == PT_LOAD && at - h.p_vaddr < h.p_memsz; });
 }
 
 int look_at_module(dl_phdr_info* module, std::size_t, void* argument) {
@@ -68,7 +70,9 @@ int look_at_module(dl_phdr_info* module, std::size_t, void* argument) {
   if (!is_quire && !has_code_at(*module, reinterpret_cast<const void*>(&::getpid))) return 0;
   for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
     const std::uint64_t first = module->dlpi_addr + h->p_vaddr;
-    if (h->p_type != PT_LOAD || (h->p_flags & PF_W) == 0 || first >= own.base + own.bytes || first + h->p_memsz <= own.base) continue;
+    if (h->p_type != PT_LOAD || (h->p_flags & PF_W) == 0 || first >= own.base + own.bytes ||
+        first + h->p_memsz <= own.base)
+      continue;
     own.found = is_quire ? "Quire" : "the C library";
   }
   return 0;
@@ -81,7 +85,8 @@ outcome check(runtime& r, const request& what) {
   const auto why = r.regions->others().may_adopt(what.options, what.base(), what.bytes, what.node);
   if (!why.ok()) return said(why);
   const auto in_it = [&](const void* at) { return reinterpret_cast<std::uint64_t>(at) - what.base() < what.bytes; };
-  if (in_it(&what)) return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", call));
+  if (in_it(&what))
+    return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", call));
   own_data own{what.base(), what.bytes};
   ::dl_iterate_phdr(look_at_module, &own);
   if (own.found == nullptr) return {};
@@ -93,16 +98,23 @@ outcome check(runtime& r, const request& what) {
 /// All nodes: is all well, and are the arguments the same?
 quire_status agree_on(const outcome& mine, const request& what) {
   std::uint64_t sum = 14695981039346656037u;  // FNV-1a
-  const std::uint64_t all[] = {what.base(), what.bytes, static_cast<std::uint64_t>(what.node), what.unit(),
-                               static_cast<std::uint64_t>(what.options.consistency), static_cast<std::uint64_t>(what.options.placement), static_cast<std::uint64_t>(what.options.pool),
-                               static_cast<std::uint64_t>(what.options.detector), what.options.orders != 0 ? 1u : 0u};
+  const std::uint64_t all[] = {what.base(),
+                               what.bytes,
+                               static_cast<std::uint64_t>(what.node),
+                               what.unit(),
+                               static_cast<std::uint64_t>(what.options.consistency),
+                               static_cast<std::uint64_t>(what.options.placement),
+                               static_cast<std::uint64_t>(what.options.pool),
+                               static_cast<std::uint64_t>(what.options.detector),
+                               what.options.orders != 0 ? 1u : 0u};
   for (const std::uint64_t one : all) sum = (sum ^ one) * 1099511628211u;
   const auto hash = static_cast<std::int64_t>(sum >> 2);
   std::int64_t values[] = {mine.ok() ? 0 : std::int64_t{mine.code} << 32 | quire_node(), hash, -hash};
   if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (!mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
   if (const auto code = static_cast<quire_status>(values[0] >> 32); code != QUIRE_OK) {
-    return explain(code, "%s(): node %d cannot (%s)", call, static_cast<int>(values[0] & 0xffffffff), quire_status_text(code));
+    return explain(code, "%s(): node %d cannot (%s)", call, static_cast<int>(values[0] & 0xffffffff),
+                   quire_status_text(code));
   }
   if (values[1] == -values[2]) return QUIRE_OK;
   return explain(QUIRE_INVALID, "%s(): not all nodes ask for the same memory, node and options", call);
@@ -111,7 +123,8 @@ quire_status agree_on(const outcome& mine, const request& what) {
 outcome copy(const request& what, os::content_copy& to) {
   const int error = to.take(what.address, what.bytes);
   if (error == 0) return {};
-  if (error == EFAULT) return said(explain(QUIRE_BAD_ADDRESS, "%s(): not all of the memory is mapped here, and may be read", call));
+  if (error == EFAULT)
+    return said(explain(QUIRE_BAD_ADDRESS, "%s(): not all of the memory is mapped here, and may be read", call));
   return said(explain(QUIRE_NO_MEMORY, "%s(): cannot copy the memory: %s", call, std::strerror(error)));
 }
 
@@ -176,7 +189,9 @@ class forgotten_pages {
 /// The data of the program is not there in a child.
 void refuse_to_fork() noexcept {
   if (!g_any.load()) return;
-  base::log(base::log_level::error, "a child of fork(2) has none of the program's static data, which is shared: use posix_spawn(3), or vfork(2) and exec(3)");
+  base::log(base::log_level::error,
+            "a child of fork(2) has none of the program's static data, which is shared: use posix_spawn(3), or "
+            "vfork(2) and exec(3)");
   ::_exit(127);
 }
 
@@ -199,8 +214,10 @@ quire_status adopt(runtime& r, const request& what, quire_region& region) {
   }
   if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
   if (made.why != QUIRE_OK) {
-    if (made.id == 0 && before.move_to(what.address) == 0) return explain(made.why, "%s(): the region cannot be made: %s", call, quire_status_text(made.why));
-    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", call, static_cast<unsigned long>(what.base()));
+    if (made.id == 0 && before.move_to(what.address) == 0)
+      return explain(made.why, "%s(): the region cannot be made: %s", call, quire_status_text(made.why));
+    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", call,
+              static_cast<unsigned long>(what.base()));
   }
   g_any.store(true);
   calls::watch_adopted(what.base(), what.bytes);
@@ -215,7 +232,8 @@ struct run {
   std::uint64_t first = 0, end = 0;
 };
 
-/// What some node has used of a region: who asks for a unit for the first time asks its home, which has heard of all of them. Small gaps are left in.
+/// What some node has used of a region: who asks for a unit for the first time asks its home, which has heard of all of
+/// them. Small gaps are left in.
 std::vector<run> used_of(runtime& r, const core::region_slot& slot) {
   constexpr std::uint64_t least_gap = 256;
   std::vector<run> all;
@@ -236,23 +254,29 @@ quire_status agree_on_used(runtime& r, const core::region_slot& slot, bool any_d
   if (home) used = used_of(r, slot);
   for (std::size_t next = 0;;) {
     std::array<run, 4> some{};
-    if (home) next += static_cast<std::size_t>(std::copy_n(used.begin() + static_cast<std::ptrdiff_t>(next), std::min(some.size(), used.size() - next), some.begin()) - some.begin());
+    if (home)
+      next += static_cast<std::size_t>(std::copy_n(used.begin() + static_cast<std::ptrdiff_t>(next),
+                                                   std::min(some.size(), used.size() - next), some.begin()) -
+                                       some.begin());
     if (const quire_status why = quire_broadcast(&some, sizeof some, slot.about.home); why != QUIRE_OK) return why;
-    if (!home) std::copy_if(some.begin(), some.end(), std::back_inserter(used), [](const run& one) { return one.end != 0; });
+    if (!home)
+      std::copy_if(some.begin(), some.end(), std::back_inserter(used), [](const run& one) { return one.end != 0; });
     if (some.back().end == 0) return QUIRE_OK;
   }
 }
 
 /// A fault for each unit: all its pages can be read then. Pages of one that was lost with a node stay zero.
 void fetch_content(runtime& r, const core::region_slot& region, const run& used, os::content_copy& into) {
-  const std::uint64_t base = region.about.base, unit_bytes = region.about.unit_bytes, end = base + used.end * unit_bytes;
+  const std::uint64_t base = region.about.base, unit_bytes = region.about.unit_bytes,
+                      end = base + used.end * unit_bytes;
   std::uint64_t readable = base;  // up to here
   for (std::uint64_t at = base + used.first * unit_bytes; at < end;) {
     if (const std::uint64_t over = g_forgotten.end_at(at); over != at) {
       at = over;
       continue;
     }
-    if (at >= readable && r.core->faults.fault(at, false, base::now_ns()).ok()) readable = base + ((at - base) / unit_bytes + 1) * unit_bytes;
+    if (at >= readable && r.core->faults.fault(at, false, base::now_ns()).ok())
+      readable = base + ((at - base) / unit_bytes + 1) * unit_bytes;
     if (at < readable) into.put(at - base, reinterpret_cast<const std::byte*>(at));
     at += os::page_bytes;
   }
@@ -269,7 +293,10 @@ quire_status kept_memory::fetch(runtime& r) {
   for (part& p : parts_) {
     if (error == 0) error = p.content.make(p.region->about.bytes);
   }
-  const outcome mine = error == 0 ? outcome{} : said(explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error)));
+  const outcome mine =
+      error == 0 ? outcome{}
+                 : said(explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s",
+                                std::strerror(error)));
   if (const quire_status why = agree("quire_end", mine); why != QUIRE_OK) return why;
   std::int64_t dead = 0;
   r.core->as_driver([&] { dead = r.core->survival.members().dead != 0 ? 1 : 0; });
@@ -302,11 +329,13 @@ quire_status quire_region_forget(const void* address, uint64_t bytes) {
   QUIRE_ENTER(r);
   constexpr std::uint64_t page = quire::os::page_bytes;
   const auto first = reinterpret_cast<std::uint64_t>(address), end = first + bytes;
-  if (bytes == 0 || end < first) return quire::base::explain(QUIRE_INVALID, "quire_region_forget(): %lu bytes", static_cast<unsigned long>(bytes));
+  if (bytes == 0 || end < first)
+    return quire::base::explain(QUIRE_INVALID, "quire_region_forget(): %lu bytes", static_cast<unsigned long>(bytes));
   for (std::uint64_t at = first; at < end;) {
     const quire::core::region_ref found = r->core->regions.find(at);
     if (found == nullptr || !r->core->regions.is_adopted(found->about)) {
-      return quire::base::explain(QUIRE_BAD_ADDRESS, "quire_region_forget(): %p was not adopted (quire_region_adopt)", reinterpret_cast<const void*>(at));
+      return quire::base::explain(QUIRE_BAD_ADDRESS, "quire_region_forget(): %p was not adopted (quire_region_adopt)",
+                                  reinterpret_cast<const void*>(at));
     }
     at = found->about.base + found->about.bytes;
   }
@@ -315,14 +344,18 @@ quire_status quire_region_forget(const void* address, uint64_t bytes) {
   return QUIRE_OK;
 }
 
-quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node, quire_region* region) {
+quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
+                                quire_region* region) {
   namespace api = quire::api;
   QUIRE_STARTED();
   api::request what{{}, static_cast<std::byte*>(address), bytes, node};
   if (!api::take(options, what.options, api::call, "quire_region_options")) return QUIRE_INVALID;
-  if (region == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::call);
-  if (api::elsewhere() != nullptr) return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::call);
-  if (api::on_shared_stack()) return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
+  if (region == nullptr)
+    return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::call);
+  if (api::elsewhere() != nullptr)
+    return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::call);
+  if (api::on_shared_stack())
+    return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::call, quire_thread());
   return together.status().ok() ? api::adopt(*r, what, *region) : together.status().code();

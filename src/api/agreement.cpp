@@ -42,14 +42,17 @@ quire_status agree(const char* doing, const checkpoint::outcome& mine, bool quie
   return code;
 }
 
-quire_status agree_and_explain(const char* call, const char* doing, const checkpoint::outcome& mine, const char* advice) {
+quire_status agree_and_explain(const char* call, const char* doing, const checkpoint::outcome& mine,
+                               const char* advice) {
   const quire_status code = agree(doing, mine);
   if (code == QUIRE_OK || code == QUIRE_PEER_LOST || code == QUIRE_LOST) return code;
   std::int64_t who = mine.code == code ? quire_node() : -1;  // of several the last
   if (quire_reduce_i64(&who, 1, QUIRE_MAX) != QUIRE_OK || who < 0) return code;
   std::string told = mine.text;
   const std::size_t room = base::detail_bytes - 20 - std::strlen(call) - std::strlen(advice);
-  if (told.size() > room) told.replace(room / 4, told.size() - room + 3, "...");  // of a long path the end, and what was wrong with it, are kept
+  if (told.size() > room)
+    told.replace(room / 4, told.size() - room + 3,
+                 "...");  // of a long path the end, and what was wrong with it, are kept
   told.resize(base::detail_bytes);
   for (std::size_t at = 0; at < told.size(); at += 64) {
     if (quire_broadcast(told.data() + at, 64, static_cast<int>(who)) != QUIRE_OK) return code;
@@ -57,9 +60,12 @@ quire_status agree_and_explain(const char* call, const char* doing, const checkp
   return base::explain(code, "%s: node %d: %s%s", call, static_cast<int>(who), told.c_str(), advice);
 }
 
-quire_status explain_path(const char* call, quire_status status, const char* given, const checkpoint_path& made) noexcept {
+quire_status explain_path(const char* call, quire_status status, const char* given,
+                          const checkpoint_path& made) noexcept {
   if (status != QUIRE_INVALID || made.text[0] != 0 || given == nullptr || *given == 0) return status;
-  return base::explain(status, "%s: the path of the directory, made absolute, may have %zu characters, and this one has more", call, sizeof made.text - 1);
+  return base::explain(status,
+                       "%s: the path of the directory, made absolute, may have %zu characters, and this one has more",
+                       call, sizeof made.text - 1);
 }
 
 quire_status agree_on_path(const checkpoint_path& path) {

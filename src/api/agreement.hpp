@@ -23,10 +23,12 @@ struct checkpoint_path {
 [[nodiscard]] quire_status agree(const char* doing, const checkpoint::outcome& mine, bool quiet = false);
 
 /// The same, aloud. What the node that failed says of it is the detail of `call` on all nodes, with what can be done.
-[[nodiscard]] quire_status agree_and_explain(const char* call, const char* doing, const checkpoint::outcome& mine, const char* advice);
+[[nodiscard]] quire_status agree_and_explain(const char* call, const char* doing, const checkpoint::outcome& mine,
+                                             const char* advice);
 
 /// `status` of a call with a path that only this node knows: why make_checkpoint_path() has made nothing of it.
-[[nodiscard]] quire_status explain_path(const char* call, quire_status status, const char* given, const checkpoint_path& made) noexcept;
+[[nodiscard]] quire_status explain_path(const char* call, quire_status status, const char* given,
+                                        const checkpoint_path& made) noexcept;
 
 /// The same path on all nodes? QUIRE_INVALID on all if not.
 [[nodiscard]] quire_status agree_on_path(const checkpoint_path& path);

@@ -38,8 +38,10 @@ quire_status spread(T& value, int root) {
 
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
-  const auto consistency = static_cast<std::uint64_t>(r.consistency()) | (d.copies != 0 ? checkpoint::region_row::has_copies : 0);
-  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders, d.layout, d.views, d.chunk, d.grouping};
+  const auto consistency =
+      static_cast<std::uint64_t>(r.consistency()) | (d.copies != 0 ? checkpoint::region_row::has_copies : 0);
+  return {d.id,       d.base, d.bytes, d.unit_bytes, d.placement, d.home,  consistency, d.pool,
+          d.detector, d.life, d.heap,  d.orders,     d.layout,    d.views, d.chunk,     d.grouping};
 }
 
 /// Writes the content of one run, in steps.
@@ -59,7 +61,8 @@ class content_writer {
         buffer_.resize(step_bytes);
         if (!run.in_memory) {
           if (const int error = core_.holding.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
-            return checkpoint::refused("read", std::string("the ") + (r.store != nullptr ? r.store->name() : r.backing->name()), error);
+            return checkpoint::refused(
+                "read", std::string("the ") + (r.store != nullptr ? r.store->name() : r.backing->name()), error);
           }
         } else {
           std::memcpy(buffer_.data(), content.data(), bytes);
@@ -67,7 +70,8 @@ class content_writer {
         content = std::span(buffer_).first(bytes);
       }
       // What a linker keeps may be something else where memory has zeroes.
-      if (outcome why = to_.add(r.about.id, r.layout.offset_of(unit), grain, content, r.about.backing != 0); !why.ok()) return why;
+      if (outcome why = to_.add(r.about.id, r.layout.offset_of(unit), grain, content, r.about.backing != 0); !why.ok())
+        return why;
       shown_.at(done_ += bytes);
     }
     return {};
@@ -87,7 +91,8 @@ std::vector<std::uint64_t> words_of(const sync::saved_objects& all) {
   return words;
 }
 
-/// What this node keeps: of regions, and of containers whose linkers are saved page by page. Not of those that nobody writes.
+/// What this node keeps: of regions, and of containers whose linkers are saved page by page. Not of those that nobody
+/// writes.
 std::vector<kept_run> runs_of(runtime& r, const checkpoint::manifest& m) {
   std::vector<kept_run> runs = r.core->holding.kept();
   std::erase_if(runs, [&](const kept_run& run) {
@@ -101,7 +106,8 @@ std::vector<kept_run> runs_of(runtime& r, const checkpoint::manifest& m) {
 }
 
 /// `m`: has the containers, and gets the copies of those whose I/O this node does.
-outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what, checkpoint::manifest& m, checkpoint::file_row& row) {
+outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what, checkpoint::manifest& m,
+                   checkpoint::file_row& row) {
   if (outcome why = r.containers->copy_files(directory, m); !why.ok()) return why;
   checkpoint::node_writer file;
   if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
@@ -137,7 +143,8 @@ quire_status gather_copies(checkpoint::manifest& m) {
   for (checkpoint::container_row& row : m.containers) {
     if (row.where != checkpoint::container_row::content::copy) continue;
     std::uint64_t copy[] = {row.bytes, row.has_checksum, row.checksum};
-    if (const quire_status why = quire_broadcast(copy, sizeof copy, static_cast<int>(row.home)); why != QUIRE_OK) return why;
+    if (const quire_status why = quire_broadcast(copy, sizeof copy, static_cast<int>(row.home)); why != QUIRE_OK)
+      return why;
     row.bytes = copy[0];
     row.has_checksum = copy[1];
     row.checksum = copy[2];
@@ -153,8 +160,12 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
               why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
               : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
                                    : quire_status_text(why));
-    if (why == QUIRE_INVALID) (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
-    if (why == QUIRE_BUSY) (void)base::explain(why, "%s: a thread of some node has pinned units (quire_acquire()); release them first (quire_release())", call);
+    if (why == QUIRE_INVALID)
+      (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
+    if (why == QUIRE_BUSY)
+      (void)base::explain(
+          why, "%s: a thread of some node has pinned units (quire_acquire()); release them first (quire_release())",
+          call);
     return why;
   }
   checkpoint::file_row mine;
@@ -194,18 +205,22 @@ class names_hold {
 
 quire_status save(runtime& r, const checkpoint_path& path) {
   const std::uint64_t begin_ns = base::now_ns();
-  r.regions->settle_frees();  // before the first meeting: what any thread here has freed before is free in the checkpoint
+  r.regions
+      ->settle_frees();  // before the first meeting: what any thread here has freed before is free in the checkpoint
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
   const bool leads = quire_node() == 0;
   const names_hold names(r);
   checkpoint::attempt attempt;
   outcome step;
   if (leads) step = attempt.begin(path.text);
-  if (const quire_status why = agree_and_explain(call, doing, step, step.code == QUIRE_BUSY ? "" : go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, step, step.code == QUIRE_BUSY ? "" : go_on);
+      why != QUIRE_OK)
+    return why;
   checkpoint::identity what = attempt.what();
   if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
   checkpoint::manifest m;
-  if (const quire_status why = agree_and_explain(call, doing, r.containers->describe(m), go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, r.containers->describe(m), go_on); why != QUIRE_OK)
+    return why;
   if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
   step = {};
   if (leads) step = attempt.commit(m);
@@ -226,7 +241,9 @@ quire_status save_here(checkpoint_path path) {
   QUIRE_FORWARD(save_here, path);
   QUIRE_ENTER(r);
   if (r->core->config.survives) {
-    (void)base::explain(QUIRE_UNSUPPORTED, "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+    (void)base::explain(QUIRE_UNSUPPORTED,
+                        "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end",
+                        call);
     base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }

@@ -16,15 +16,17 @@ extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* linke
 namespace quire::api {
 namespace {
 
-/// What a call of atexit(3) leaves behind belongs to the module, which goes before the process does, or after its memory.
+/// What a call of atexit(3) leaves behind belongs to the module, which goes before the process does, or after its
+/// memory.
 int keep_exit(void (*function)(void*), void* argument, void* linker_handle) {
   runtime* const r = current();
   if (r != nullptr && r->code->keep_exit(function, argument, linker_handle)) return 0;
   return ::__cxa_atexit(function, argument, linker_handle);
 }
 
-// Variables in functions that are initialised by the first call. Their guards are shared, and nobody is woken who sleeps by a futex for a word that
-// another process writes: a thread that finds one at work looks again, after a while. The word is 0; 1 when all is done; or says who is at work.
+// Variables in functions that are initialised by the first call. Their guards are shared, and nobody is woken who
+// sleeps by a futex for a word that another process writes: a thread that finds one at work looks again, after a while.
+// The word is 0; 1 when all is done; or says who is at work.
 
 constexpr std::uint64_t guard_done = 1, guard_pending = 0x100;
 
@@ -71,9 +73,11 @@ void* code_support(std::string_view name) noexcept {
 namespace api = quire::api;
 
 /// Opens a body: code is of this process.
-#define QUIRE_CODE_ENTER(r, call)                                                                                                                      \
-  QUIRE_STARTED();                                                                                                                                     \
-  if (api::elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "%s(): pool 'fork' has no code in shared memory: set QUIRE_POOL to memfd", call); \
+#define QUIRE_CODE_ENTER(r, call)                                                                                \
+  QUIRE_STARTED();                                                                                               \
+  if (api::elsewhere() != nullptr)                                                                               \
+    return explain(QUIRE_UNSUPPORTED, "%s(): pool 'fork' has no code in shared memory: set QUIRE_POOL to memfd", \
+                   call);                                                                                        \
   QUIRE_ENTER(r)
 
 quire_status quire_code_load(const char* path, const quire_code_options* options, quire_code* code) {
@@ -81,7 +85,8 @@ quire_status quire_code_load(const char* path, const quire_code_options* options
   QUIRE_CODE_ENTER(r, call);
   quire_code_options given{};
   if (!api::take(options, given, call, "quire_code_options")) return QUIRE_INVALID;
-  if (path == nullptr || code == nullptr) return explain(QUIRE_INVALID, "%s(): the %s is NULL", call, path == nullptr ? "path" : "place for the handle");
+  if (path == nullptr || code == nullptr)
+    return explain(QUIRE_INVALID, "%s(): the %s is NULL", call, path == nullptr ? "path" : "place for the handle");
   quire_region_options data{};
   data.size = sizeof data;
   data.consistency = given.consistency;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node has others do with a module of code: attach it, run what it has registered for its end, detach it. Each does so on a thread of its own, as
-// constructors and destructors are the program's, and touch shared memory.
+// What a node has others do with a module of code: attach it, run what it has registered for its end, detach it. Each
+// does so on a thread of its own, as constructors and destructors are the program's, and touch shared memory.
 #include <pthread.h>
 #include <signal.h>
 
@@ -33,12 +33,15 @@ int start_order(const std::byte* data) {
   sigemptyset(&none);
   ::pthread_attr_setsigmask_np(&attributes, &none);  // it touches shared memory, and destructors are the program's
   pthread_t thread;
-  const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
-    const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
-    const own_visit visit;
-    if (runtime* const r = current(); r != nullptr) r->code->carry_out(what->request);
-    return nullptr;
-  }, plan.get());
+  const int error = ::pthread_create(
+      &thread, &attributes,
+      [](void* argument) -> void* {
+        const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+        const own_visit visit;
+        if (runtime* const r = current(); r != nullptr) r->code->carry_out(what->request);
+        return nullptr;
+      },
+      plan.get());
   ::pthread_attr_destroy(&attributes);
   if (error == 0) (void)plan.release();
   return error;
@@ -56,9 +59,14 @@ void code_service::on_order(const message& m) { threads_.start(start_order, {m, 
 
 lacking code_service::do_here(order what, std::uint64_t base) {
   switch (what) {
-    case order::attach: return attach_here(base);
-    case order::run_exits: run_exits_here(base); break;
-    case order::detach: detach_here(base); break;
+    case order::attach:
+      return attach_here(base);
+    case order::run_exits:
+      run_exits_here(base);
+      break;
+    case order::detach:
+      detach_here(base);
+      break;
   }
   return {};
 }
@@ -68,7 +76,8 @@ void code_service::carry_out(const message& m) noexcept {
   core_.as_driver([&] { core_.services.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
 }
 
-/// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of dlopen(3).
+/// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of
+/// dlopen(3).
 base::status code_service::ask(unsigned node, order what, std::uint64_t base, lacking& lacks) {
   if (node == core_.config.self.value()) {
     lacks = do_here(what, base);
@@ -77,7 +86,8 @@ base::status code_service::ask(unsigned node, order what, std::uint64_t base, la
   message m;
   m.a = static_cast<std::uint64_t>(what);
   m.b = base;
-  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::code), m, {});
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)},
+                                      static_cast<std::uint32_t>(service::code), m, {});
   lacks = {static_cast<lacking::what>(m.a), static_cast<std::uint32_t>(m.b)};
   return why;
 }

@@ -33,7 +33,8 @@ constexpr std::size_t longest_name = 58;
 constexpr const char* name_prefix = "code:";
 
 base::status no_module(const char* call, quire_code code) {
-  return explain(QUIRE_NOT_FOUND, "%s(): there is no code of the handle 0x%lx; it was unloaded, or never loaded", call, static_cast<unsigned long>(code.id));
+  return explain(QUIRE_NOT_FOUND, "%s(): there is no code of the handle 0x%lx; it was unloaded, or never loaded", call,
+                 static_cast<unsigned long>(code.id));
 }
 
 base::status refused(const std::string& file, const code::refusal& why) {
@@ -87,9 +88,10 @@ void run_destructors(const module_record& m) {
 
 code_service::code_service(core::core& e, region::registry& regions, thread_service& threads, name_service& names)
     : core_(e), regions_(regions), threads_(threads), names_(names) {
-  e.services.set(static_cast<std::uint32_t>(service::code), [](void* self, core::core&, const message& m, auto) noexcept {
-    static_cast<code_service*>(self)->on_order(m);
-  }, this, "quire_code_load");
+  e.services.set(
+      static_cast<std::uint32_t>(service::code),
+      [](void* self, core::core&, const message& m, auto) noexcept { static_cast<code_service*>(self)->on_order(m); },
+      this, "quire_code_load");
 }
 
 code_service::~code_service() = default;
@@ -135,7 +137,8 @@ bool code_service::keep_exit(void (*function)(void*), void* argument, const void
   return true;
 }
 
-/// Content that is lost with a node gives this thread no SIGBUS: where that can be, it is read by the system view, once it is here.
+/// Content that is lost with a node gives this thread no SIGBUS: where that can be, it is read by the system view, once
+/// it is here.
 bool code_service::copy_shared(std::uint64_t from, std::span<std::byte> into) noexcept {
   const core::region_ref r = core_.regions.find(from);
   if (r == nullptr) return false;
@@ -166,9 +169,11 @@ lacking code_service::attach_here(std::uint64_t base) try {
   made->copy.resize(made->record().bytes);
   if (!copy_shared(base, made->copy)) return lost;
   // The unwinder reads them all at the first exception, of whatever code: when who loads has died, it is too late.
-  if (const module_record& r = made->record(); r.unwind_tables != 0 && !bring(r.unwind_tables, r.unwind_bytes)) return lost;
+  if (const module_record& r = made->record(); r.unwind_tables != 0 && !bring(r.unwind_tables, r.unwind_bytes))
+    return lost;
   code::program_names names(code_support);
-  // Under no lock: it waits for the dynamic linker's, and a thread that has that one may load, in a constructor of dlopen(3).
+  // Under no lock: it waits for the dynamic linker's, and a thread that has that one may load, in a constructor of
+  // dlopen(3).
   if (const lacking why = code::attach(made->record(), names); why.kind != lacking::what::nothing) return why;
   const std::lock_guard unwinding(unwinding_);
   try {
@@ -244,8 +249,10 @@ base::status code_service::find_imports(loading& what) {
   for (const std::string_view library : what.elf.needed()) {
     if (names.open(std::string(library).c_str())) continue;
     const char* const error = ::dlerror();
-    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u: %s", what.file.c_str(),
-                   std::string(library).c_str(), unsigned{core_.config.self.value()}, error != nullptr ? error : "it has too many of them");
+    return explain(QUIRE_NOT_FOUND,
+                   "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u: %s",
+                   what.file.c_str(), std::string(library).c_str(), unsigned{core_.config.self.value()},
+                   error != nullptr ? error : "it has too many of them");
   }
   for (code::import& i : what.image.imports()) {
     const std::string name(i.name);
@@ -253,7 +260,9 @@ base::status code_service::find_imports(loading& what) {
     i.kind = code::kind_of(found, i.type);
     if (i.copy != code::import::no_copy && found != nullptr) i.bytes = code::bytes_of(found);
     if (i.kind != import_kind::absent || i.weak) continue;
-    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has (if the program has it: link that with -rdynamic)",
+    return explain(QUIRE_NOT_FOUND,
+                   "quire_code_load(): %s imports '%s', which nothing on node %u has (if the program has it: link that "
+                   "with -rdynamic)",
                    what.file.c_str(), name.c_str(), unsigned{core_.config.self.value()});
   }
   return {};
@@ -281,7 +290,9 @@ base::status code_service::make(const quire_region_options& options, loading& wh
   const region::keeper::code_regions needed{options, sizes.code, sizes.gap, sizes.data, sizes.slots};
   if (const auto why = regions_.others().create_for_code(needed, what.regions); !why.ok()) return why;
   code::linked_parts parts;
-  if (const auto why = what.image.link({what.regions.base, what.regions.code.id, what.regions.data.id}, parts); !why.ok()) return refused(what.file, why);
+  if (const auto why = what.image.link({what.regions.base, what.regions.code.id, what.regions.data.id}, parts);
+      !why.ok())
+    return refused(what.file, why);
   if (const auto why = fill(what.regions.code, parts.code); !why.ok()) return why;
   if (const auto why = fill(what.regions.data, parts.data); !why.ok()) return why;
   what.record = record_at(what.regions.base);
@@ -296,15 +307,17 @@ base::status code_service::attach_all(const loading& what) {
     const module_record& m = *what.record;
     switch (lacks.kind) {
       case lacking::what::import:
-        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has", what.file.c_str(),
-                       m.text(m.rows<code::import_row>(m.imports)[lacks.number].name), node);
+        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has",
+                       what.file.c_str(), m.text(m.rows<code::import_row>(m.imports)[lacks.number].name), node);
       case lacking::what::library:
-        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u", what.file.c_str(),
-                       m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
+        return explain(QUIRE_NOT_FOUND,
+                       "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u",
+                       what.file.c_str(), m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
       case lacking::what::memory:
         return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(),
                        std::strerror(static_cast<int>(lacks.number)));
-      case lacking::what::nothing: break;
+      case lacking::what::nothing:
+        break;
     }
     return why;
   }
@@ -321,7 +334,8 @@ base::status code_service::begin(loading& what) {
   what.constructed = true;
   const auto why = names_.publish((name_prefix + what.name).c_str(), what.regions.base);
   if (why == QUIRE_EXISTS) {
-    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)",
+                   what.name.c_str());
   }
   return why;
 }
@@ -342,21 +356,27 @@ void code_service::give_up(const loading& what) {
   if (said[0] != 0) (void)explain(QUIRE_OK, "%s", said);
 }
 
-base::status code_service::go_through(const char* path, const char* name, const quire_region_options& options, loading& what) {
+base::status code_service::go_through(const char* path, const char* name, const quire_region_options& options,
+                                      loading& what) {
   what.file = base_name(path);
   what.name = name != nullptr ? name : what.file;
   // Constructors, entries, counts and guards are written in no transaction.
   if (options.consistency == QUIRE_TRANSACTIONAL) {
-    return explain(QUIRE_UNSUPPORTED, "quire_code_load(): %s: variables of a module cannot be QUIRE_TRANSACTIONAL, as its constructors run in no transaction: "
-                   "take QUIRE_SEQUENTIAL or QUIRE_RELEASE, and have what transactions share in a region of its own", what.file.c_str());
+    return explain(QUIRE_UNSUPPORTED,
+                   "quire_code_load(): %s: variables of a module cannot be QUIRE_TRANSACTIONAL, as its constructors "
+                   "run in no transaction: "
+                   "take QUIRE_SEQUENTIAL or QUIRE_RELEASE, and have what transactions share in a region of its own",
+                   what.file.c_str());
   }
   if (what.name.empty() || what.name.size() > longest_name) {
-    return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());
+    return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters",
+                   what.name.c_str());
   }
   std::uint64_t taken = 0;
   if (const auto why = names_.lookup((name_prefix + what.name).c_str(), 0, taken); why != QUIRE_NOT_FOUND) {
     if (!why.ok()) return why;
-    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)",
+                   what.name.c_str());
   }
   if (const auto why = read(path, what); !why.ok()) return why;
   if (const auto why = find_imports(what); !why.ok()) return why;
@@ -365,17 +385,21 @@ base::status code_service::go_through(const char* path, const char* name, const 
   return begin(what);
 }
 
-base::status code_service::load(const char* path, const char* name, const quire_region_options& options, quire_code& code) {
+base::status code_service::load(const char* path, const char* name, const quire_region_options& options,
+                                quire_code& code) {
 #if !defined(__x86_64__)
   (void)path, (void)name, (void)options, (void)code;
-  return explain(QUIRE_UNSUPPORTED, "quire_code_load(): only on x86-64, where the processor sees instructions that were written to memory without being told");
+  return explain(QUIRE_UNSUPPORTED,
+                 "quire_code_load(): only on x86-64, where the processor sees instructions that were written to memory "
+                 "without being told");
 #else
   loading what;
   base::status why;
   try {
     why = go_through(path, name, options, what);
   } catch (const std::bad_alloc&) {
-    why = explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory to load %s", unsigned{core_.config.self.value()}, path);
+    why = explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory to load %s",
+                  unsigned{core_.config.self.value()}, path);
   }
   if (why.ok()) {
     code.id = what.regions.code.id;
@@ -390,23 +414,27 @@ base::status code_service::load(const char* path, const char* name, const quire_
 
 base::status code_service::find(const char* name, std::int64_t timeout_ms, quire_code& code) {
   const std::size_t length = name != nullptr ? ::strnlen(name, longest_name + 1) : 0;
-  if (length == 0 || length > longest_name) return explain(QUIRE_INVALID, "quire_code_find(): the name is NULL, empty, or has more than 58 characters");
+  if (length == 0 || length > longest_name)
+    return explain(QUIRE_INVALID, "quire_code_find(): the name is NULL, empty, or has more than 58 characters");
   std::uint64_t base = 0;
-  if (const auto why = names_.lookup((name_prefix + std::string(name)).c_str(), timeout_ms, base); !why.ok()) return why;
+  if (const auto why = names_.lookup((name_prefix + std::string(name)).c_str(), timeout_ms, base); !why.ok())
+    return why;
   const core::region_ref r = core_.regions.find(base);
   if (r == nullptr || r->about.code == 0) return QUIRE_NOT_FOUND;  // it goes
   code.id = core::handle_of(r->about);
   return {};
 }
 
-base::status code_service::find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in) {
+base::status code_service::find_export(const char* call, quire_code code, const char* name,
+                                       const code::export_row*& found, module_ptr& in) {
   if (name == nullptr) return explain(QUIRE_INVALID, "%s(): the name is NULL", call);
   in = of_handle(code.id);
   if (in == nullptr) return no_module(call, code);
   const std::string text(name);
   found = in->record().find(text);
   if (found != nullptr) return {};
-  return explain(QUIRE_NOT_FOUND, "%s(): '%s' exports no '%s'; names of C++ are mangled, unless the function is extern \"C\"", call,
+  return explain(QUIRE_NOT_FOUND,
+                 "%s(): '%s' exports no '%s'; names of C++ are mangled, unless the function is extern \"C\"", call,
                  in->record().text(in->record().name), text.c_str());
 }
 
@@ -423,14 +451,16 @@ base::status code_service::entry(quire_code code, const char* name, std::uint64_
   const code::export_row* found = nullptr;
   module_ptr in;
   if (const auto why = find_export(call, code, name, found, in); !why.ok()) return why;
-  if (found->entry == code::export_row::no_entry) return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
+  if (found->entry == code::export_row::no_entry)
+    return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
   place = reinterpret_cast<std::uint64_t>(in->record().entry(found->entry));
   return {};
 }
 
 namespace {
 
-/// By Quire's atomic operations, or by the processor's where the region has none of them. A copy of this node may be older.
+/// By Quire's atomic operations, or by the processor's where the region has none of them. A copy of this node may be
+/// older.
 base::status read_word(std::uint64_t* word, std::uint64_t& now) {
   const quire_status why = quire_fetch_add(word, 0, &now);
   if (why != QUIRE_UNSUPPORTED) return why;
@@ -448,10 +478,12 @@ void add_to_word(std::uint64_t* word, std::int64_t more) noexcept {
 
 }  // namespace
 
-/// So many more entries of a module lead to this address. Modules know by that who uses them: entries of others may go at any time.
+/// So many more entries of a module lead to this address. Modules know by that who uses them: entries of others may go
+/// at any time.
 void code_service::leads_to(const module& from, std::uint64_t address, std::int64_t more) {
   if (from.record().has(address)) return;
-  if (const module_ptr to = of_address(address); to != nullptr) add_to_word(reinterpret_cast<std::uint64_t*>(to->record().users), more);
+  if (const module_ptr to = of_address(address); to != nullptr)
+    add_to_word(reinterpret_cast<std::uint64_t*>(to->record().users), more);
 }
 
 base::status code_service::replace(quire_code code, const char* name, quire_code newer) {
@@ -478,7 +510,9 @@ base::status code_service::end(const module& m) {
   if (const auto why = read_word(ended, over); !why.ok() || over != 0) return why;
   if (const auto why = read_word(reinterpret_cast<std::uint64_t*>(r.users), users); !why.ok()) return why;
   if (users != 0) {
-    return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
+    return explain(QUIRE_BUSY,
+                   "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first "
+                   "(quire_code_replace)",
                    r.text(r.name));
   }
   if (const auto why = tell_all(order::run_exits, r.base); !why.ok()) return why;
@@ -498,7 +532,8 @@ base::status code_service::unload(quire_code code) {
   const std::uint64_t base = m->record().base;
   const quire_region data{m->record().data_handle};
   if (core_.config.survives && quire_alive(0) == 0) {
-    return explain(QUIRE_LOST, "quire_code_unload(): node 0, which numbers regions, is dead: '%s' stays as it is", m->record().text(m->record().name));
+    return explain(QUIRE_LOST, "quire_code_unload(): node 0, which numbers regions, is dead: '%s' stays as it is",
+                   m->record().text(m->record().name));
   }
   if (core_.regions.of_handle(data.id) != nullptr) {
     if (const auto why = end(*m); !why.ok()) return why;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code in the shared memory (quire/code.h). The node that loads a module makes its regions, fills them, and has every node attach it: by a service, whose
-// handler starts a thread there, as the driver may wait neither for the dynamic linker nor for pages. So all nodes can run the module, whether
-// they have asked for it or not: a pointer to a function of it may come to them by memory alone. The steps of load() and unload() are theirs.
+// Code in the shared memory (quire/code.h). The node that loads a module makes its regions, fills them, and has every
+// node attach it: by a service, whose handler starts a thread there, as the driver may wait neither for the dynamic
+// linker nor for pages. So all nodes can run the module, whether they have asked for it or not: a pointer to a function
+// of it may come to them by memory alone. The steps of load() and unload() are theirs.
 #pragma once
 
 #include <quire/code.h>
@@ -30,7 +31,8 @@ class code_service {
   code_service& operator=(const code_service&) = delete;
 
   // Application threads: bodies of the API.
-  [[nodiscard]] base::status load(const char* path, const char* name, const quire_region_options& options, quire_code& code);
+  [[nodiscard]] base::status load(const char* path, const char* name, const quire_region_options& options,
+                                  quire_code& code);
   [[nodiscard]] base::status find(const char* name, std::int64_t timeout_ms, quire_code& code);
   [[nodiscard]] base::status symbol(quire_code code, const char* name, std::uint64_t& address);
   [[nodiscard]] base::status entry(quire_code code, const char* name, std::uint64_t& place);
@@ -39,14 +41,14 @@ class code_service {
 
   /// Whether an address is one of code that this node can run. Any thread but the driver.
   [[nodiscard]] bool runs(std::uint64_t address);
-  /// Of a module's call of atexit(3) or a destructor of a static object, kept until the module goes. False: no module has this handle of its
-  /// linker (__dso_handle).
+  /// Of a module's call of atexit(3) or a destructor of a static object, kept until the module goes. False: no module
+  /// has this handle of its linker (__dso_handle).
   [[nodiscard]] bool keep_exit(void (*function)(void*), void* argument, const void* linker_handle);
   /// What an order of another node has asked for, by a thread that the order has started; answers it.
   void carry_out(const model::message& order) noexcept;
 
-  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused. rest() again when all
-  /// nodes are at the end: another one may have loaded meanwhile.
+  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was
+  /// refused. rest() again when all nodes are at the end: another one may have loaded meanwhile.
   void rest();
   void go_on();
 
@@ -58,7 +60,9 @@ class code_service {
   };
   struct module {
     std::vector<std::byte> copy{};  ///< of the record
-    [[nodiscard]] const code::module_record& record() const noexcept { return *reinterpret_cast<const code::module_record*>(copy.data()); }
+    [[nodiscard]] const code::module_record& record() const noexcept {
+      return *reinterpret_cast<const code::module_record*>(copy.data());
+    }
     std::vector<exit_call> exits{};  ///< of this node, in the order of the calls
     bool unwinds = true;             ///< exceptions pass through it on this node
   };
@@ -74,7 +78,8 @@ class code_service {
     bool constructed = false;  ///< all constructors have run
   };
 
-  [[nodiscard]] base::status go_through(const char* path, const char* name, const quire_region_options& options, loading& what);
+  [[nodiscard]] base::status go_through(const char* path, const char* name, const quire_region_options& options,
+                                        loading& what);
   [[nodiscard]] base::status read(const char* path, loading& what);
   [[nodiscard]] base::status find_imports(loading& what);
   [[nodiscard]] base::status make(const quire_region_options& options, loading& what);
@@ -87,7 +92,8 @@ class code_service {
   [[nodiscard]] base::status tell_all(order what, std::uint64_t base);
   [[nodiscard]] base::status end(const module& m);
   void leads_to(const module& from, std::uint64_t address, std::int64_t more);
-  [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in);
+  [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name,
+                                         const code::export_row*& found, module_ptr& in);
   [[nodiscard]] module_ptr of_handle(std::uint64_t handle);
   [[nodiscard]] module_ptr of_address(std::uint64_t address);
   [[nodiscard]] std::vector<module_ptr> all();
@@ -103,8 +109,9 @@ class code_service {
   region::registry& regions_;
   thread_service& threads_;
   name_service& names_;
-  std::mutex mutex_;  ///< for the next one and its exits; nobody touches shared memory under it
-  std::mutex unwinding_;  ///< for module::unwinds, and what that says; before mutex_, and never around calls of the dynamic linker
+  std::mutex mutex_;      ///< for the next one and its exits; nobody touches shared memory under it
+  std::mutex unwinding_;  ///< for module::unwinds, and what that says; before mutex_, and never around calls of the
+                          ///< dynamic linker
   std::map<std::uint64_t, module_ptr> modules_{};  ///< attached on this node, by the first address
 };
 

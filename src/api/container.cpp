@@ -28,10 +28,11 @@ bool is_given(const char* call, const void* place, const char* what) noexcept {
 }  // namespace
 
 /// Opens a body.
-#define QUIRE_CONTAINER_ENTER(r, call)                 \
-  if (is_split(call)) return QUIRE_UNSUPPORTED;        \
-  QUIRE_ENTER(r);                                      \
-  if (quire_in_transaction() != 0) return explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again", call)
+#define QUIRE_CONTAINER_ENTER(r, call)          \
+  if (is_split(call)) return QUIRE_UNSUPPORTED; \
+  QUIRE_ENTER(r);                               \
+  if (quire_in_transaction() != 0)              \
+  return explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again", call)
 
 quire_status quire_linker_register(const quire_linker* linker) {
   constexpr const char* call = "quire_linker_register";
@@ -42,20 +43,25 @@ quire_status quire_linker_register(const quire_linker* linker) {
   return r->containers->linkers().add(call, given).code();
 }
 
-quire_status quire_linker_register_function(const char* name, size_t grain, int (*fill)(void*, uint64_t, void*, size_t), void* context) {
+quire_status quire_linker_register_function(const char* name, size_t grain, int (*fill)(void*, uint64_t, void*, size_t),
+                                            void* context) {
   QUIRE_CONTAINER_ENTER(r, "quire_linker_register_function");
   return r->containers->linkers().add_function(name, grain, fill, context).code();
 }
 
-quire_status quire_container_open(const char* name, const quire_container_options* options, quire_container* container) {
+quire_status quire_container_open(const char* name, const quire_container_options* options,
+                                  quire_container* container) {
   constexpr const char* call = "quire_container_open";
   QUIRE_CONTAINER_ENTER(r, call);
   if (!is_given(call, container, "place for the handle")) return QUIRE_INVALID;
   quire_container_options given{};
   if (!quire::api::take(options, given, call, "quire_container_options")) return QUIRE_INVALID;
   if (r->core->config.survives && (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0) {
-    return explain(QUIRE_UNSUPPORTED, "%s(): in a job that goes on when a node is lost, containers are only read: open it with QUIRE_CONTAINER_READ_ONLY, or set "
-                   "QUIRE_ON_FAILURE to end", call);
+    return explain(QUIRE_UNSUPPORTED,
+                   "%s(): in a job that goes on when a node is lost, containers are only read: open it with "
+                   "QUIRE_CONTAINER_READ_ONLY, or set "
+                   "QUIRE_ON_FAILURE to end",
+                   call);
   }
   return r->containers->open(name, given, *container).code();
 }
@@ -104,7 +110,8 @@ quire_status quire_container_read(quire_container container, uint64_t at, void* 
   return why.code();
 }
 
-quire_status quire_container_write(quire_container container, uint64_t at, const void* buffer, size_t bytes, size_t* done) {
+quire_status quire_container_write(quire_container container, uint64_t at, const void* buffer, size_t bytes,
+                                   size_t* done) {
   QUIRE_CONTAINER_ENTER(r, "quire_container_write");
   std::size_t copied = 0;
   const auto why = r->containers->write(container, at, buffer, bytes, copied);
@@ -130,7 +137,8 @@ quire_status quire_container_drop(quire_container container, uint64_t at, uint64
   return r->containers->drop(container, at, bytes).code();
 }
 
-quire_status quire_container_list(int (*each)(void* context, const char* name, uint64_t bytes, unsigned flags), void* context) {
+quire_status quire_container_list(int (*each)(void* context, const char* name, uint64_t bytes, unsigned flags),
+                                  void* context) {
   constexpr const char* call = "quire_container_list";
   QUIRE_CONTAINER_ENTER(r, call);
   if (each == nullptr) return explain(QUIRE_INVALID, "%s(): the function is NULL", call);

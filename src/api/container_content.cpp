@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of containers, by calls. All of it goes through the memory that mappings show, so that both agree. A container becomes longer under its mutex,
-// and when the content is there: who sees the new end sees what was written.
+// The content of containers, by calls. All of it goes through the memory that mappings show, so that both agree. A
+// container becomes longer under its mutex, and when the content is there: who sees the new end sees what was written.
 #include <algorithm>
 #include <cstring>
 
@@ -63,10 +63,10 @@ base::status container_service::bytes(quire_container c, std::uint64_t& bytes) {
 
 // ---- Copying
 
-/// In or out; the other one is null. Each time as far as the content is here: what the linker does not give is an error here, and in the copy it would be a
-/// signal.
-base::status container_service::copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
-                                             std::size_t& done) {
+/// In or out; the other one is null. Each time as far as the content is here: what the linker does not give is an error
+/// here, and in the copy it would be a signal.
+base::status container_service::copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out,
+                                             const std::byte* in, std::size_t bytes, std::size_t& done) {
   const std::uint64_t unit = o.head->unit_bytes;
   const bool linked = o.head->linked != 0;
   const auto want = in != nullptr ? model::access::write : model::access::read;
@@ -82,11 +82,14 @@ base::status container_service::copy_plainly(const char* call, const opening& o,
     if (linked) piece = core_.faults.usable(address, piece, want);
     if (piece == 0) {
       if (const auto why = core_.faults.fault(address, in != nullptr, base::now_ns()); why == QUIRE_LOST) {
-        return explain(QUIRE_LOST, "%s(): a node is lost that alone had what is at byte %lu of container '%s', and reached '%s'", call, number(at + done),
-                       o.head->name, o.head->what);
+        return explain(QUIRE_LOST,
+                       "%s(): a node is lost that alone had what is at byte %lu of container '%s', and reached '%s'",
+                       call, number(at + done), o.head->name, o.head->what);
       } else if (!why.ok()) {
-        return explain(why.code(), "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)", call,
-                       o.head->linker, number(at + done), o.head->name, o.head->what);
+        return explain(
+            why.code(),
+            "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)",
+            call, o.head->linker, number(at + done), o.head->name, o.head->what);
       }
       piece = std::min<std::uint64_t>(bytes - done, unit - (at + done) % unit);
     }
@@ -102,8 +105,8 @@ std::unique_lock<std::mutex> container_service::nobody_pins(const opening& o) {
   return o.pins != nullptr ? std::unique_lock(*o.pins) : std::unique_lock<std::mutex>();
 }
 
-base::status container_service::copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
-                                     std::size_t& done) {
+base::status container_service::copy(const char* call, const opening& o, std::uint64_t at, std::byte* out,
+                                     const std::byte* in, std::size_t bytes, std::size_t& done) {
   done = 0;
   if (o.head->atomic == 0 || bytes == 0) return copy_plainly(call, o, at, out, in, bytes, done);
   void* const first = reinterpret_cast<void*>(o.base + at);
@@ -116,7 +119,8 @@ base::status container_service::copy(const char* call, const opening& o, std::ui
   return released;
 }
 
-base::status container_service::read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes, std::size_t& done) {
+base::status container_service::read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes,
+                                     std::size_t& done) {
   constexpr const char* call = "quire_container_read";
   done = 0;
   base::status why;
@@ -137,17 +141,21 @@ base::status container_service::check_writes(const char* call, const opening& o)
 
 base::status container_service::can_grow(const char* call, const opening& o, std::uint64_t bytes) const {
   if (bytes > o.capacity) {
-    return explain(QUIRE_BEYOND, "%s(): container '%s' has addresses for %lu bytes, and would have %lu: make it with a larger capacity", call, o.head->name,
-                   number(o.capacity), number(bytes));
+    return explain(
+        QUIRE_BEYOND,
+        "%s(): container '%s' has addresses for %lu bytes, and would have %lu: make it with a larger capacity", call,
+        o.head->name, number(o.capacity), number(bytes));
   }
   const bool can = o.head->linked == 0 || (o.head->can & QUIRE_LINK_TRUNCATE) != 0 || o.head->grain == 0;
   if (can) return {};
-  return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' cannot become longer: its linker '%s' cannot (QUIRE_LINK_TRUNCATE)", call, o.head->name,
-                 o.head->linker);
+  return explain(QUIRE_UNSUPPORTED,
+                 "%s(): container '%s' cannot become longer: its linker '%s' cannot (QUIRE_LINK_TRUNCATE)", call,
+                 o.head->name, o.head->linker);
 }
 
-/// Under the mutex. The content of the linker ends where the container does, if it can be cut; then there may be content beyond again. Where it cannot, it has
-/// old content there: so there is none until the container grows, which tries again.
+/// Under the mutex. The content of the linker ends where the container does, if it can be cut; then there may be
+/// content beyond again. Where it cannot, it has old content there: so there is none until the container grows, which
+/// tries again.
 container_service::answer container_service::cut_linker(const opening& o) {
   set(o.head->owed, 1);
   answer got = ask(o.head->home, order::tell_end, o.number, now(o.head->bytes));
@@ -160,15 +168,19 @@ container_service::answer container_service::cut_linker(const opening& o) {
 base::status container_service::tell_linker(const char* call, const opening& o, std::uint64_t bytes) {
   if (now(o.head->owed) != 0) {
     if (!cut_linker(o).why.ok()) {
-      return explain(QUIRE_IO, "%s(): linker '%s' has not made container '%s' shorter, as it was to; until it does it cannot become longer", call,
-                     o.head->linker, o.head->name);
+      return explain(
+          QUIRE_IO,
+          "%s(): linker '%s' has not made container '%s' shorter, as it was to; until it does it cannot become longer",
+          call, o.head->linker, o.head->name);
     }
   }
   if (o.head->grain != 0) {
     const answer got = ask(o.head->home, order::tell_end, o.number, bytes);
     if (!got.why.ok()) {
-      const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
-      return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' longer: %s", call, o.head->linker, o.head->name, reason);
+      const char* const reason =
+          got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
+      return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' longer: %s", call,
+                     o.head->linker, o.head->name, reason);
     }
     for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::note_end, o.number, bytes); });
     set(o.head->announced, bytes);
@@ -185,7 +197,8 @@ base::status container_service::grow(const char* call, const opening& o, std::ui
 }
 
 /// Under the mutex. Beyond the end first the linker is told, then the content is there, and at last the end.
-base::status container_service::write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from, std::size_t bytes, std::size_t& done) {
+base::status container_service::write_longer(const char* call, const opening& o, std::uint64_t at,
+                                             const std::byte* from, std::size_t bytes, std::size_t& done) {
   done = 0;
   const std::uint64_t before = now(o.head->bytes), end = bytes > UINT64_MAX - at ? UINT64_MAX : at + bytes;
   if (end > before) {
@@ -204,7 +217,8 @@ base::status container_service::write_longer(const char* call, const opening& o,
   return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
 }
 
-base::status container_service::write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes, std::size_t& done) {
+base::status container_service::write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes,
+                                      std::size_t& done) {
   constexpr const char* call = "quire_container_write";
   done = 0;
   base::status why;
@@ -255,7 +269,9 @@ base::status container_service::shrink(const char* call, const opening& o, std::
   container_head& head = *o.head;
   const std::uint64_t before = now(head.bytes);
   if (head.linked != 0 && (head.can & QUIRE_LINK_TRUNCATE) == 0) {
-    return explain(QUIRE_UNSUPPORTED, "%s(): linker '%s' of container '%s' cannot make content shorter (QUIRE_LINK_TRUNCATE)", call, head.linker, head.name);
+    return explain(QUIRE_UNSUPPORTED,
+                   "%s(): linker '%s' of container '%s' cannot make content shorter (QUIRE_LINK_TRUNCATE)", call,
+                   head.linker, head.name);
   }
   set(head.bytes, bytes);
   base::status why;
@@ -263,7 +279,8 @@ base::status container_service::shrink(const char* call, const opening& o, std::
     const auto alone = nobody_pins(o);
     why = core_.stored.cut(o.base, bytes);
     if (why == QUIRE_BUSY) set(head.bytes, before);
-    if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, head.name);
+    if (why == QUIRE_BUSY)
+      return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, head.name);
   } else {
     static constexpr std::byte zeroes[65536]{};
     for (std::uint64_t at = bytes; at < before;) {
@@ -277,10 +294,13 @@ base::status container_service::shrink(const char* call, const opening& o, std::
   for_each_io(head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, bytes); });
   set(head.announced, bytes);
   const answer got = cut_linker(o);
-  if (!why.ok()) return explain(why.code(), "%s(): some of container '%s' could not be read or written when it was cut", call, head.name);
+  if (!why.ok())
+    return explain(why.code(), "%s(): some of container '%s' could not be read or written when it was cut", call,
+                   head.name);
   if (got.why.ok()) return {};
   const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
-  return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' shorter: %s", call, head.linker, head.name, reason);
+  return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' shorter: %s", call, head.linker,
+                 head.name, reason);
 }
 
 base::status container_service::truncate(quire_container c, std::uint64_t bytes) {
@@ -322,14 +342,19 @@ base::status container_service::keep(const char* call, const opening& o, std::ui
     why = core_.stored.write_back(o.base + at, bytes == 0 ? rest : std::min(bytes, rest));
   }
   if (why == QUIRE_IO) {
-    return explain(QUIRE_IO, "%s(): linker '%s' has not taken all that was written to container '%s' (the node that writes '%s' says why); it stays in memory",
+    return explain(QUIRE_IO,
+                   "%s(): linker '%s' has not taken all that was written to container '%s' (the node that writes '%s' "
+                   "says why); it stays in memory",
                    call, o.head->linker, o.head->name, o.head->what);
   }
-  if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_release())", call, o.head->name);
+  if (why == QUIRE_BUSY)
+    return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_release())", call,
+                   o.head->name);
   return why.ok() ? cut_beyond_end(call, o) : why;
 }
 
-/// What somebody has written by a mapping beyond the end may have been flushed, as nodes are not told of each growth: it goes.
+/// What somebody has written by a mapping beyond the end may have been flushed, as nodes are not told of each growth:
+/// it goes.
 base::status container_service::cut_beyond_end(const char* call, const opening& o) {
   const container_head& head = *o.head;
   if (head.grain != 0 || head.read_only != 0 || (head.can & QUIRE_LINK_TRUNCATE) == 0) return {};
@@ -355,12 +380,14 @@ base::status container_service::drop(quire_container c, std::uint64_t at, std::u
   base::status why;
   const opening_ptr o = find(call, c, why);
   if (o == nullptr) return why;
-  if (o->head->linked == 0) return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' has its content in memory only", call, o->head->name);
+  if (o->head->linked == 0)
+    return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' has its content in memory only", call, o->head->name);
   if (at >= o->capacity) return {};
   const std::uint64_t rest = o->capacity - at;
   const auto alone = nobody_pins(*o);
   why = core_.stored.drop(o->base + at, bytes == 0 ? rest : std::min(bytes, rest));
-  if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, o->head->name);
+  if (why == QUIRE_BUSY)
+    return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, o->head->name);
   return why;
 }
 

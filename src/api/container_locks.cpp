@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of mounted files (container/lock_table.hpp): node 0 has them. A lock goes when its owner's mount says so; when a mount dies, so does the job.
+// Locks of mounted files (container/lock_table.hpp): node 0 has them. A lock goes when its owner's mount says so; when
+// a mount dies, so does the job.
 #include <cstring>
 
 #include "api/container_service.hpp"
@@ -28,9 +29,12 @@ void container_service::on_lock(const message& m, std::span<const std::byte> val
     return core_.services.answer(m, {}, other->first | (other->kind == lock_kind::exclusive ? top : 0), other->last);
   }
   switch (locks_.set(number, wanted)) {
-    case lock_table::outcome::done: return core_.services.answer(m, {});
-    case lock_table::outcome::in_the_way: return core_.services.answer(m, QUIRE_BUSY);
-    case lock_table::outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
+    case lock_table::outcome::done:
+      return core_.services.answer(m, {});
+    case lock_table::outcome::in_the_way:
+      return core_.services.answer(m, QUIRE_BUSY);
+    case lock_table::outcome::full:
+      return core_.services.answer(m, QUIRE_LIMIT);
   }
 }
 
@@ -42,7 +46,8 @@ base::status container_service::ask_lock(order what, quire_container c, range_lo
   m = {};
   m.a = static_cast<std::uint64_t>(what);
   m.b = o->number;
-  return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(region::service::container), m, std::as_bytes(std::span(&wanted, 1)));
+  return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(region::service::container), m,
+                            std::as_bytes(std::span(&wanted, 1)));
 }
 
 base::status container_service::lock(quire_container c, range_lock wanted) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers come and go. The thread that makes one has the linker opened, on the nodes that are to do the I/O: on one, then, if all reach the same content,
-// on the others; has them offer stores to the engine, and makes the region. Who removes one goes the way back.
+// Containers come and go. The thread that makes one has the linker opened, on the nodes that are to do the I/O: on one,
+// then, if all reach the same content, on the others; has them offer stores to the engine, and makes the region. Who
+// removes one goes the way back.
 #include <pthread.h>
 #include <signal.h>
 
@@ -35,12 +36,15 @@ int start_container_order(const std::byte* data) {
   sigemptyset(&none);
   ::pthread_attr_setsigmask_np(&attributes, &none);
   pthread_t thread;
-  const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
-    const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
-    const own_visit visit;
-    if (runtime* const r = current(); r != nullptr) r->containers->carry_out(what->request);
-    return nullptr;
-  }, plan.get());
+  const int error = ::pthread_create(
+      &thread, &attributes,
+      [](void* argument) -> void* {
+        const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+        const own_visit visit;
+        if (runtime* const r = current(); r != nullptr) r->containers->carry_out(what->request);
+        return nullptr;
+      },
+      plan.get());
   ::pthread_attr_destroy(&attributes);
   if (error == 0) (void)plan.release();
   return error;
@@ -60,7 +64,8 @@ container_service::answer container_service::ask(unsigned node, order what, std:
   m.a = static_cast<std::uint64_t>(what);
   m.b = b;
   m.c = c;
-  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(region::service::container), m, {});
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)},
+                                      static_cast<std::uint32_t>(region::service::container), m, {});
   return {why, m.a, m.b};
 }
 
@@ -79,9 +84,12 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
   container_head head;
   if (what != order::detach && !read_head(number, head)) return {QUIRE_LOST};  // who asked is lost
   switch (what) {
-    case order::attach: return attach_here(number, head, static_cast<unsigned>(c));
-    case order::examine: return examine_here(head);
-    case order::offer: return offer_here(number, head);
+    case order::attach:
+      return attach_here(number, head, static_cast<unsigned>(c));
+    case order::examine:
+      return examine_here(head);
+    case order::offer:
+      return offer_here(number, head);
     case order::identify:
     case order::erase: {
       const quire_linker* const l = linkers_.find(std::string(head.linker));
@@ -114,16 +122,20 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
       if (l != nullptr) l->close();
       return {};
     }
-    default: return {QUIRE_INVALID};
+    default:
+      return {QUIRE_INVALID};
   }
 } catch (const std::bad_alloc&) {
   return {QUIRE_NO_MEMORY, ENOMEM, 0};
 } catch (...) {
-  base::log(base::log_level::error, "a linker of container %u has thrown an exception, which counts as an error of input and output (EIO)", unsigned{number});
+  base::log(base::log_level::error,
+            "a linker of container %u has thrown an exception, which counts as an error of input and output (EIO)",
+            unsigned{number});
   return {QUIRE_IO, EIO, 0};
 }
 
-container_service::answer container_service::attach_here(std::uint16_t number, const container_head& head, unsigned flags) {
+container_service::answer container_service::attach_here(std::uint16_t number, const container_head& head,
+                                                         unsigned flags) {
   const quire_linker* const l = linkers_.find(std::string(head.linker));
   if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
   std::uint64_t bytes = 0;
@@ -160,7 +172,9 @@ base::status container_service::make_heads() {
   options.size = sizeof options;
   options.placement = core_.config.survives ? QUIRE_PLACE_NODE : QUIRE_PLACE_MODULO;  // without node 0 none is made
   quire_region region{};
-  if (const auto why = regions_.others().create(options, head_bytes * (container::most_containers + 1u), region); !why.ok()) return why;
+  if (const auto why = regions_.others().create(options, head_bytes * (container::most_containers + 1u), region);
+      !why.ok())
+    return why;
   message m;
   if (const auto why = ask_first(order::heads, region.id, {}, m); !why.ok()) return why;
   heads_.store(region.id, std::memory_order_release);
@@ -169,19 +183,30 @@ base::status container_service::make_heads() {
 
 base::status container_service::make(std::uint16_t number, const char* name, const quire_container_options& given) {
   making what{number, &given, nullptr, nullptr, {}, {}};
-  const char* const linker = given.linker != nullptr ? given.linker : given.what != nullptr ? "file" : container::memory_linker;
+  const char* const linker = given.linker != nullptr ? given.linker
+                             : given.what != nullptr ? "file"
+                                                     : container::memory_linker;
   if (std::string_view(linker) != container::memory_linker) {
     what.linker = linkers_.find(linker);
-    if (what.linker == nullptr) return explain(QUIRE_NOT_FOUND, "%s(): this node has no linker '%s' (quire_linker_register())", opens, linker);
+    if (what.linker == nullptr)
+      return explain(QUIRE_NOT_FOUND, "%s(): this node has no linker '%s' (quire_linker_register())", opens, linker);
     if ((what.linker->can & QUIRE_LINK_WRITE) == 0 && (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0) {
-      return explain(QUIRE_INVALID, "%s(): nothing is written by linker '%s': open the container with QUIRE_CONTAINER_READ_ONLY", opens, linker);
+      return explain(QUIRE_INVALID,
+                     "%s(): nothing is written by linker '%s': open the container with QUIRE_CONTAINER_READ_ONLY",
+                     opens, linker);
     }
     if (given.consistency != QUIRE_SEQUENTIAL) {
-      return explain(QUIRE_UNSUPPORTED, "%s(): a container with linker '%s' has sequential consistency; QUIRE_RELEASE goes with \"memory\"", opens, linker);
+      return explain(
+          QUIRE_UNSUPPORTED,
+          "%s(): a container with linker '%s' has sequential consistency; QUIRE_RELEASE goes with \"memory\"", opens,
+          linker);
     }
   }
   if (core_.config.survives && what.linker == nullptr) {
-    return explain(QUIRE_UNSUPPORTED, "%s(): where the job goes on when a node is lost, a container is of a linker that has its content: not \"memory\"", opens);
+    return explain(QUIRE_UNSUPPORTED,
+                   "%s(): where the job goes on when a node is lost, a container is of a linker that has its content: "
+                   "not \"memory\"",
+                   opens);
   }
   if (heads_.load() == 0) {
     if (const auto why = make_heads(); !why.ok()) return why;
@@ -219,10 +244,13 @@ base::status container_service::attach(making& what, unsigned node, unsigned fla
     return {};
   }
   if (got.b == no_linker) {
-    return explain(QUIRE_NOT_FOUND, "%s(): node %u has no linker '%s': all nodes register it before (quire_linker_register())", opens, node, what.head->linker);
+    return explain(QUIRE_NOT_FOUND,
+                   "%s(): node %u has no linker '%s': all nodes register it before (quire_linker_register())", opens,
+                   node, what.head->linker);
   }
   const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
-  return explain(got.why.code(), "%s(): linker '%s' cannot open '%s' on node %u: %s", opens, what.head->linker, what.head->what, node, reason);
+  return explain(got.why.code(), "%s(): linker '%s' cannot open '%s' on node %u: %s", opens, what.head->linker,
+                 what.head->what, node, reason);
 }
 
 /// Which nodes do the I/O. One has opened it.
@@ -260,7 +288,8 @@ base::status container_service::link_up(making& what) {
     head.linked = 1;
     head.can = what.linker->can;
     head.grain = static_cast<std::uint32_t>(what.linker->grain);
-    head.home = static_cast<std::uint32_t>(given.placement == QUIRE_PLACE_NODE ? given.home : core_.config.self.value());
+    head.home =
+        static_cast<std::uint32_t>(given.placement == QUIRE_PLACE_NODE ? given.home : core_.config.self.value());
     std::uint64_t unit = 0;
     if (const auto why = container::unit_of(given, what.linker, unit); !why.ok()) return why;
     // Content goes when nothing is in the way any more; where the linker cannot be told then, it is when it opens.
@@ -271,7 +300,10 @@ base::status container_service::link_up(making& what) {
       without.linked_bytes = 0;
       if (const auto why = container::shape_of(given, without, wanted); !why.ok()) return why;
     }
-    if (const auto why = attach(what, head.home, truncates ? given.flags & ~unsigned{QUIRE_CONTAINER_TRUNCATE} : given.flags); !why.ok()) return why;
+    if (const auto why =
+            attach(what, head.home, truncates ? given.flags & ~unsigned{QUIRE_CONTAINER_TRUNCATE} : given.flags);
+        !why.ok())
+      return why;
     if (truncates) head.linked_bytes = 0;
     if (const auto why = share_out(what); !why.ok()) return why;
     around.linked_bytes = head.linked_bytes;
@@ -293,9 +325,12 @@ base::status container_service::link_up(making& what) {
       if (const answer got = ask(node, order::offer, what.number, 0); !got.why.ok() && !is_lost(got)) return got.why;
     }
   }
-  if (const auto why = regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0); !why.ok()) {
+  if (const auto why =
+          regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0);
+      !why.ok()) {
     if (*base::detail() != 0) return why;
-    return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens, head.name);
+    return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens,
+                   head.name);
   }
   if (truncates) {
     if (const answer got = ask(head.home, order::tell_end, what.number, 0); !got.why.ok()) {
@@ -338,8 +373,11 @@ base::status container_service::remove(const char* name, unsigned flags) {
   message m;
   const auto got = ask_first(order::take_away, 0, text, m);
   if (got == QUIRE_NOT_FOUND) return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'", call, text.c_str());
-  if (got == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): somebody has container '%s' open (quire_container_close())", call, text.c_str());
-  if (got == QUIRE_LOST) return explain(QUIRE_LOST, "%s(): container '%s' stays: node 0, which numbers regions, is lost", call, text.c_str());
+  if (got == QUIRE_BUSY)
+    return explain(QUIRE_BUSY, "%s(): somebody has container '%s' open (quire_container_close())", call, text.c_str());
+  if (got == QUIRE_LOST)
+    return explain(QUIRE_LOST, "%s(): container '%s' stays: node 0, which numbers regions, is lost", call,
+                   text.c_str());
   if (!got.ok()) return got;
   const auto number = static_cast<std::uint16_t>(m.a);
   heads_.store(m.b, std::memory_order_release);
@@ -353,7 +391,9 @@ base::status container_service::remove(const char* name, unsigned flags) {
   if (erases) {
     const quire_linker* const l = linkers_.find(std::string(head.linker));
     if (l == nullptr || l->remove == nullptr) {
-      why = explain(QUIRE_UNSUPPORTED, "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call, head.linker);
+      why = explain(QUIRE_UNSUPPORTED,
+                    "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call,
+                    head.linker);
     }
   }
   if (why.ok()) why = regions_.others().destroy({head.region});
@@ -368,8 +408,10 @@ base::status container_service::remove(const char* name, unsigned flags) {
   const std::string linker = head.linked != 0 ? head.linker : "";
   tell_first(order::gone, number);
   if (erased.why.ok()) return {};
-  const char* const reason = erased.a != 0 && erased.a < 4096 ? std::strerror(static_cast<int>(erased.a)) : "it gave no reason";
-  return explain(QUIRE_IO, "%s(): the container has gone, but linker '%s' cannot remove the content: %s", call, linker.c_str(), reason);
+  const char* const reason =
+      erased.a != 0 && erased.a < 4096 ? std::strerror(static_cast<int>(erased.a)) : "it gave no reason";
+  return explain(QUIRE_IO, "%s(): the container has gone, but linker '%s' cannot remove the content: %s", call,
+                 linker.c_str(), reason);
 }
 
 }  // namespace quire::api

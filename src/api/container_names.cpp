@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of containers change: for mounted files, of which programs expect that a name can go, or go to another file, while somebody has it open. Node 0
-// says what a name stands for; who asks it for a change then writes the heads, from which lists are made, and until it has told node 0 so ("settled")
-// nobody opens or changes what is concerned. Application threads.
+// Names of containers change: for mounted files, of which programs expect that a name can go, or go to another file,
+// while somebody has it open. Node 0 says what a name stands for; who asks it for a change then writes the heads, from
+// which lists are made, and until it has told node 0 so ("settled") nobody opens or changes what is concerned.
+// Application threads.
 #include <cstring>
 
 #include "api/container_service.hpp"
@@ -69,7 +70,8 @@ void container_service::finish_opening(order what, std::uint16_t number) {
 void container_service::take_apart(std::uint16_t number) {
   container_head& head = *head_of(number);
   if (const auto why = regions_.others().destroy({head.region}); !why.ok()) {
-    base::log(base::log_level::warning, "container '%s' was removed by a program, and cannot go: %s", head.name, base::detail());
+    base::log(base::log_level::warning, "container '%s' was removed by a program, and cannot go: %s", head.name,
+              base::detail());
     tell_first(order::stays, number);
     return;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers in checkpoints. Memory has the heads (container_service.hpp), so a checkpoint has them, and the content of containers without a linker. The rest
-// is here: which names there are, and what linkers have.
+// Containers in checkpoints. Memory has the heads (container_service.hpp), so a checkpoint has them, and the content of
+// containers without a linker. The rest is here: which names there are, and what linkers have.
 //
-// A file that is written: while content is held still, the node that does its I/O copies the file into the checkpoint, and each node saves those units that
-// memory has newer. Another linker's content is saved page by page as that of regions is: what memory has from there, the rest from the linker. At a restart
-// the file gets the content of its copy, and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it
+// A file that is written: while content is held still, the node that does its I/O copies the file into the checkpoint,
+// and each node saves those units that memory has newer. Another linker's content is saved page by page as that of
+// regions is: what memory has from there, the rest from the linker. At a restart the file gets the content of its copy,
+// and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it
 // was.
 #include <cerrno>
 #include <cstring>
@@ -35,12 +36,17 @@ std::string subject(const container_row& row) { return "container '" + row.name 
 /// Of a manifest, const or not.
 template <class Manifest>
 auto& region_of(Manifest& m, const container_row& row) {
-  return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& r) { return r.handle() == row.region; });  // parse() has looked
+  return *std::find_if(m.regions.begin(), m.regions.end(),
+                       [&](const auto& r) { return r.handle() == row.region; });  // parse() has looked
 }
-std::string reason_of(std::uint64_t error) { return error != 0 && error < 4096 ? std::strerror(static_cast<int>(error)) : "it gave no reason"; }
+std::string reason_of(std::uint64_t error) {
+  return error != 0 && error < 4096 ? std::strerror(static_cast<int>(error)) : "it gave no reason";
+}
 
-constexpr const char* lost_name = "/";  ///< in a row, before the name that a container had when it was unlinked; none begins so
-constexpr std::uint64_t unknown_bytes = UINT64_MAX;  ///< the linker does not say how long its content is (quire_linker::open)
+constexpr const char* lost_name =
+    "/";  ///< in a row, before the name that a container had when it was unlinked; none begins so
+constexpr std::uint64_t unknown_bytes =
+    UINT64_MAX;  ///< the linker does not say how long its content is (quire_linker::open)
 
 }  // namespace
 
@@ -71,7 +77,8 @@ container_service::answer container_service::examine_here(const container_head& 
   int error = file.open(head.what);
   if (error == 0) error = file.size(bytes);
   if (error == 0) error = file.changed(changed_ns);
-  return {error == 0 ? QUIRE_OK : status_of_errno(error), error == 0 ? bytes : static_cast<std::uint64_t>(error), changed_ns};
+  return {error == 0 ? QUIRE_OK : status_of_errno(error), error == 0 ? bytes : static_cast<std::uint64_t>(error),
+          changed_ns};
 }
 
 outcome container_service::describe(checkpoint::manifest& m) {
@@ -85,10 +92,14 @@ outcome container_service::describe(checkpoint::manifest& m) {
     row.what = head.what;
     row.all = head.all;
     row.home = head.home;
-    row.where = head.linked == 0 ? where::region : head.read_only != 0 ? where::linker : row.linker == file_linker ? where::copy : where::pages;
+    row.where = head.linked == 0            ? where::region
+                : head.read_only != 0       ? where::linker
+                : row.linker == file_linker ? where::copy
+                                            : where::pages;
     if (row.where == where::linker && core_.config.self.value() == 0) {
       const answer got = ask(head.home, order::examine, number, 0);
-      if (!got.why.ok() && worst.ok()) worst = {QUIRE_SYSTEM, subject(row) + ": cannot look at " + row.what + ": " + reason_of(got.a)};
+      if (!got.why.ok() && worst.ok())
+        worst = {QUIRE_SYSTEM, subject(row) + ": cannot look at " + row.what + ": " + reason_of(got.a)};
       row.bytes = got.a;
       row.changed_ns = got.b;
     }
@@ -113,7 +124,8 @@ std::vector<core::kept_run> container_service::kept_by_linkers(const checkpoint:
 outcome container_service::sync_files(const checkpoint::manifest& m) {
   for (const container_row& row : m.containers) {
     if (row.where != where::copy || row.all == 0) continue;
-    if (const int error = os::sync_file(row.what); error != 0) return {QUIRE_SYSTEM, subject(row) + ": cannot write " + row.what + ": " + std::strerror(error)};
+    if (const int error = os::sync_file(row.what); error != 0)
+      return {QUIRE_SYSTEM, subject(row) + ": cannot write " + row.what + ": " + std::strerror(error)};
   }
   return {};
 }
@@ -121,7 +133,8 @@ outcome container_service::sync_files(const checkpoint::manifest& m) {
 outcome container_service::copy_files(const std::string& directory, checkpoint::manifest& m) {
   for (container_row& row : m.containers) {
     if (row.where != where::copy || row.home != core_.config.self.value()) continue;
-    if (outcome why = checkpoint::copy_container(directory, row); !why.ok()) return {why.code, subject(row) + ": " + why.text};
+    if (outcome why = checkpoint::copy_container(directory, row); !why.ok())
+      return {why.code, subject(row) + ": " + why.text};
   }
   return {};
 }
@@ -143,7 +156,8 @@ outcome container_service::check_saved(const std::string& directory, const check
 /// At its home.
 outcome container_service::check_one(const std::string& directory, const container_row& row) {
   if (linkers_.find(row.linker) == nullptr) {
-    return {QUIRE_NOT_FOUND, subject(row) + " needs linker '" + row.linker + "': register it before quire_restore() (quire_linker_register())"};
+    return {QUIRE_NOT_FOUND, subject(row) + " needs linker '" + row.linker +
+                                 "': register it before quire_restore() (quire_linker_register())"};
   }
   if (row.where == where::copy) return checkpoint::check_copy(directory, row);
   if (row.where != where::linker || row.linker != file_linker) return {};
@@ -152,10 +166,14 @@ outcome container_service::check_one(const std::string& directory, const contain
   int error = file.open(row.what);
   if (error == 0) error = file.size(bytes);
   if (error == 0) error = file.changed(changed_ns);
-  if (error != 0) return {QUIRE_INVALID, subject(row) + ": " + row.what + " cannot be read any more: " + std::strerror(error)};
+  if (error != 0)
+    return {QUIRE_INVALID, subject(row) + ": " + row.what + " cannot be read any more: " + std::strerror(error)};
   if (bytes == row.bytes && changed_ns == row.changed_ns) return {};
-  const std::string how = bytes != row.bytes ? "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes) : "it was written since";
-  return {QUIRE_INVALID, subject(row) + " is read-only, and " + row.what + " is not what it was at the checkpoint in " + directory + ": " + how};
+  const std::string how = bytes != row.bytes
+                              ? "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes)
+                              : "it was written since";
+  return {QUIRE_INVALID, subject(row) + " is read-only, and " + row.what + " is not what it was at the checkpoint in " +
+                             directory + ": " + how};
 }
 
 /// Nodes that reach the same content share the I/O, if all of them did; else the home does it.
@@ -165,7 +183,9 @@ quire_status container_service::share_out_saved(checkpoint::manifest& m) {
     if (row.all == 0) continue;
     const quire_linker* const l = linkers_.find(row.linker);
     std::uint64_t identity = 1;
-    const bool reaches = l != nullptr && (l->identify == nullptr || container::link::identify(*l, {row.name.c_str(), row.what.c_str()}, identity) == 0);
+    const bool reaches =
+        l != nullptr &&
+        (l->identify == nullptr || container::link::identify(*l, {row.name.c_str(), row.what.c_str()}, identity) == 0);
     const auto number = static_cast<std::int64_t>(identity >> 2);
     std::int64_t values[] = {reaches ? 0 : 1, number, -number};
     if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
@@ -182,17 +202,23 @@ quire_status container_service::share_out_saved(checkpoint::manifest& m) {
 
 outcome container_service::link_one(const container_row& row, const checkpoint::manifest& m, bool creates) {
   const quire_linker* const l = linkers_.find(row.linker);
-  if (l == nullptr) return {QUIRE_NOT_FOUND, subject(row) + " needs linker '" + row.linker + "': register it before quire_restore() on all nodes"};
-  const unsigned flags = row.where == where::linker ? unsigned{QUIRE_CONTAINER_READ_ONLY} : creates ? unsigned{QUIRE_CONTAINER_CREATE} : 0;
+  if (l == nullptr)
+    return {QUIRE_NOT_FOUND,
+            subject(row) + " needs linker '" + row.linker + "': register it before quire_restore() on all nodes"};
+  const unsigned flags = row.where == where::linker ? unsigned{QUIRE_CONTAINER_READ_ONLY}
+                         : creates                  ? unsigned{QUIRE_CONTAINER_CREATE}
+                                                    : 0;
   std::uint64_t bytes = 0;
   int error = 0;
   auto made = container::link::open(*l, {row.name.c_str(), row.what.c_str()}, flags, bytes, error);
   if (made == nullptr) {
-    return {status_of_errno(error), subject(row) + ": linker '" + row.linker + "' cannot open '" + row.what + "': " + std::strerror(error)};
+    return {status_of_errno(error),
+            subject(row) + ": linker '" + row.linker + "' cannot open '" + row.what + "': " + std::strerror(error)};
   }
   if (row.where == where::linker && bytes != row.bytes && bytes != unknown_bytes) {
-    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker + "' is not what it was: it has " +
-                               std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes)};
+    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker +
+                               "' is not what it was: it has " + std::to_string(bytes) + " bytes instead of " +
+                               std::to_string(row.bytes)};
   }
   if (bytes == unknown_bytes) bytes = row.bytes;
   made->begin({region_of(m, row).unit_bytes, row.all != 0 ? core_.config.nodes : 1, core_.config.self.value()}, bytes);
@@ -220,17 +246,22 @@ quire_status container_service::link_saved(const std::string& directory, checkpo
   return QUIRE_OK;
 }
 
-/// What this node does the I/O of. Everything, where the linker was saved page by page; else what memory had newer than the file.
-outcome container_service::refill(const checkpoint::opened& from, const container_row& row, const checkpoint::region_row& region) {
+/// What this node does the I/O of. Everything, where the linker was saved page by page; else what memory had newer than
+/// the file.
+outcome container_service::refill(const checkpoint::opened& from, const container_row& row,
+                                  const checkpoint::region_row& region) {
   const auto l = link_of(static_cast<std::uint16_t>(row.number));
   if (l == nullptr || row.where == where::linker) return {};
   const std::uint64_t end = head_of(static_cast<std::uint16_t>(row.number))->bytes, unit = region.unit_bytes;
   l->set_end(end);
   checkpoint::content content(from);
-  const auto is_mine = [&](std::uint64_t at) { return row.all == 0 || at / unit % core_.config.nodes == core_.config.self.value(); };
+  const auto is_mine = [&](std::uint64_t at) {
+    return row.all == 0 || at / unit % core_.config.nodes == core_.config.self.value();
+  };
   std::vector<std::byte> buffer(std::max(unit, row.all != 0 ? unit : step_bytes / unit * unit));
   const auto flush = [&](std::uint64_t first, std::uint64_t bytes) -> outcome {
-    const std::uint64_t last = l->linker().grain == 0 ? end : (end + l->linker().grain - 1) / l->linker().grain * l->linker().grain;
+    const std::uint64_t last =
+        l->linker().grain == 0 ? end : (end + l->linker().grain - 1) / l->linker().grain * l->linker().grain;
     for (std::uint64_t at = first, next = at; at < std::min(first + bytes, last); at = next) {
       next = std::min({first + bytes, last, (at / buffer.size() + 1) * buffer.size()});
       if (!is_mine(at)) continue;
@@ -285,7 +316,8 @@ quire_status container_service::load(const checkpoint::opened& from, const check
   }
   if (const quire_status why = agree(doing, {}); why != QUIRE_OK || core_.config.self.value() != 0) return why;
   for (const container_row& row : m.containers) {
-    if (row.name.starts_with(lost_name)) finish_opening(order::closed, static_cast<std::uint16_t>(row.number));  // nobody has it open any more
+    if (row.name.starts_with(lost_name))
+      finish_opening(order::closed, static_cast<std::uint16_t>(row.number));  // nobody has it open any more
   }
   return QUIRE_OK;
 }

@@ -23,26 +23,40 @@ namespace {
 constexpr std::uint64_t creates = 1, excludes = 2, makes = 1u << 16;
 constexpr std::uint64_t for_good = UINT64_MAX;  ///< beside QUIRE_LOST: no other node can do it either
 
-std::string_view text_of(std::span<const std::byte> value) noexcept { return {reinterpret_cast<const char*>(value.data()), value.size()}; }
+std::string_view text_of(std::span<const std::byte> value) noexcept {
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
 }  // namespace
 
 quire_status status_of_errno(int error) noexcept {
   switch (error) {
-    case 0: return QUIRE_OK;
-    case ENOENT: return QUIRE_NOT_FOUND;
-    case ENOMEM: return QUIRE_NO_MEMORY;
-    case EINVAL: case EISDIR: return QUIRE_INVALID;
-    case EOPNOTSUPP: return QUIRE_UNSUPPORTED;
-    default: return QUIRE_IO;
+    case 0:
+      return QUIRE_OK;
+    case ENOENT:
+      return QUIRE_NOT_FOUND;
+    case ENOMEM:
+      return QUIRE_NO_MEMORY;
+    case EINVAL:
+    case EISDIR:
+      return QUIRE_INVALID;
+    case EOPNOTSUPP:
+      return QUIRE_UNSUPPORTED;
+    default:
+      return QUIRE_IO;
   }
 }
 
-container_service::container_service(core::core& e, region::registry& regions, thread_service& threads) : core_(e), regions_(regions), threads_(threads) {
-  e.services.set(static_cast<std::uint32_t>(service::container), [](void* self, core::core&, const message& m, std::span<const std::byte> value) noexcept {
-    static_cast<container_service*>(self)->on_message(m, value);
-  }, this, "quire_container_open");
+container_service::container_service(core::core& e, region::registry& regions, thread_service& threads)
+    : core_(e), regions_(regions), threads_(threads) {
+  e.services.set(
+      static_cast<std::uint32_t>(service::container),
+      [](void* self, core::core&, const message& m, std::span<const std::byte> value) noexcept {
+        static_cast<container_service*>(self)->on_message(m, value);
+      },
+      this, "quire_container_open");
   if (!e.config.survives) return;
-  e.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<container_service*>(self)->on_death(node); }, this, false);
+  e.survival.on_deaths(
+      [](void* self, unsigned node) noexcept { static_cast<container_service*>(self)->on_death(node); }, this, false);
 }
 
 /// The engine has stopped: no thread of a crew is in a linker.
@@ -58,7 +72,8 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
   const auto what = static_cast<order>(m.a);
   const bool has_name = what == order::open || (what >= order::look_up && what <= order::take_away);
   const bool has_number = !has_name && what != order::heads;
-  if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers))) return core_.services.answer(m, QUIRE_INVALID);
+  if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers)))
+    return core_.services.answer(m, QUIRE_INVALID);
   if (!is_for_driver(what)) {
     threads_.start(start_container_order, {m, 0, {}});
     return;
@@ -67,9 +82,11 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
   const auto number = static_cast<std::uint16_t>(m.b);
   switch (what) {
     case order::closed:
-    case order::settled: return on_close(m);
+    case order::settled:
+      return on_close(m);
     case order::lock:
-    case order::test_lock: return on_lock(m, value);
+    case order::test_lock:
+      return on_lock(m, value);
     case order::heads:
       if (m.b != 0) first_heads_ = m.b;
       core_.services.answer(m, {}, first_heads_, names_.last());
@@ -78,11 +95,15 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
       first_heads_ = m.c;
       names_.note(text_of(value), number);
       break;
-    case order::unnoted: names_.unnote(number); break;
+    case order::unnoted:
+      names_.unnote(number);
+      break;
     case order::made:
     case order::failed:
     case order::stays:
-    case order::gone: note_change(what, number); break;
+    case order::gone:
+      note_change(what, number);
+      break;
     case order::written: {
       const std::lock_guard guard(mutex_);
       const auto& l = links_[number];
@@ -101,9 +122,12 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
 void container_service::note_change(order what, std::uint16_t number) noexcept {
   if (core_.config.self.value() != 0) return;
   switch (what) {
-    case order::made: return names_.made(number);
-    case order::failed: return names_.failed(number);
-    case order::stays: return names_.stays(number);
+    case order::made:
+      return names_.made(number);
+    case order::failed:
+      return names_.failed(number);
+    case order::stays:
+      return names_.stays(number);
     default:
       names_.gone(number);
       locks_.drop(number);
@@ -117,27 +141,38 @@ void container_service::on_name(const message& m, std::string_view name) {
   if (!names_held_ && core_.config.self.value() != 0) return on_name_after_node_0(m, name);
   const auto got = names_held_ && !looks ? name_table::answer{outcome::wait, 0} : do_name(m, name);
   switch (got.what) {
-    case outcome::found: return core_.services.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
-    case outcome::make: return core_.services.answer(m, {}, got.number | makes, first_heads_);
-    case outcome::none: return core_.services.answer(m, QUIRE_NOT_FOUND);
-    case outcome::exists: return core_.services.answer(m, QUIRE_EXISTS);
-    case outcome::busy: return core_.services.answer(m, QUIRE_BUSY);
-    case outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
-    case outcome::wait: keep_waiting(m, name);
+    case outcome::found:
+      return core_.services.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
+    case outcome::make:
+      return core_.services.answer(m, {}, got.number | makes, first_heads_);
+    case outcome::none:
+      return core_.services.answer(m, QUIRE_NOT_FOUND);
+    case outcome::exists:
+      return core_.services.answer(m, QUIRE_EXISTS);
+    case outcome::busy:
+      return core_.services.answer(m, QUIRE_BUSY);
+    case outcome::full:
+      return core_.services.answer(m, QUIRE_LIMIT);
+    case outcome::wait:
+      keep_waiting(m, name);
   }
 }
 
 name_table::answer container_service::do_name(const message& m, std::string_view name) {
   const unsigned by = m.from.value();
   switch (static_cast<order>(m.a)) {
-    case order::open: return names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by);
-    case order::look_up: return names_.look_up(name);
-    case order::unlink: return names_.unlink(name, by);
+    case order::open:
+      return names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by);
+    case order::look_up:
+      return names_.look_up(name);
+    case order::unlink:
+      return names_.unlink(name, by);
     case order::rename: {
       const std::size_t end = std::min(name.find('\0'), name.size() - 1);
       return names_.rename(name.substr(0, end), name.substr(end + 1), m.b != 0, by);
     }
-    default: return names_.take_away(name, by);
+    default:
+      return names_.take_away(name, by);
   }
 }
 
@@ -195,7 +230,8 @@ base::status container_service::ask_first(order what, std::uint64_t b, std::stri
     m.a = static_cast<std::uint64_t>(what);
     m.b = b;
     const auto to = node_id{static_cast<std::uint16_t>(leader)};
-    const auto why = core_.services.ask(to, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+    const auto why = core_.services.ask(to, static_cast<std::uint32_t>(service::container), m,
+                                        std::as_bytes(std::span(name.data(), name.size())));
     if (why != QUIRE_LOST || m.a == for_good || leader + 1 == core_.config.nodes) return why;
     (void)leader_.compare_exchange_strong(leader, leader + 1);
   }
@@ -214,7 +250,8 @@ void container_service::tell_others(order what, std::uint16_t number, std::strin
     m.b = number;
     m.c = heads_.load(std::memory_order_acquire);
     const auto to = node_id{static_cast<std::uint16_t>(node)};
-    (void)core_.services.ask(to, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+    (void)core_.services.ask(to, static_cast<std::uint32_t>(service::container), m,
+                             std::as_bytes(std::span(name.data(), name.size())));
   }
 }
 
@@ -244,7 +281,10 @@ bool container_service::read_head(std::uint16_t number, container_head& into) co
 base::status container_service::claim_head(std::uint16_t number) const noexcept {
   if (!core_.config.survives) return {};
   const auto why = core_.faults.fault(reinterpret_cast<std::uint64_t>(head_of(number)), true, base::now_ns());
-  return why.ok() ? why : base::status(explain(QUIRE_LOST, "quire_container_open(): node 0, which has what nodes know of containers in common, is lost"));
+  return why.ok() ? why
+                  : base::status(explain(
+                        QUIRE_LOST,
+                        "quire_container_open(): node 0, which has what nodes know of containers in common, is lost"));
 }
 
 void container_service::spread_head(std::uint16_t number) noexcept {
@@ -258,14 +298,16 @@ container_service::opening_ptr container_service::find(const char* call, quire_c
     return nullptr;
   }
   if (node != core_.config.self.value() + 1u) {
-    why = explain(QUIRE_NOT_FOUND, "%s(): the handle 0x%lx is none of this node; a container is opened on each node that uses it", call,
+    why = explain(QUIRE_NOT_FOUND,
+                  "%s(): the handle 0x%lx is none of this node; a container is opened on each node that uses it", call,
                   static_cast<unsigned long>(c.id));
     return nullptr;
   }
   const std::lock_guard guard(mutex_);
   const auto found = openings_.find(c.id);
   if (found != openings_.end()) return found->second;
-  why = explain(QUIRE_NOT_FOUND, "%s(): the container of the handle 0x%lx was closed, or never opened", call, static_cast<unsigned long>(c.id));
+  why = explain(QUIRE_NOT_FOUND, "%s(): the container of the handle 0x%lx was closed, or never opened", call,
+                static_cast<unsigned long>(c.id));
   return nullptr;
 }
 
@@ -302,16 +344,26 @@ base::status container_service::open(const char* name, const quire_container_opt
   if (const auto why = container::check_options(given, static_cast<int>(core_.config.nodes)); !why.ok()) return why;
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
-  const std::uint64_t flags = ((given.flags & QUIRE_CONTAINER_CREATE) != 0 ? creates : 0) | ((given.flags & QUIRE_CONTAINER_EXCLUSIVE) != 0 ? excludes : 0);
+  const std::uint64_t flags = ((given.flags & QUIRE_CONTAINER_CREATE) != 0 ? creates : 0) |
+                              ((given.flags & QUIRE_CONTAINER_EXCLUSIVE) != 0 ? excludes : 0);
   const auto why = ask_first(order::open, flags, text, m);
   switch (why.code()) {
-    case QUIRE_OK: break;
-    case QUIRE_NOT_FOUND: return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call, text.c_str());
-    case QUIRE_EXISTS: return explain(QUIRE_EXISTS, "%s(): there is a container '%s'", call, text.c_str());
+    case QUIRE_OK:
+      break;
+    case QUIRE_NOT_FOUND:
+      return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call,
+                     text.c_str());
+    case QUIRE_EXISTS:
+      return explain(QUIRE_EXISTS, "%s(): there is a container '%s'", call, text.c_str());
     case QUIRE_LOST:
-      return explain(QUIRE_LOST, "%s(): there is no container '%s', and none can be made: node 0, which numbers regions, is lost", call, text.c_str());
-    case QUIRE_LIMIT: return explain(QUIRE_LIMIT, "%s(): a job has at most %u containers at a time", call, unsigned{container::most_containers});
-    default: return why;
+      return explain(QUIRE_LOST,
+                     "%s(): there is no container '%s', and none can be made: node 0, which numbers regions, is lost",
+                     call, text.c_str());
+    case QUIRE_LIMIT:
+      return explain(QUIRE_LIMIT, "%s(): a job has at most %u containers at a time", call,
+                     unsigned{container::most_containers});
+    default:
+      return why;
   }
   const auto number = static_cast<std::uint16_t>(m.a);
   if (m.b != 0) heads_.store(m.b, std::memory_order_release);
@@ -325,22 +377,28 @@ base::status container_service::open(const char* name, const quire_container_opt
   tell_first(done.ok() ? order::made : order::failed, number);
   if (!done.ok()) return explain(done.code(), "%s", said.c_str());
   container_head head;
-  if (!read_head(number, head)) return explain(QUIRE_LOST, "%s(): what nodes know of container '%s' in common is lost", call, text.c_str());
+  if (!read_head(number, head))
+    return explain(QUIRE_LOST, "%s(): what nodes know of container '%s' in common is lost", call, text.c_str());
   made = add(number, (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0, head);
   return {};
 }
 
-base::status container_service::open_there(std::uint16_t number, const quire_container_options& given, quire_container& made) {
+base::status container_service::open_there(std::uint16_t number, const quire_container_options& given,
+                                           quire_container& made) {
   const bool writes = (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0;
   container_head head;
   if (!read_head(number, head) || head.there == 0) {
     finish_opening(order::closed, number);
-    return explain(QUIRE_LOST, "quire_container_open(): the node that made or removed the container is lost, and so is what nodes know of it in common");
+    return explain(QUIRE_LOST,
+                   "quire_container_open(): the node that made or removed the container is lost, and so is what nodes "
+                   "know of it in common");
   }
   if (writes && head.read_only != 0) {
     const std::string name = head.name;
     finish_opening(order::closed, number);
-    return explain(QUIRE_INVALID, "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY", name.c_str());
+    return explain(QUIRE_INVALID,
+                   "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY",
+                   name.c_str());
   }
   made = add(number, writes, head);
   if ((given.flags & QUIRE_CONTAINER_TRUNCATE) == 0) return {};
@@ -348,8 +406,8 @@ base::status container_service::open_there(std::uint16_t number, const quire_con
     const std::uint64_t capacity = head.capacity;
     (void)close(made).ok();
     made = {};
-    return explain(QUIRE_BEYOND, "quire_container_open(): bytes is %lu, beyond the container's capacity of %lu", static_cast<unsigned long>(given.bytes),
-                   static_cast<unsigned long>(capacity));
+    return explain(QUIRE_BEYOND, "quire_container_open(): bytes is %lu, beyond the container's capacity of %lu",
+                   static_cast<unsigned long>(given.bytes), static_cast<unsigned long>(capacity));
   }
   auto why = truncate(made, 0);
   if (why.ok() && given.bytes != 0) why = truncate(made, given.bytes);
@@ -383,7 +441,8 @@ void container_service::end() {
   }
   for (const auto& o : all) {
     if (!o->writes || keep("quire_end", *o, 0, 0).ok()) continue;
-    base::log(base::log_level::error, "container '%s': what was written last could not be kept: %s", o->head->name, base::detail());
+    base::log(base::log_level::error, "container '%s': what was written last could not be kept: %s", o->head->name,
+              base::detail());
   }
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of one, its head, lies in shared memory: a
-// unit of a region of the library's own, with sequential consistency, which the first container makes. So how long a container is costs no message. Nodes that
-// do the I/O of one have its linker open (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
-// does not wait for a disk. Bodies of the API: container_service.cpp (opening, the end), container_names.cpp (other names, and none), container_locks.cpp,
-// container_make.cpp (making, removing, orders), container_content.cpp.
+// Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of
+// one, its head, lies in shared memory: a unit of a region of the library's own, with sequential consistency, which the
+// first container makes. So how long a container is costs no message. Nodes that do the I/O of one have its linker open
+// (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
+// does not wait for a disk. Bodies of the API: container_service.cpp (opening, the end), container_names.cpp (other
+// names, and none), container_locks.cpp, container_make.cpp (making, removing, orders), container_content.cpp.
 //
-// Where the job goes on when nodes are lost, containers are read-only, and heads change no more once they are made. Then the maker sends the head to all
-// nodes, and has them note the name: whichever node is lost, all others know of the container. Each opening has a copy of the head, and who looks at heads
-// asks for them first (read_head()), so that no thread of the library gets a signal for one whose maker has been lost. The first node alive answers for
-// node 0 when that is lost; nothing is made or removed from then on, as regions are not. Names never change there.
+// Where the job goes on when nodes are lost, containers are read-only, and heads change no more once they are made.
+// Then the maker sends the head to all nodes, and has them note the name: whichever node is lost, all others know of
+// the container. Each opening has a copy of the head, and who looks at heads asks for them first (read_head()), so that
+// no thread of the library gets a signal for one whose maker has been lost. The first node alive answers for node 0
+// when that is lost; nothing is made or removed from then on, as regions are not. Names never change there.
 #pragma once
 
 #include <quire/container.h>
@@ -34,26 +36,28 @@
 
 namespace quire::api {
 
-/// Of a container, for all nodes. Who makes it writes it, before others know the number; afterwards `bytes`, `announced` and `owed` alone change, under the
-/// mutex.
+/// Of a container, for all nodes. Who makes it writes it, before others know the number; afterwards `bytes`,
+/// `announced` and `owed` alone change, under the mutex.
 struct container_head {
   std::uint64_t bytes;      ///< plain loads, from any node
   std::uint64_t announced;  ///< the nodes that do I/O know this end
-  std::uint64_t there;      ///< 0: it is being made, or is none. Else nothing below changes but the name, and that only where this is `unnamed`
+  std::uint64_t there;      ///< 0: it is being made, or is none. Else nothing below changes but the name, and that only
+                            ///< where this is `unnamed`
   std::uint64_t mutex;      ///< for growing, appending, truncating; kept for the next container of the number
   std::uint64_t region, base, capacity, unit_bytes;
   std::uint64_t linked_bytes;  ///< as the linker has said
   std::uint32_t read_only, atomic;
-  std::uint32_t linked;          ///< it has a linker, not "memory"
-  std::uint32_t can, grain;      ///< of the linker
-  std::uint32_t all, home;       ///< all nodes do the I/O, in turn; else `home` does
-  std::uint32_t spare, unused;   ///< not 0: all nodes have it open, for when `home` is lost
-  std::uint64_t owed;            ///< not 0: it is shorter, and the linker's content is not yet
+  std::uint32_t linked;         ///< it has a linker, not "memory"
+  std::uint32_t can, grain;     ///< of the linker
+  std::uint32_t all, home;      ///< all nodes do the I/O, in turn; else `home` does
+  std::uint32_t spare, unused;  ///< not 0: all nodes have it open, for when `home` is lost
+  std::uint64_t owed;           ///< not 0: it is shorter, and the linker's content is not yet
   char name[container::longest_name + 1];
   char linker[container::longest_linker + 1];
   char what[container::longest_what + 1];
 };
-/// Of container_head::there. `unnamed`: it has lost its name, and goes when nobody has it open any more; or another name is being written.
+/// Of container_head::there. `unnamed`: it has lost its name, and goes when nobody has it open any more; or another
+/// name is being written.
 inline constexpr std::uint64_t none = 0, named = 1, unnamed = 2;
 inline constexpr std::uint64_t head_bytes = 4096;
 static_assert(sizeof(container_head) <= head_bytes);
@@ -73,8 +77,10 @@ class container_service {
   [[nodiscard]] base::status map(quire_container c, void** address, std::uint64_t* capacity);
   [[nodiscard]] base::status bytes(quire_container c, std::uint64_t& bytes);
   [[nodiscard]] base::status truncate(quire_container c, std::uint64_t bytes);
-  [[nodiscard]] base::status read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes, std::size_t& done);
-  [[nodiscard]] base::status write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes, std::size_t& done);
+  [[nodiscard]] base::status read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes,
+                                  std::size_t& done);
+  [[nodiscard]] base::status write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes,
+                                   std::size_t& done);
   [[nodiscard]] base::status append(quire_container c, const void* buffer, std::size_t bytes, std::uint64_t& at);
   [[nodiscard]] base::status sync(quire_container c, std::uint64_t at, std::uint64_t bytes);
   [[nodiscard]] base::status drop(quire_container c, std::uint64_t at, std::uint64_t bytes);
@@ -89,8 +95,9 @@ class container_service {
   [[nodiscard]] base::status facts_of(quire_container c, facts& into);
   /// The name goes at once, on all nodes; the container, when nobody has it open any more. QUIRE_NOT_FOUND.
   [[nodiscard]] base::status unlink(const std::string& name);
-  /// The container has another name from here on, on all nodes, and stays open where it is; one that had the name goes as by unlink(), and at no time is there
-  /// none. QUIRE_NOT_FOUND; QUIRE_EXISTS: `exclusive`, and there is one. As unlink(), QUIRE_UNSUPPORTED where the job goes on without nodes that are lost.
+  /// The container has another name from here on, on all nodes, and stays open where it is; one that had the name goes
+  /// as by unlink(), and at no time is there none. QUIRE_NOT_FOUND; QUIRE_EXISTS: `exclusive`, and there is one. As
+  /// unlink(), QUIRE_UNSUPPORTED where the job goes on without nodes that are lost.
   [[nodiscard]] base::status rename(const std::string& from, const std::string& to, bool exclusive);
   /// The owner's node is this one. QUIRE_BUSY: another owner's lock is in the way; QUIRE_LIMIT: there are too many.
   [[nodiscard]] base::status lock(quire_container c, container::range_lock wanted);
@@ -109,32 +116,36 @@ class container_service {
   /// Node 0: from here to let_names_go() no container comes or goes, and none is opened.
   void hold_names();
   void let_names_go();
-  /// All containers that there are, while names are held. Read-only ones: only on node 0 with what their linkers say of them.
+  /// All containers that there are, while names are held. Read-only ones: only on node 0 with what their linkers say of
+  /// them.
   [[nodiscard]] checkpoint::outcome describe(checkpoint::manifest& m);
-  /// While content is held: what the linkers have of containers that are saved page by page, as far as this node does their I/O.
+  /// While content is held: what the linkers have of containers that are saved page by page, as far as this node does
+  /// their I/O.
   [[nodiscard]] std::vector<core::kept_run> kept_by_linkers(const checkpoint::manifest& m);
   /// While content is held: files that several nodes write have what this node has flushed, for all of them.
   [[nodiscard]] checkpoint::outcome sync_files(const checkpoint::manifest& m);
   /// Then, copies the files of containers whose home this node is.
   [[nodiscard]] checkpoint::outcome copy_files(const std::string& directory, checkpoint::manifest& m);
-  /// Whether what `m` says can be had on this node: linkers, files that must not have changed, copies that must be whole.
+  /// Whether what `m` says can be had on this node: linkers, files that must not have changed, copies that must be
+  /// whole.
   [[nodiscard]] checkpoint::outcome check_saved(const std::string& directory, const checkpoint::manifest& m);
-  /// Files get the content that they had, and linkers are opened. Sets in `m` which nodes do the I/O from now on, and where regions have their homes.
-  /// All nodes call; statuses as of agree(), which has told them.
+  /// Files get the content that they had, and linkers are opened. Sets in `m` which nodes do the I/O from now on, and
+  /// where regions have their homes. All nodes call; statuses as of agree(), which has told them.
   [[nodiscard]] quire_status link_saved(const std::string& directory, checkpoint::manifest& m);
-  /// The same, when memory has the content of other regions: names are known again, and linkers get what was saved of memory.
+  /// The same, when memory has the content of other regions: names are known again, and linkers get what was saved of
+  /// memory.
   [[nodiscard]] quire_status load(const checkpoint::opened& from, const checkpoint::manifest& m);
 
  private:
   enum class order : std::uint64_t {
     // To node 0, and done by its driver.
-    open,       ///< b: create, exclusive; the name. Answered with the number, whether to make it, and the region of heads
-    heads,      ///< b: the region of heads, which the sender has made, or 0. Answered with the region, and the last number
-    made,       ///< b: number; so are the next
+    open,   ///< b: create, exclusive; the name. Answered with the number, whether to make it, and the region of heads
+    heads,  ///< b: the region of heads, which the sender has made, or 0. Answered with the region, and the last number
+    made,   ///< b: number; so are the next
     failed,
-    closed,     ///< answered with the number, if it goes now, for who asks to remove it; else 0. So is the next
-    settled,    ///< of one that was unlinked or renamed
-    look_up,    ///< the name. Answered with the number, and the region of heads; so are the next
+    closed,   ///< answered with the number, if it goes now, for who asks to remove it; else 0. So is the next
+    settled,  ///< of one that was unlinked or renamed
+    look_up,  ///< the name. Answered with the number, and the region of heads; so are the next
     unlink,
     rename,     ///< b: exclusive; both names, with a zero between. Answered with both numbers, and the region of heads
     take_away,  ///< the name. Answered with the number
@@ -143,20 +154,21 @@ class container_service {
     lock,       ///< b: number; a range_lock
     test_lock,  ///< the same. Answered with first byte and, in the highest bit, whether it is exclusive; last byte
     // To any other node, and done by its driver: survivors.
-    noted,      ///< b: number, c: the region of heads; the name. There is such a container
-    unnoted,    ///< b: number
+    noted,    ///< b: number, c: the region of heads; the name. There is such a container
+    unnoted,  ///< b: number
     // To a node that does I/O, and done by its driver.
-    written,    ///< b: number. Answered with the end of what its linker may have
-    note_end,   ///< b: number, c: bytes
+    written,   ///< b: number. Answered with the end of what its linker may have
+    note_end,  ///< b: number, c: bytes
     // The same, by a thread.
-    attach,     ///< b: number, c: flags of quire_linker::open(). Answered with the bytes that there are, or an errno
-    identify,   ///< b: number. Answered with the identity
-    offer,      ///< b: number: the head says which part is this node's
-    set_end,    ///< b: number, c: bytes
-    tell_end,   ///< the same
-    detach,     ///< b: number
-    examine,    ///< b: number: of one that is read-only. Answered with how long the content is, and when it changed last (0: unknown)
-    erase,      ///< b: number: the content goes
+    attach,    ///< b: number, c: flags of quire_linker::open(). Answered with the bytes that there are, or an errno
+    identify,  ///< b: number. Answered with the identity
+    offer,     ///< b: number: the head says which part is this node's
+    set_end,   ///< b: number, c: bytes
+    tell_end,  ///< the same
+    detach,    ///< b: number
+    examine,   ///< b: number: of one that is read-only. Answered with how long the content is, and when it changed last
+               ///< (0: unknown)
+    erase,     ///< b: number: the content goes
   };
   /// Why a thread could not carry one out, beside the errno.
   static constexpr std::uint64_t no_linker = 1;
@@ -166,8 +178,8 @@ class container_service {
     container_head* head = nullptr;
     std::unique_ptr<container_head> own_head{};  ///< where the job survives: it is that one
     std::uint64_t base = 0, capacity = 0;
-    /// Of the container on this node, where calls pin what they use: a pin is the node's, and keeps out none of its threads. Of all locks that a call takes
-    /// the last. Else null.
+    /// Of the container on this node, where calls pin what they use: a pin is the node's, and keeps out none of its
+    /// threads. Of all locks that a call takes the last. Else null.
     std::shared_ptr<std::mutex> pins{};
   };
   using opening_ptr = std::shared_ptr<opening>;
@@ -206,14 +218,17 @@ class container_service {
   /// All nodes have the head as it is.
   void spread_head(std::uint16_t number) noexcept;
   void tell_others(order what, std::uint16_t number, std::string_view name) noexcept;
-  [[nodiscard]] bool is_lost(const answer& got) const noexcept { return core_.config.survives && got.why == QUIRE_LOST; }
+  [[nodiscard]] bool is_lost(const answer& got) const noexcept {
+    return core_.config.survives && got.why == QUIRE_LOST;
+  }
   /// f(number, head) for each container that is there, until it gives true.
   template <class F>
   [[nodiscard]] base::status for_each_head(F&& f);
   [[nodiscard]] opening_ptr find(const char* call, quire_container c, base::status& why);
   /// `head` is a copy.
   [[nodiscard]] quire_container add(std::uint16_t number, bool writes, const container_head& head);
-  [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given, quire_container& made);
+  [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given,
+                                        quire_container& made);
 
   // container_names.cpp
   void finish_opening(order what, std::uint16_t number);
@@ -249,8 +264,10 @@ class container_service {
   [[nodiscard]] bool is_home_of(const checkpoint::container_row& row) const noexcept;
   [[nodiscard]] checkpoint::outcome check_one(const std::string& directory, const checkpoint::container_row& row);
   [[nodiscard]] quire_status share_out_saved(checkpoint::manifest& m);
-  [[nodiscard]] checkpoint::outcome link_one(const checkpoint::container_row& row, const checkpoint::manifest& m, bool creates);
-  [[nodiscard]] checkpoint::outcome refill(const checkpoint::opened& from, const checkpoint::container_row& row, const checkpoint::region_row& region);
+  [[nodiscard]] checkpoint::outcome link_one(const checkpoint::container_row& row, const checkpoint::manifest& m,
+                                             bool creates);
+  [[nodiscard]] checkpoint::outcome refill(const checkpoint::opened& from, const checkpoint::container_row& row,
+                                           const checkpoint::region_row& region);
 
   // container_content.cpp
   class locked;
@@ -259,12 +276,13 @@ class container_service {
   [[nodiscard]] base::status grow(const char* call, const opening& o, std::uint64_t bytes);
   [[nodiscard]] answer cut_linker(const opening& o);
   [[nodiscard]] base::status tell_linker(const char* call, const opening& o, std::uint64_t bytes);
-  [[nodiscard]] base::status write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from, std::size_t bytes, std::size_t& done);
+  [[nodiscard]] base::status write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from,
+                                          std::size_t bytes, std::size_t& done);
   [[nodiscard]] base::status can_grow(const char* call, const opening& o, std::uint64_t bytes) const;
-  [[nodiscard]] base::status copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
-                                  std::size_t& done);
-  [[nodiscard]] base::status copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
-                                          std::size_t& done);
+  [[nodiscard]] base::status copy(const char* call, const opening& o, std::uint64_t at, std::byte* out,
+                                  const std::byte* in, std::size_t bytes, std::size_t& done);
+  [[nodiscard]] base::status copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out,
+                                          const std::byte* in, std::size_t bytes, std::size_t& done);
   [[nodiscard]] base::status cut_beyond_end(const char* call, const opening& o);
   [[nodiscard]] base::status shrink(const char* call, const opening& o, std::uint64_t bytes);
   [[nodiscard]] base::status keep(const char* call, const opening& o, std::uint64_t at, std::uint64_t bytes);
@@ -275,16 +293,16 @@ class container_service {
   thread_service& threads_;
   container::linker_table linkers_{};
   std::atomic<std::uint64_t> heads_{0};  ///< the region of heads, once this node knows it
-  std::mutex mutex_{};                   ///< for the next four; nobody touches shared memory under it, nor calls a linker
+  std::mutex mutex_{};  ///< for the next four; nobody touches shared memory under it, nor calls a linker
   std::map<std::uint64_t, opening_ptr> openings_{};
   std::uint64_t next_ = 1;
   std::array<std::shared_ptr<container::link>, container::most_containers + 1> links_{};
   std::map<std::uint16_t, std::weak_ptr<std::mutex>> pins_{};  ///< opening::pins
-  std::atomic<unsigned> leader_{0};  ///< who answers for names
+  std::atomic<unsigned> leader_{0};                            ///< who answers for names
   // On node 0, driver's thread:
   container::name_table names_{};
   container::lock_table locks_{};
-  std::uint64_t first_heads_ = 0;  ///< others have it from who makes a container, where the job survives
+  std::uint64_t first_heads_ = 0;          ///< others have it from who makes a container, where the job survives
   base::fault_vector<waiting> waiting_{};  ///< as they came
   bool names_held_ = false;                ///< by a checkpoint
 };

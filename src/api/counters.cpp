@@ -36,8 +36,9 @@ base::fault_vector<waited_region> waited_regions(const runtime& r) noexcept {
   r.core->regions.for_each([&](const core::region_slot& slot) {
     const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
     if (now(slot.waited.faults) == 0) return;
-    all.push_back({slot.about.id, slot.about.base, slot.about.bytes, slot.layout.most_bytes(), slot.consistency() == QUIRE_RELEASE,
-                   now(slot.waited.faults), now(slot.waited.writes), now(slot.waited.ns)});
+    all.push_back({slot.about.id, slot.about.base, slot.about.bytes, slot.layout.most_bytes(),
+                   slot.consistency() == QUIRE_RELEASE, now(slot.waited.faults), now(slot.waited.writes),
+                   now(slot.waited.ns)});
   });
   return all;
 }
@@ -46,9 +47,12 @@ void add_regions(std::string& json, const base::fault_vector<waited_region>& all
   json += ",\"regions\":[";
   bool first = true;
   for (const waited_region& one : all) {
-    append(json, "%s{\"region\":%lu,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu",
-           first ? "" : ",", static_cast<unsigned long>(one.id), static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.bytes),
-           static_cast<unsigned long>(one.unit_bytes), one.release ? "true" : "false", static_cast<unsigned long>(one.faults),
+    append(json,
+           "%s{\"region\":%lu,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,"
+           "\"writes\":%lu,\"ns\":%lu",
+           first ? "" : ",", static_cast<unsigned long>(one.id), static_cast<unsigned long>(one.address),
+           static_cast<unsigned long>(one.bytes), static_cast<unsigned long>(one.unit_bytes),
+           one.release ? "true" : "false", static_cast<unsigned long>(one.faults),
            static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns));
     append_static_place(json, one.address);
     json += '}';
@@ -86,9 +90,12 @@ void add_units(std::string& json, const std::vector<waited_unit>& all) {
   for (const waited_unit& one : all) {
     if (one.bytes == 0) continue;
     const auto known = sites::of(one.address, one.bytes);
-    append(json, "%s{\"region\":%u,\"address\":%lu,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu,\"blocks\":%lu,\"block_bytes\":%lu,\"calls\":[",
-           first ? "" : ",", unsigned{one.waits.region}, static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.waits.faults),
-           static_cast<unsigned long>(one.waits.writes), static_cast<unsigned long>(one.waits.ns), static_cast<unsigned long>(known.blocks),
+    append(json,
+           "%s{\"region\":%u,\"address\":%lu,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu,\"blocks\":%lu,\"block_bytes\":%"
+           "lu,\"calls\":[",
+           first ? "" : ",", unsigned{one.waits.region}, static_cast<unsigned long>(one.address),
+           static_cast<unsigned long>(one.waits.faults), static_cast<unsigned long>(one.waits.writes),
+           static_cast<unsigned long>(one.waits.ns), static_cast<unsigned long>(known.blocks),
            static_cast<unsigned long>(known.bytes));
     for (std::size_t i = 0; i < known.calls.size(); ++i) {
       if (i != 0) json += ',';
@@ -142,7 +149,8 @@ quire_status read_all(quire_counters* all) {
 
 quire_status quire_counters_read(quire_counters* counters) {
   QUIRE_STARTED();
-  if (counters == nullptr) return quire::base::explain(QUIRE_INVALID, "quire_counters_read(): the place for the counters is NULL");
+  if (counters == nullptr)
+    return quire::base::explain(QUIRE_INVALID, "quire_counters_read(): the place for the counters is NULL");
   if (!quire::api::has_known_size(counters, "quire_counters_read", "quire_counters")) return QUIRE_INVALID;
   quire_counters all{};
   if (const auto why = read_all(&all); why != QUIRE_OK) return why;

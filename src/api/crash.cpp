@@ -61,18 +61,21 @@ void tell_pages(const std::string& directory) {
   struct pages_op : core::op {
     using op::op;
     std::vector<split::memory_run> runs;
-  } o([](core::core& e, core::op& self) noexcept {
-    static_cast<pages_op&>(self).runs = valid_pages(e);
-    self.complete();
-  }, core::op::type::call);
+  } o(
+      [](core::core& e, core::op& self) noexcept {
+        static_cast<pages_op&>(self).runs = valid_pages(e);
+        self.complete();
+      },
+      core::op::type::call);
   if (!r->core->run(o, 1000)) return;
   std::uint64_t bytes = 0;
   for (const auto& run : o.runs) bytes += run.bytes;
-  const std::string path = directory + "/quire." + std::to_string(r->job->node()) + "." + std::to_string(::getpid()) + ".core";
+  const std::string path =
+      directory + "/quire." + std::to_string(r->job->node()) + "." + std::to_string(::getpid()) + ".core";
   const int error = split::write_core_file(path, o.runs);
   if (error != 0) {
-    base::log(base::log_level::error, "cannot write the shared pages of the crashed application to %s: %s", path.c_str(),
-              std::strerror(error));
+    base::log(base::log_level::error, "cannot write the shared pages of the crashed application to %s: %s",
+              path.c_str(), std::strerror(error));
   } else {
     base::log(base::log_level::error, "the application of this node has crashed; %lu KiB of shared pages are in %s",
               static_cast<unsigned long>(bytes >> 10), path.c_str());

@@ -33,11 +33,14 @@ constexpr std::uint64_t exit_ns = 8000 * ms;     ///< for the node that ends the
 void flush_streams() noexcept {
   static std::atomic<bool> flushed{false};
   pthread_t thread;
-  if (::pthread_create(&thread, nullptr, [](void*) -> void* {
-        (void)std::fflush(nullptr);
-        flushed.store(true);
-        return nullptr;
-      }, nullptr) != 0) {
+  if (::pthread_create(
+          &thread, nullptr,
+          [](void*) -> void* {
+            (void)std::fflush(nullptr);
+            flushed.store(true);
+            return nullptr;
+          },
+          nullptr) != 0) {
     return;
   }
   ::pthread_detach(thread);
@@ -63,24 +66,30 @@ quire_status end_others(int status) {
 /// In the application's process, as thread_service::start() has it.
 int start_leaving(const std::byte*) {
   pthread_t thread;
-  const int error = ::pthread_create(&thread, nullptr, [](void*) -> void* {
-    flush_streams();
-    (void)leave_job();
-    ::_exit(0);
-  }, nullptr);
+  const int error = ::pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        flush_streams();
+        (void)leave_job();
+        ::_exit(0);
+      },
+      nullptr);
   if (error == 0) ::pthread_detach(thread);
   return error;
 }
 
 }  // namespace
 
-exit_service::exit_service(core::core& e, thread_service& threads) : core_(e), threads_(threads), ended_(e.config.nodes), tellers_(e.config.nodes) {
-  e.services.set(static_cast<std::uint32_t>(service::exit), [](void* self, core::core&, const message& m, auto) noexcept {
-    static_cast<exit_service*>(self)->on_told(m);
-  }, this, "quire_exit");
-  e.services.set(static_cast<std::uint32_t>(service::exit_answer), [](void* self, core::core&, const message& m, auto) noexcept {
-    static_cast<exit_service*>(self)->ends(m.from);
-  }, this, "quire_exit");
+exit_service::exit_service(core::core& e, thread_service& threads)
+    : core_(e), threads_(threads), ended_(e.config.nodes), tellers_(e.config.nodes) {
+  e.services.set(
+      static_cast<std::uint32_t>(service::exit),
+      [](void* self, core::core&, const message& m, auto) noexcept { static_cast<exit_service*>(self)->on_told(m); },
+      this, "quire_exit");
+  e.services.set(
+      static_cast<std::uint32_t>(service::exit_answer),
+      [](void* self, core::core&, const message& m, auto) noexcept { static_cast<exit_service*>(self)->ends(m.from); },
+      this, "quire_exit");
 }
 
 /// Driver's thread.
@@ -88,10 +97,12 @@ void exit_service::ends(node_id node) noexcept {
   if (std::exchange(ended_[node.value()], std::uint8_t{1}) == 0) answers_.fetch_add(1);
 }
 
-/// Driver's thread. Nodes that end the job at once all do so with their own status, and wait for no answers of each other.
+/// Driver's thread. Nodes that end the job at once all do so with their own status, and wait for no answers of each
+/// other.
 void exit_service::on_told(const message& m) noexcept {
   ends(m.from);
-  if (exits_.load()) return core_.services.notify(m.from, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+  if (exits_.load())
+    return core_.services.notify(m.from, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
   tellers_[m.from.value()] = 1;
   if (told_.exchange(true)) return;
   core_.ending.store(true);
@@ -103,7 +114,9 @@ void exit_service::answer() noexcept {
   if (!told_.load()) return;
   core_.as_driver([&] {
     for (std::size_t node = 0; node < tellers_.size(); ++node) {
-      if (tellers_[node] != 0) core_.services.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+      if (tellers_[node] != 0)
+        core_.services.notify(node_id{static_cast<std::uint16_t>(node)},
+                              static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
     }
   });
   bool pending = true;
@@ -123,10 +136,12 @@ bool exit_service::end_others(int status) noexcept {
     for (unsigned node = 0; node < nodes; ++node) {
       if (node == self || core_.survival.members().is_dead(node_id{static_cast<std::uint16_t>(node)})) continue;
       ++alive;
-      core_.services.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit), 0, 0, 0, {});
+      core_.services.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit), 0, 0,
+                            0, {});
     }
   });
-  for (const std::uint64_t until = core_.now() + answers_ns; answers_.load() < alive && core_.now() < until;) core_.host.pause(ms / 5);
+  for (const std::uint64_t until = core_.now() + answers_ns; answers_.load() < alive && core_.now() < until;)
+    core_.host.pause(ms / 5);
   return true;
 }
 

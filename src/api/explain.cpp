@@ -58,24 +58,32 @@ void explain_group(const sync::call& c, const char* call, unsigned makers) noexc
   if (c.object != 0 && explain_handle(call, "the", id, object_kind::group, makers)) return;
   const auto why = sync::mismatch_in(c.values);
   const sync::object_name name(id);
-  const bool member = c.what != operation::group_create && c.what != operation::group_destroy && c.what != operation::group_join;
-  if (c.object == 0 && (c.what == operation::group_join || c.what == operation::group_leave || c.what == operation::group_destroy)) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): the group of the job is there by itself, and has one thread of each node, whichever calls", call);
+  const bool member =
+      c.what != operation::group_create && c.what != operation::group_destroy && c.what != operation::group_join;
+  if (c.object == 0 &&
+      (c.what == operation::group_join || c.what == operation::group_leave || c.what == operation::group_destroy)) {
+    (void)explain_if_unsaid(
+        QUIRE_INVALID,
+        "%s(): the group of the job is there by itself, and has one thread of each node, whichever calls", call);
   } else if (why && (why->what[0] != 0 || why->what[1] != 0)) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): the calls of its threads differ: %s", call, sync::text_of(*why).c_str());
+    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): the calls of its threads differ: %s", call,
+                            sync::text_of(*why).c_str());
   } else if (why && c.combine > QUIRE_PRODUCT) {
     (void)explain_if_unsaid(QUIRE_INVALID, "%s(): %u is no quire_operation", call, c.combine);
   } else if (why && c.what == operation::group_broadcast) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): a thread calls it with a root that the group has not; here it is %lu", call,
-                            static_cast<unsigned long>(c.operand));
+    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): a thread calls it with a root that the group has not; here it is %lu",
+                            call, static_cast<unsigned long>(c.operand));
   } else if (why) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): a thread calls it with arguments that are not valid: %s", call, sync::text_of(*why).c_str());
+    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): a thread calls it with arguments that are not valid: %s", call,
+                            sync::text_of(*why).c_str());
   } else if (c.what == operation::group_join) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): %s has no place %lu on this node, or the calling thread (%u) has one already", call, name.text,
-                            static_cast<unsigned long>(c.operand), c.thread);
+    (void)explain_if_unsaid(QUIRE_INVALID,
+                            "%s(): %s has no place %lu on this node, or the calling thread (%u) has one already", call,
+                            name.text, static_cast<unsigned long>(c.operand), c.thread);
   } else if (member) {
-    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): the calling thread (%u) is no member of %s: it has not called quire_group_join()", call, c.thread,
-                            name.text);
+    (void)explain_if_unsaid(QUIRE_INVALID,
+                            "%s(): the calling thread (%u) is no member of %s: it has not called quire_group_join()",
+                            call, c.thread, name.text);
   }
 }
 
@@ -124,11 +132,12 @@ quire_status explain(const sync::call& c, quire_status why, unsigned nodes, unsi
       return explain_if_unsaid(why, "%s(): the calling thread (%u) does not hold %s", call, c.thread,
                                sync::object_name(c.what == operation::condition_wait ? object_id{c.operand} : id).text);
     case QUIRE_EXISTS:
-      return explain_if_unsaid(why, "%s(): another thread has place %lu of this node in %s", call, static_cast<unsigned long>(c.operand),
-                               sync::object_name(id).text);
+      return explain_if_unsaid(why, "%s(): another thread has place %lu of this node in %s", call,
+                               static_cast<unsigned long>(c.operand), sync::object_name(id).text);
     case QUIRE_LOST:
       if (sync::kind_of(id) == object_kind::group)
-        return explain_if_unsaid(why, "%s(): a node of %s has died, and what it gave, or the rest of an array, with it", call, sync::object_name(id).text);
+        return explain_if_unsaid(why, "%s(): a node of %s has died, and what it gave, or the rest of an array, with it",
+                                 call, sync::object_name(id).text);
       return c.object == 0
                  ? why
                  : explain_if_unsaid(why, "%s(): %s was kept by a node that is dead", call, sync::object_name(id).text);

@@ -9,17 +9,21 @@ namespace quire::api {
 
 failure_service::failure_service(core::core& e) : core_(e) {
   if (!e.config.survives) return;
-  e.survival.on_deaths([](void* self, unsigned node) noexcept {
-    static_cast<failure_service*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
-  }, this, false);
-  e.survival.on_deaths([](void* self, unsigned node) noexcept {
-    auto& s = *static_cast<failure_service*>(self);
-    const unsigned n = s.over_.load(std::memory_order_relaxed);
-    s.order_[n] = static_cast<std::uint8_t>(node);
-    s.over_.store(n + 1, std::memory_order_release);
-    s.bell_.fetch_add(1);
-    os::futex_wake(s.bell_, 1);
-  }, this, true);
+  e.survival.on_deaths(
+      [](void* self, unsigned node) noexcept {
+        static_cast<failure_service*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
+      },
+      this, false);
+  e.survival.on_deaths(
+      [](void* self, unsigned node) noexcept {
+        auto& s = *static_cast<failure_service*>(self);
+        const unsigned n = s.over_.load(std::memory_order_relaxed);
+        s.order_[n] = static_cast<std::uint8_t>(node);
+        s.over_.store(n + 1, std::memory_order_release);
+        s.bell_.fetch_add(1);
+        os::futex_wake(s.bell_, 1);
+      },
+      this, true);
 }
 
 base::status failure_service::set(quire_failure_handler handler, void* context) {
@@ -63,7 +67,8 @@ void failure_service::stop() {
   os::futex_wake(bell_, 1);
   if (!thread_.joinable()) return;
   if (thread_.get_id() == std::this_thread::get_id()) {
-    base::log(base::log_level::error, "quire_end() was called by a handler of quire_on_failure(), which must return before it");
+    base::log(base::log_level::error,
+              "quire_end() was called by a handler of quire_on_failure(), which must return before it");
     thread_.detach();
   } else {
     thread_.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deaths of other nodes as a program hears of them: quire_on_failure(), quire_alive(). The engine tells on its driver's thread,
-// possibly within a fault; the program's handler runs in a thread of its own.
+// Deaths of other nodes as a program hears of them: quire_on_failure(), quire_alive(). The engine tells on its driver's
+// thread, possibly within a fault; the program's handler runs in a thread of its own.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class failure_service {
   core::core& core_;
   std::atomic<std::uint64_t> dead_{0};
   std::array<std::uint8_t, core::survival::most_nodes> order_{};
-  std::atomic<unsigned> over_{0};      ///< how many of `order_` are there
+  std::atomic<unsigned> over_{0};       ///< how many of `order_` are there
   std::atomic<std::uint32_t> bell_{0};  ///< changes when there is something to do
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;  ///< for what follows

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call of the API in a split node (pool 'fork') is made in the engine's process: arguments and results travel by value,
-// also those behind pointers. So does a call of a thread whose stack is shared: it is made on a private one. Memory of the application never does: what must be read or written there is done here.
+// A call of the API in a split node (pool 'fork') is made in the engine's process: arguments and results travel by
+// value, also those behind pointers. So does a call of a thread whose stack is shared: it is made on a private one.
+// Memory of the application never does: what must be read or written there is done here.
 #pragma once
 
 #include <cstring>
@@ -28,8 +29,7 @@ struct carried {
 };
 /// What a pointer leads to, there and back; null stays null.
 template <class T>
-  requires(std::is_object_v<T> && !std::is_const_v<T>)
-struct carried<T*> {
+requires(std::is_object_v<T> && !std::is_const_v<T>) struct carried<T*> {
   bool given;
   T value{};
   explicit carried(T* v) noexcept : given(v != nullptr) {
@@ -85,9 +85,12 @@ struct forwarder<function> {
   static quire_status call_aside(P... p) noexcept {
     static_assert(sizeof(block) <= detect::private_stack::argument_bytes);
     const detect::private_stack aside = detect::private_stack_of_thread();
-    if (aside.arguments == nullptr) return base::explain(QUIRE_NO_MEMORY, "there is no memory for a private stack of this thread, whose own is shared");
+    if (aside.arguments == nullptr)
+      return base::explain(QUIRE_NO_MEMORY,
+                           "there is no memory for a private stack of this thread, whose own is shared");
     auto& b = *new (aside.arguments) block{QUIRE_SYSTEM, {carried<P>(p)...}};
-    detect::call_on(aside.top, [](void* at) { run(static_cast<std::byte*>(at)); }, &b);
+    detect::call_on(
+        aside.top, [](void* at) { run(static_cast<std::byte*>(at)); }, &b);
     std::apply([&](auto&... a) { (a.give_back(p), ...); }, b.arguments);
     return b.result;
   }
@@ -96,15 +99,16 @@ struct forwarder<function> {
 }  // namespace quire::api
 
 /// Opens the body of a call that is made here, by others: returns why there is no runtime, if there is none.
-#define QUIRE_STARTED()                                                       \
-  ::quire::base::clear_detail();                                              \
-  if (::quire::api::elsewhere() == nullptr) {                                 \
-    ::quire::base::status why_not;                                            \
-    if (::quire::api::enter(why_not) == nullptr) return why_not.code();       \
+#define QUIRE_STARTED()                                                 \
+  ::quire::base::clear_detail();                                        \
+  if (::quire::api::elsewhere() == nullptr) {                           \
+    ::quire::base::status why_not;                                      \
+    if (::quire::api::enter(why_not) == nullptr) return why_not.code(); \
   }
 
 /// Opens the body of a function that the engine's process must run, or that runs on a private stack.
-#define QUIRE_FORWARD(function, ...)                                                                                                              \
-  if (auto* const there = ::quire::api::elsewhere()) return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(, ) __VA_ARGS__); \
-  if (::quire::api::on_shared_stack()) [[unlikely]]                                                                                                \
+#define QUIRE_FORWARD(function, ...)                                                    \
+  if (auto* const there = ::quire::api::elsewhere())                                    \
+    return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(, ) __VA_ARGS__); \
+  if (::quire::api::on_shared_stack()) [[unlikely]]                                     \
   return ::quire::api::forwarder<&function>::call_aside(__VA_ARGS__)

@@ -14,7 +14,8 @@ namespace {
 bool contains_code(const dl_phdr_info& info, std::uint64_t address) noexcept {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const auto& p = info.dlpi_phdr[i];
-    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) != 0 && address - (info.dlpi_addr + p.p_vaddr) < p.p_memsz) return true;
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) != 0 && address - (info.dlpi_addr + p.p_vaddr) < p.p_memsz)
+      return true;
   }
   return false;
 }
@@ -27,7 +28,9 @@ std::string_view base_name(const char* path) noexcept {
 /// Calls f(info, name) for each module until it gives true.
 template <class F>
 void for_each_module(F f) {
-  ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t, void* data) { return (*static_cast<F*>(data))(*info, base_name(info->dlpi_name)) ? 1 : 0; }, &f);
+  ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
+                       void* data) { return (*static_cast<F*>(data))(*info, base_name(info->dlpi_name)) ? 1 : 0; },
+                    &f);
 }
 
 /// The module of code in shared memory, whose addresses are the same on all nodes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a function lies, independent of where the modules of a process are loaded: how nodes tell one another of functions. Takes locks of the dynamic
-// linker; not in fault context, not by the driver.
+// Where a function lies, independent of where the modules of a process are loaded: how nodes tell one another of
+// functions. Takes locks of the dynamic linker; not in fault context, not by the driver.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 namespace quire::api {
 
 struct function_place {
-  std::string module;  ///< base name of its file; that of the program is empty, that of code in shared memory is one that no file has
+  std::string module;  ///< base name of its file; that of the program is empty, that of code in shared memory is one
+                       ///< that no file has
   std::uint64_t offset = 0;
 };
 

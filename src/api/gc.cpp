@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t longest_heap_name = gc::longest_name - sizeof("quire.gc:") + 1;
 
-/// The engine's process of a split node could neither see the program's view of memory nor the program what the engine knows.
+/// The engine's process of a split node could neither see the program's view of memory nor the program what the engine
+/// knows.
 bool is_split(const char* call) noexcept {
   if (quire::api::elsewhere() == nullptr) return false;
   (void)explain(QUIRE_UNSUPPORTED, "%s(): garbage-collected heaps do not go with pool 'fork'", call);
@@ -32,7 +33,10 @@ bool is_split(const char* call) noexcept {
 std::string public_name(const char* call, const char* name) {
   const std::size_t length = name == nullptr ? 0 : ::strnlen(name, longest_heap_name + 1);
   if (length != 0 && length <= longest_heap_name) return "quire.gc:" + std::string(name, length);
-  (void)explain(QUIRE_INVALID, "%s(): the name of the heap %s", call, name == nullptr ? "is NULL" : length == 0 ? "is empty" : "has more than 54 characters");
+  (void)explain(QUIRE_INVALID, "%s(): the name of the heap %s", call,
+                name == nullptr ? "is NULL"
+                : length == 0   ? "is empty"
+                                : "has more than 54 characters");
   return {};
 }
 
@@ -53,7 +57,9 @@ struct made_region {
 
 /// Where survivors of a death go on.
 quire_status refuse_survival(const char* call) {
-  return explain(QUIRE_UNSUPPORTED, "%s(): no garbage-collected heaps in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+  return explain(
+      QUIRE_UNSUPPORTED,
+      "%s(): no garbage-collected heaps in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
 }
 
 quire_region_options options_of(quire_consistency consistency, std::size_t unit_bytes) {
@@ -74,10 +80,12 @@ quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, qu
   if (!quire::api::take(options, given, call, "quire_gc_options")) return QUIRE_INVALID;
   if (heap == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the heap is NULL", call);
   if (bytes == 0 || bytes > gc::most_bytes)
-    return explain(QUIRE_INVALID, "%s(): %lu bytes: a heap has 1 byte to 1 TiB", call, static_cast<unsigned long>(bytes));
+    return explain(QUIRE_INVALID, "%s(): %lu bytes: a heap has 1 byte to 1 TiB", call,
+                   static_cast<unsigned long>(bytes));
   const std::uint64_t unit = given.unit_bytes == 0 ? 4096 : given.unit_bytes;
   if (unit < 4096 || unit > 2u << 20 || (unit & (unit - 1)) != 0)
-    return explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call, given.unit_bytes);
+    return explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call,
+                   given.unit_bytes);
   std::string name;
   if (given.name != nullptr && (name = public_name(call, given.name)).empty()) return QUIRE_INVALID;
   if (r->core->config.survives) return refuse_survival(call);
@@ -94,7 +102,8 @@ quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, qu
   }
   if (why == QUIRE_OK && !name.empty()) {
     why = quire_publish(name.c_str(), about.base);
-    if (why == QUIRE_EXISTS) (void)explain(why, "%s(): there is a garbage-collected heap '%s' already", call, given.name);
+    if (why == QUIRE_EXISTS)
+      (void)explain(why, "%s(): there is a garbage-collected heap '%s' already", call, given.name);
   }
   if (why == QUIRE_OK) {
     heap->id = objects.region.id;
@@ -132,14 +141,16 @@ quire_status quire_gc_destroy(quire_gc_heap heap) {
   return quire_region_destroy(directory);
 }
 
-quire_status quire_gc_type(quire_gc_heap heap, const char* name, uint64_t bytes, const uint32_t* offsets, uint32_t count, uint32_t* type) {
+quire_status quire_gc_type(quire_gc_heap heap, const char* name, uint64_t bytes, const uint32_t* offsets,
+                           uint32_t count, uint32_t* type) {
   constexpr const char* call = "quire_gc_type";
   if (is_split(call)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
   if (type == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the number of the type is NULL", call);
-  if (offsets == nullptr && count != 0) return explain(QUIRE_INVALID, "%s(): the offsets of %u references are NULL", call, count);
+  if (offsets == nullptr && count != 0)
+    return explain(QUIRE_INVALID, "%s(): the offsets of %u references are NULL", call, count);
   std::uint32_t number = 0;
   const auto why = r->gc->type_of(*known, name, bytes, {offsets, count}, number);
   if (why.ok()) *type = number;
@@ -154,13 +165,18 @@ quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t lengt
   if (known == nullptr) return QUIRE_NOT_FOUND;
   if (object == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the object is NULL", call);
   if (known->is_transactional() && quire_in_transaction() == 0)
-    return explain(QUIRE_INVALID, "%s(): objects of a transactional heap are made in a transaction (quire_atomically())", call);
+    return explain(QUIRE_INVALID,
+                   "%s(): objects of a transactional heap are made in a transaction (quire_atomically())", call);
   const std::uint64_t bytes = type <= gc::most_types ? known->type_bytes[type].load(std::memory_order_acquire) : 0;
-  if (bytes == 0) return explain(QUIRE_INVALID, "%s(): this node has registered no type %u with the heap (quire_gc_type())", call, type);
+  if (bytes == 0)
+    return explain(QUIRE_INVALID, "%s(): this node has registered no type %u with the heap (quire_gc_type())", call,
+                   type);
   const std::uint64_t granules = gc::granules_of(bytes, length);
   if (granules == 0) {
-    return explain(QUIRE_INVALID, length == 0 ? "%s(): %lu elements: an object has one at least" : "%s(): %lu elements are more than any heap has", call,
-                   static_cast<unsigned long>(length));
+    return explain(QUIRE_INVALID,
+                   length == 0 ? "%s(): %lu elements: an object has one at least"
+                               : "%s(): %lu elements are more than any heap has",
+                   call, static_cast<unsigned long>(length));
   }
   gc::grant given;
   if (const auto why = r->gc->allocate(*known, granules, given); !why.ok()) return why.code();
@@ -178,8 +194,10 @@ quire_status quire_gc_length(const void* object, uint64_t* length) {
   quire_region own{}, before{};
   const auto address = reinterpret_cast<std::uint64_t>(object);
   if (address < gc::header_bytes || address % gc::granule_bytes != 0 || quire_region_of(object, &own) != QUIRE_OK ||
-      quire_region_of(static_cast<const std::byte*>(object) - gc::header_bytes, &before) != QUIRE_OK || own.id != before.id)
-    return explain(QUIRE_BAD_ADDRESS, "quire_gc_length(): no object of a garbage-collected heap begins at 0x%lx", static_cast<unsigned long>(address));
+      quire_region_of(static_cast<const std::byte*>(object) - gc::header_bytes, &before) != QUIRE_OK ||
+      own.id != before.id)
+    return explain(QUIRE_BAD_ADDRESS, "quire_gc_length(): no object of a garbage-collected heap begins at 0x%lx",
+                   static_cast<unsigned long>(address));
   gc::object_header header;
   std::memcpy(&header, static_cast<const std::byte*>(object) - gc::header_bytes, sizeof header);
   *length = header.length();
@@ -208,7 +226,8 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
   if (!together.status().ok()) return together.status().code();
   gc_heap* const known = r->gc->find(call, heap);
   quire_status good = known != nullptr ? QUIRE_OK : QUIRE_NOT_FOUND;
-  if (good == QUIRE_OK && statistics != nullptr && !quire::api::has_known_size(statistics, call, "quire_gc_statistics")) good = QUIRE_INVALID;
+  if (good == QUIRE_OK && statistics != nullptr && !quire::api::has_known_size(statistics, call, "quire_gc_statistics"))
+    good = QUIRE_INVALID;
   quire_gc_statistics result{};
   const auto why = quire::api::collect(*r, known, heap.id, good, result);
   if (why == QUIRE_OK && statistics != nullptr) {
@@ -224,7 +243,8 @@ quire_status quire_gc_note_written(quire_gc_heap heap, const void* address, size
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
-  const std::uint64_t first = reinterpret_cast<std::uint64_t>(address) - known->base, unit_bytes = known->shape.unit_bytes;
+  const std::uint64_t first = reinterpret_cast<std::uint64_t>(address) - known->base,
+                      unit_bytes = known->shape.unit_bytes;
   if (first >= known->shape.bytes || bytes > known->shape.bytes - first)
     return explain(QUIRE_BAD_ADDRESS, "%s(): the %zu bytes from %p on do not lie in the heap", call, bytes, address);
   for (std::uint64_t at = first, end = first + bytes, next = at; at < end; at = next) {

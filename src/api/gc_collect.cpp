@@ -4,18 +4,21 @@
 //   agree     the same heap on all nodes; descriptors of types are read
 //   hold      as for a checkpoint: each unit has one node that keeps it
 //   kept      nodes tell each other what they keep of other slices, so that references go to the right node at once
-//   mark      by the system view, so that no page moves; references travel to who keeps the object; waves find the end (gc/ending.hpp)
-//   live      what is live in the slice of another node is told to that node, whose allocator takes its part as its map of what is free
-//   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that should move, and asks their writers for
+//   mark      by the system view, so that no page moves; references travel to who keeps the object; waves find the end
+//   (gc/ending.hpp) live      what is live in the slice of another node is told to that node, whose allocator takes its
+//   part as its map of what is free plan      nodes tell what they wrote of units that went to and fro; who keeps such
+//   a unit finds the objects that should move, and asks their writers for
 //  places
 //   let go    threads may use memory again
-//   move      writers copy, then all change the references that they keep; by the application view, as any thread would. Of a transactional heap each
+//   move      writers copy, then all change the references that they keep; by the application view, as any thread
+//   would. Of a transactional heap each
 //             of the two is a transaction of every node
 //
-// While a transactional heap is collected no transaction of other threads runs: those that want to begin wait until objects have moved. So no body has
-// references of before, and what an attempt that was undone has made is garbage.
+// While a transactional heap is collected no transaction of other threads runs: those that want to begin wait until
+// objects have moved. So no body has references of before, and what an attempt that was undone has made is garbage.
 //
-// Application thread of each node. What comes from other nodes waits in the heap's inbox (gc_heaps.cpp) until this thread looks.
+// Application thread of each node. What comes from other nodes waits in the heap's inbox (gc_heaps.cpp) until this
+// thread looks.
 #include "api/gc_collect.hpp"
 
 #include <quire/transaction.h>
@@ -48,7 +51,8 @@ constexpr std::size_t most_shared_units = 1024;
 
 class collection final : gc::outlet {
  public:
-  collection(runtime& r, gc_heap& heap) : gc_(*r.gc), core_(*r.core), heap_(heap), self_(core_.config.self.value()), leader_(core_.config.nodes) {}
+  collection(runtime& r, gc_heap& heap)
+      : gc_(*r.gc), core_(*r.core), heap_(heap), self_(core_.config.self.value()), leader_(core_.config.nodes) {}
 
   /// What private memory is short for later on ends the node: others wait for it.
   quire_status run(quire_gc_statistics& result) noexcept;
@@ -88,7 +92,9 @@ class collection final : gc::outlet {
   void take(const gc_parcel& p);
   void on_answer(const gc::wave_member::answer& a);
   quire_status settle();
-  quire_status sum(std::span<std::int64_t> values) { return quire_reduce_i64(values.data(), static_cast<std::uint32_t>(values.size()), QUIRE_SUM); }
+  quire_status sum(std::span<std::int64_t> values) {
+    return quire_reduce_i64(values.data(), static_cast<std::uint32_t>(values.size()), QUIRE_SUM);
+  }
 
   gc_service& gc_;
   core::core& core_;
@@ -96,7 +102,8 @@ class collection final : gc::outlet {
   const unsigned self_;
   core::region_slot* region_ = nullptr;
   gc::type_table types_{};
-  std::map<unsigned, decltype(gc::type_record::name)> names_{};  ///< nobody may look into the directory while content is held
+  std::map<unsigned, decltype(gc::type_record::name)>
+      names_{};  ///< nobody may look into the directory while content is held
   gc::memory content_{};
   std::vector<std::vector<std::byte>> copies_{};  ///< of units that are not in memory
   std::optional<gc::marker> marker_{};
@@ -104,9 +111,9 @@ class collection final : gc::outlet {
   gc::wave_leader leader_;
   bool marked_ = false, held_ = false;
   gc::evidence evidence_{};
-  gc::run_grant span_{};          ///< where objects that move here go
+  gc::run_grant span_{};  ///< where objects that move here go
   std::uint64_t span_at_ = 0;
-  gc::forwarding moved_{};        ///< of all nodes
+  gc::forwarding moved_{};                        ///< of all nodes
   std::vector<gc::forwarding::move> arrivals_{};  ///< to this node's slice
   std::vector<word_change> changes_{};
   std::vector<gc_parcel> out_{};
@@ -138,7 +145,8 @@ void collection::push() {
   core_.as_driver([&] {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const gc_parcel& p = out_[i];
-      core_.services.notify(model::node_id{static_cast<std::uint16_t>(out_to_[i])}, static_cast<std::uint32_t>(region::service::gc_collection),
+      core_.services.notify(model::node_id{static_cast<std::uint16_t>(out_to_[i])},
+                            static_cast<std::uint32_t>(region::service::gc_collection),
                             static_cast<std::uint64_t>(p.what), heap_.handle, p.number, p.content());
     }
   });
@@ -163,22 +171,30 @@ bool collection::look_into_inbox() {
 void collection::take(const gc_parcel& p) {
   gc::unpacker numbers(p.content());
   switch (p.what) {
-    case item::wave: return member_.on_wave(p.number);
-    case item::marked: marked_ = true; return;
+    case item::wave:
+      return member_.on_wave(p.number);
+    case item::marked:
+      marked_ = true;
+      return;
     case item::answer: {
       gc::wave_member::answer a{p.number};
       if (numbers.take(a.sent, a.received)) on_answer(a);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   member_.on_received();
   std::uint64_t first = 0, count = 0, to = 0;
   switch (p.what) {
-    case item::kept: return marker_->on_kept(p.from, p.content());
-    case item::references: return marker_->on_references(p.content());
-    case item::sections: return marker_->on_sections(p.content());
-    case item::live: return marker_->on_live(p.content());
+    case item::kept:
+      return marker_->on_kept(p.from, p.content());
+    case item::references:
+      return marker_->on_references(p.content());
+    case item::sections:
+      return marker_->on_sections(p.content());
+    case item::live:
+      return marker_->on_live(p.content());
     case item::evidence: {
       sharing::word_mask words;
       if (!numbers.take(first)) return;
@@ -195,7 +211,8 @@ void collection::take(const gc_parcel& p) {
     case item::moves:
       while (numbers.more() && numbers.take(first, to, count)) moved_.add({first, to, count});
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -203,12 +220,16 @@ void collection::on_answer(const gc::wave_member::answer& a) {
   const auto next = leader_.on_answer(a);
   if (next == gc::wave_leader::next::wait) return;
   const bool done = next == gc::wave_leader::next::done;
-  for (unsigned node = 1; node < core_.config.nodes; ++node) tell(node, done ? item::marked : item::wave, leader_.wave(), {});
-  if (done) marked_ = true;
-  else member_.on_wave(leader_.wave());
+  for (unsigned node = 1; node < core_.config.nodes; ++node)
+    tell(node, done ? item::marked : item::wave, leader_.wave(), {});
+  if (done)
+    marked_ = true;
+  else
+    member_.on_wave(leader_.wave());
 }
 
-/// Until all that nodes have sent has come, and they have looked at it. For what is answered by nothing: it is all there will be.
+/// Until all that nodes have sent has come, and they have looked at it. For what is answered by nothing: it is all
+/// there will be.
 quire_status collection::settle() {
   for (;;) {
     push();
@@ -235,11 +256,16 @@ void collection::load_types(unsigned count) {
 quire_status collection::hold() {
   const auto why = core_.holding.hold();
   if (!why.ok()) {
-    if (why.code() == QUIRE_INVALID) (void)base::explain(QUIRE_INVALID, "quire_gc_collect(): a parallel block is under way; end it first (quire_block_end())");
+    if (why.code() == QUIRE_INVALID)
+      (void)base::explain(QUIRE_INVALID,
+                          "quire_gc_collect(): a parallel block is under way; end it first (quire_block_end())");
     if (why.code() == QUIRE_UNSUPPORTED)
-      (void)base::explain(QUIRE_UNSUPPORTED, "quire_gc_collect(): the content of a region cannot be held still: it is memory that the program had before "
-                          "(quire_region_adopt())");
-    if (why.code() == QUIRE_BUSY) (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_release())");
+      (void)base::explain(
+          QUIRE_UNSUPPORTED,
+          "quire_gc_collect(): the content of a region cannot be held still: it is memory that the program had before "
+          "(quire_region_adopt())");
+    if (why.code() == QUIRE_BUSY)
+      (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_release())");
     return why.code();
   }
   held_ = true;
@@ -248,8 +274,11 @@ quire_status collection::hold() {
   const quire_status prepared = region_ != nullptr ? prepare() : QUIRE_SYSTEM;
   std::int64_t both[] = {prepared == QUIRE_SYSTEM ? 1 : 0, prepared == QUIRE_NO_MEMORY ? 1 : 0};
   if (const auto summed = sum(both); summed != QUIRE_OK) return summed;
-  if (both[0] != 0) return base::explain(QUIRE_SYSTEM, "quire_gc_collect(): pages that are not in memory cannot be read");
-  if (both[1] != 0) return base::explain(QUIRE_NO_MEMORY, "quire_gc_collect(): a node has no private memory for the bits of the heap, 1/64 of it");
+  if (both[0] != 0)
+    return base::explain(QUIRE_SYSTEM, "quire_gc_collect(): pages that are not in memory cannot be read");
+  if (both[1] != 0)
+    return base::explain(QUIRE_NO_MEMORY,
+                         "quire_gc_collect(): a node has no private memory for the bits of the heap, 1/64 of it");
   marker_->tell_kept();
   return settle();
 }
@@ -272,7 +301,8 @@ quire_status collection::read_away(const core::kept_run& run) {
   for (std::uint64_t unit = run.first; unit < run.first + run.count; ++unit) {
     auto& copy = copies_.emplace_back(region_->bytes_of(unit));
     if (const int error = core_.holding.read_paged_out(*region_, unit, copy); error != 0) {
-      base::log(base::log_level::error, "quire_gc_collect: cannot read the %s: %s", region_->store->name(), std::strerror(error));
+      base::log(base::log_level::error, "quire_gc_collect: cannot read the %s: %s", region_->store->name(),
+                std::strerror(error));
       return QUIRE_SYSTEM;
     }
     content_.away.emplace(unit, copy.data());
@@ -300,8 +330,10 @@ quire_status collection::mark() {
     if (const auto a = member_.on_idle()) {
       gc::packer told;
       (void)told.add(a->sent, a->received);
-      if (self_ == 0) on_answer(*a);
-      else tell(0, item::answer, a->wave, told.content());
+      if (self_ == 0)
+        on_answer(*a);
+      else
+        tell(0, item::answer, a->wave, told.content());
       push();
       continue;
     }
@@ -313,7 +345,8 @@ quire_status collection::mark() {
   if (const auto why = sum({&bad, 1}); why != QUIRE_OK) return why;
   if (bad == 0) return QUIRE_OK;
   return base::explain(QUIRE_BAD_ADDRESS,
-                       "quire_gc_collect(): %ld references lead to no object of the heap: to other memory, to the inside of an object, or to one that was "
+                       "quire_gc_collect(): %ld references lead to no object of the heap: to other memory, to the "
+                       "inside of an object, or to one that was "
                        "given back; nothing has changed",
                        static_cast<long>(bad));
 }
@@ -324,10 +357,13 @@ void collection::complain() const {
     const auto found = names_.find(b.type);
     const char* const type = found != names_.end() ? found->second.data() : "";
     if (b.at != 0) {
-      base::log(base::log_level::error, "quire_gc_collect: the reference at 0x%lx, in an object of type '%s', is 0x%lx, where no object of the heap begins",
+      base::log(base::log_level::error,
+                "quire_gc_collect: the reference at 0x%lx, in an object of type '%s', is 0x%lx, where no object of the "
+                "heap begins",
                 lg(heap_.base + b.at), type, lg(b.value));
     } else {
-      base::log(base::log_level::error, "quire_gc_collect: something refers to 0x%lx, where no object of the heap is", lg(b.value));
+      base::log(base::log_level::error, "quire_gc_collect: something refers to 0x%lx, where no object of the heap is",
+                lg(b.value));
     }
   }
 }
@@ -360,13 +396,16 @@ void collection::gather_evidence() {
       for (const auto& part : parts) evidence_.add(unit, part.node, part.words);
     heap_.noted.clear();
   }
-  if (core_.faults.sharing() == nullptr || !current()->options.flag(base::option::sharing)) return;  // counted for the report alone, which changes nothing
+  if (core_.faults.sharing() == nullptr || !current()->options.flag(base::option::sharing))
+    return;  // counted for the report alone, which changes nothing
   for (const auto& used : core_.faults.sharing()->most(most_shared_units)) {
     if (used.region != region_->about.id || used.unit >= heap_.shape.units() || used.moves < least_moves) continue;
     const std::uint32_t most = *std::ranges::max_element(used.writes);
     sharing::word_mask words;
-    constexpr std::uint32_t by_the_way = 16;  // what happens so much less often is not what the unit goes to and fro for
-    for (unsigned word = 0; word < sharing::words; ++word) words.set(word, used.writes[word] != 0 && used.writes[word] * by_the_way >= most);
+    constexpr std::uint32_t by_the_way =
+        16;  // what happens so much less often is not what the unit goes to and fro for
+    for (unsigned word = 0; word < sharing::words; ++word)
+      words.set(word, used.writes[word] != 0 && used.writes[word] * by_the_way >= most);
     evidence_.add(used.unit, self_, words);
   }
   core_.faults.sharing()->forget(region_->about.id);
@@ -479,7 +518,8 @@ void collection::gather_changes() {
 /// An object that comes to this node's slice, with its references as they will be.
 void collection::copy(const gc::forwarding::move& one) {
   auto* const to = reinterpret_cast<std::byte*>(heap_.base + gc::header_offset(one.to));
-  std::memcpy(to, reinterpret_cast<const void*>(heap_.base + gc::header_offset(one.from)), one.count * gc::granule_bytes);
+  std::memcpy(to, reinterpret_cast<const void*>(heap_.base + gc::header_offset(one.from)),
+              one.count * gc::granule_bytes);
   gc::object_header header;
   std::memcpy(&header, to, sizeof header);
   const auto* const type = types_.find(header.type());
@@ -504,11 +544,15 @@ quire_status collection::move() {
   if (moved_.moves().empty()) return QUIRE_OK;
   if (const auto why = write([&] {
         for (const auto& one : arrivals_) copy(one);
-      }); why != QUIRE_OK) return why;
+      });
+      why != QUIRE_OK)
+    return why;
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   if (const auto why = write([&] {
         for (const word_change& change : changes_) *reinterpret_cast<std::uint64_t*>(change.at) = change.value;
-      }); why != QUIRE_OK) return why;
+      });
+      why != QUIRE_OK)
+    return why;
   {
     const std::scoped_lock lock(heap_.memory_mutex);
     const gc::granule_range own = heap_.memory.slice();
@@ -521,8 +565,11 @@ quire_status collection::move() {
 // ---- All of it
 
 quire_status collection::sum_up(quire_gc_statistics& result) {
-  std::int64_t values[] = {static_cast<std::int64_t>(marker_->marked()), static_cast<std::int64_t>(marker_->marked_granules() * gc::granule_bytes),
-                           static_cast<std::int64_t>(freed_), static_cast<std::int64_t>(arrivals_.size()), static_cast<std::int64_t>(messages_),
+  std::int64_t values[] = {static_cast<std::int64_t>(marker_->marked()),
+                           static_cast<std::int64_t>(marker_->marked_granules() * gc::granule_bytes),
+                           static_cast<std::int64_t>(freed_),
+                           static_cast<std::int64_t>(arrivals_.size()),
+                           static_cast<std::int64_t>(messages_),
                            self_ == 0 ? static_cast<std::int64_t>(leader_.wave()) : 0};
   if (const auto why = sum(values); why != QUIRE_OK) return why;
   auto pause = static_cast<std::int64_t>(pause_ns_);
@@ -541,7 +588,8 @@ quire_status collection::sum_up(quire_gc_statistics& result) {
 
 quire_status collection::run(quire_gc_statistics& result) noexcept {
   begin_ns_ = base::now_ns();
-  // All nodes have closed when the sum is there: no body registers a type that some node has not loaded, nor waits for node 0 while it holds content.
+  // All nodes have closed when the sum is there: no body registers a type that some node has not loaded, nor waits for
+  // node 0 while it holds content.
   const quire_status closed = heap_.is_transactional() ? core_.transactions.close().code() : QUIRE_OK;
   std::int64_t values[] = {closed != QUIRE_OK ? 1 : 0, self_ == 0 ? gc_.types_of(heap_) : 0};
   quire_status why = sum(values);
@@ -568,8 +616,11 @@ quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_stat
   if (const auto why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (good != QUIRE_OK) return base::explain(good, "%s", said.c_str());
   if (values[1] != ~values[2])
-    return base::explain(QUIRE_INVALID, "quire_gc_collect(): the nodes give different heaps; here it is 0x%lx", static_cast<unsigned long>(handle));
-  if (values[0] != 0) return base::explain(QUIRE_INVALID, "quire_gc_collect(): the same call of another node has arguments that are not valid");
+    return base::explain(QUIRE_INVALID, "quire_gc_collect(): the nodes give different heaps; here it is 0x%lx",
+                         static_cast<unsigned long>(handle));
+  if (values[0] != 0)
+    return base::explain(QUIRE_INVALID,
+                         "quire_gc_collect(): the same call of another node has arguments that are not valid");
   return collection(r, *heap).run(result);
 }
 

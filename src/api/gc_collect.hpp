@@ -9,7 +9,9 @@
 
 namespace quire::api {
 
-/// One thread of each node, within a core::job_call. `good`: whether this node's arguments are; if not, quire_last_error() has why, and the heap may be null.
-[[nodiscard]] quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_status good, quire_gc_statistics& result);
+/// One thread of each node, within a core::job_call. `good`: whether this node's arguments are; if not,
+/// quire_last_error() has why, and the heap may be null.
+[[nodiscard]] quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_status good,
+                                   quire_gc_statistics& result);
 
 }  // namespace quire::api

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node knows of garbage-collected heaps: its slice of each, types and roots by name, and what comes in a collection. gc.cpp has the calls,
-// gc_collect.cpp the collection, src/gc what decides.
+// What a node knows of garbage-collected heaps: its slice of each, types and roots by name, and what comes in a
+// collection. gc.cpp has the calls, gc_collect.cpp the collection, src/gc what decides.
 //
-// A heap is two regions. One has the objects, with the consistency that the program wants. The other one is the directory, always sequentially consistent:
-// which heap it is of, descriptors of types, names of roots. Numbers of names come from node 0 by a message, so that no lock is taken and a call that is
-// undone half way (in a transaction) can be made again. What this node knows of its slice is private: what a call that was undone has allocated is garbage.
+// A heap is two regions. One has the objects, with the consistency that the program wants. The other one is the
+// directory, always sequentially consistent: which heap it is of, descriptors of types, names of roots. Numbers of
+// names come from node 0 by a message, so that no lock is taken and a call that is undone half way (in a transaction)
+// can be made again. What this node knows of its slice is private: what a call that was undone has allocated is
+// garbage.
 #pragma once
 
 #include <quire/gc.h>
@@ -34,7 +36,7 @@ struct gc_directory {
   static constexpr std::uint64_t is_one = 0x7175697265676331;
   std::uint64_t magic = 0, heap = 0, base = 0;
   std::array<char, 4096 - 24> unused{};
-  std::array<gc::type_record, gc::most_types> types{};                               ///< number 1 first
+  std::array<gc::type_record, gc::most_types> types{};  ///< number 1 first
   std::array<std::array<char, gc::longest_name + 1>, gc::most_roots> roots{};
 };
 
@@ -57,12 +59,12 @@ struct gc_heap {
   const core::region_slot& slot;
   const std::uint64_t handle, base;
   const gc::heap_shape shape;
-  const bool restored;  ///< it has objects of a job before this one
+  const bool restored;                            ///< it has objects of a job before this one
   std::atomic<gc_directory*> directory{nullptr};  ///< once a thread of this node has looked for it
 
   std::mutex memory_mutex{};  ///< of `memory`; nobody who holds it touches shared memory
   gc::slice_allocator memory;
-  std::atomic<bool> collected{false};  ///< since the restart, if there was one
+  std::atomic<bool> collected{false};                   ///< since the restart, if there was one
   std::atomic<std::uint64_t> lends{~std::uint64_t{0}};  ///< nodes, up to 63, that may have memory left for others
 
   std::mutex names_mutex{};  ///< as memory_mutex
@@ -71,11 +73,12 @@ struct gc_heap {
     std::uint64_t layout = 0;
   };
   std::map<std::string, known_name, std::less<>> types{}, roots{};
-  std::array<std::atomic<std::uint32_t>, gc::most_types + 1> type_bytes{};  ///< of an element, of types that this node has registered; else 0
+  std::array<std::atomic<std::uint32_t>, gc::most_types + 1>
+      type_bytes{};  ///< of an element, of types that this node has registered; else 0
 
   // Driver's thread.
   gc::registrar type_numbers{gc::most_types}, root_numbers{gc::most_roots};  ///< on node 0
-  core::op* waiter = nullptr;  ///< waits for the inbox
+  core::op* waiter = nullptr;                                                ///< waits for the inbox
   // Any thread.
   std::mutex inbox_mutex{};
   base::fault_vector<gc_parcel> inbox{};
@@ -97,11 +100,13 @@ class gc_service {
   [[nodiscard]] base::status publish(quire_gc_heap heap, std::uint64_t directory);
   [[nodiscard]] static std::string name_of(std::uint64_t handle);
 
-  [[nodiscard]] base::status type_of(gc_heap& heap, const char* name, std::uint64_t bytes, std::span<const std::uint32_t> offsets, std::uint32_t& number);
+  [[nodiscard]] base::status type_of(gc_heap& heap, const char* name, std::uint64_t bytes,
+                                     std::span<const std::uint32_t> offsets, std::uint32_t& number);
   [[nodiscard]] base::status root_of(gc_heap& heap, const char* name, std::uint64_t& address);
   /// `dirty`: granules from there on that are to be cleared.
   [[nodiscard]] base::status allocate(gc_heap& heap, std::uint64_t granules, gc::grant& given);
-  /// Threads of this node wrote these parts of a unit that another node used in between (of lines: sharing::words_of()). A hint.
+  /// Threads of this node wrote these parts of a unit that another node used in between (of lines:
+  /// sharing::words_of()). A hint.
   void note_written(gc_heap& heap, std::uint64_t unit, const sharing::word_mask& words);
   /// Waits until something is in the inbox.
   void wait_for_mail(gc_heap& heap) noexcept;
@@ -115,7 +120,8 @@ class gc_service {
  private:
   [[nodiscard]] gc_heap* find_or_make(std::uint64_t handle);
   [[nodiscard]] gc_directory* directory_of(std::uint64_t handle);
-  [[nodiscard]] base::status number_of(gc_heap& heap, bool root, std::string_view name, std::uint64_t layout, unsigned& number);
+  [[nodiscard]] base::status number_of(gc_heap& heap, bool root, std::string_view name, std::uint64_t layout,
+                                       unsigned& number);
   [[nodiscard]] bool borrow(gc_heap& heap, std::uint64_t granules);
   void on_register(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_item(const model::message& m, std::span<const std::byte> value) noexcept;

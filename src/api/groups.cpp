@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bodies of the calls about groups of threads. Making and destroying one are calls of all nodes (core/job_call.hpp), the others of its
-// threads. Application threads.
+// Bodies of the calls about groups of threads. Making and destroying one are calls of all nodes (core/job_call.hpp),
+// the others of its threads. Application threads.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,7 +22,8 @@ namespace {
 
 using quire::sync::operation;
 
-/// Arrays travel in parts of so many bytes, each of which is a round: what is copied at a time, and how long a driver is kept, has a bound.
+/// Arrays travel in parts of so many bytes, each of which is a round: what is copied at a time, and how long a driver
+/// is kept, has a bound.
 constexpr std::size_t part_bytes = std::size_t{1} << 20;
 /// The same in a split node, where they travel to the engine's process by value.
 struct small_part {
@@ -56,7 +57,8 @@ quire_status ask_for_threads(quire::api::runtime& r, std::int64_t mine, std::vec
   if (const quire_status why = reduce_of_job(r, values, QUIRE_SUM); why != QUIRE_OK) return why;
   const auto bad = std::ranges::find_if(values, [](std::int64_t v) { return v < 0; });
   if (bad != values.end())
-    return quire::base::explain(QUIRE_INVALID, "quire_group_create(): the place for the handle is NULL on node %ld", static_cast<long>(bad - values.begin()));
+    return quire::base::explain(QUIRE_INVALID, "quire_group_create(): the place for the handle is NULL on node %ld",
+                                static_cast<long>(bad - values.begin()));
   std::uint64_t sum = 0;
   for (const std::int64_t v : values) sum += static_cast<std::uint64_t>(v);
   if (sum == 0) return quire::base::explain(QUIRE_INVALID, "quire_group_create(): no node has a thread in the group");
@@ -78,7 +80,8 @@ quire_status call_of_member(operation what, std::uint64_t group, std::uint64_t o
 }
 
 /// A round of a group, with values in private memory.
-quire_status meet(operation what, std::uint64_t group, std::uint64_t values, std::size_t length, std::uint32_t combine, std::uint64_t root) {
+quire_status meet(operation what, std::uint64_t group, std::uint64_t values, std::size_t length, std::uint32_t combine,
+                  std::uint64_t root) {
   QUIRE_FORWARD(meet, what, group, values, length, combine, root);
   QUIRE_ENTER(r);
   const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(values), length);
@@ -101,13 +104,15 @@ quire_status meet(operation what, std::uint64_t group, std::uint64_t values, std
   return why;
 }
 
-quire_status meet_in_engine(operation what, std::uint64_t group, small_part* part, std::size_t bytes, std::uint32_t combine, std::uint64_t root) {
+quire_status meet_in_engine(operation what, std::uint64_t group, small_part* part, std::size_t bytes,
+                            std::uint32_t combine, std::uint64_t root) {
   QUIRE_FORWARD(meet_in_engine, what, group, part, bytes, combine, root);
   return meet(what, group, reinterpret_cast<std::uint64_t>(part->bytes), bytes, combine, root);
 }
 
 /// One part of an array. What is shared is copied by the calling thread, which may fault.
-quire_status meet_part(operation what, std::uint64_t group, std::span<std::byte> part, std::byte* copy, std::uint32_t combine, std::uint64_t root) {
+quire_status meet_part(operation what, std::uint64_t group, std::span<std::byte> part, std::byte* copy,
+                       std::uint32_t combine, std::uint64_t root) {
   if (quire::api::elsewhere() != nullptr) {
     small_part small;
     if (!part.empty()) std::memcpy(small.bytes, part.data(), part.size());
@@ -115,7 +120,8 @@ quire_status meet_part(operation what, std::uint64_t group, std::span<std::byte>
     if (why == QUIRE_OK && !part.empty()) std::memcpy(part.data(), small.bytes, part.size());
     return why;
   }
-  if (copy == nullptr) return meet(what, group, reinterpret_cast<std::uint64_t>(part.data()), part.size(), combine, root);
+  if (copy == nullptr)
+    return meet(what, group, reinterpret_cast<std::uint64_t>(part.data()), part.size(), combine, root);
   std::memcpy(copy, part.data(), part.size());
   const quire_status why = meet(what, group, reinterpret_cast<std::uint64_t>(copy), part.size(), combine, root);
   if (why == QUIRE_OK) std::memcpy(part.data(), copy, part.size());
@@ -127,7 +133,8 @@ bool is_shared(const void* address, std::size_t bytes) noexcept {
   return bytes != 0 && (quire::api::calls::is_shared(first) || quire::api::calls::is_shared(first + bytes - 1));
 }
 
-quire_status meet_with(operation what, quire_group group, void* values, std::size_t count, std::uint32_t combine, std::uint64_t root) {
+quire_status meet_with(operation what, quire_group group, void* values, std::size_t count, std::uint32_t combine,
+                       std::uint64_t root) {
   QUIRE_STARTED();
   if (values == nullptr && count != 0)
     return quire::base::explain(QUIRE_INVALID, "%s(): the values are NULL", quire::sync::name_of(what));
@@ -148,7 +155,10 @@ quire_status meet_with(operation what, quire_group group, void* values, std::siz
     if (worst == QUIRE_OK) worst = why;
     done += part.size();
   } while (done < all.size());
-  return worst == QUIRE_OK ? worst : quire::base::explain(worst, "%s(): a node of the group has died, and a part of the array with it", quire::sync::name_of(what));
+  return worst == QUIRE_OK
+             ? worst
+             : quire::base::explain(worst, "%s(): a node of the group has died, and a part of the array with it",
+                                    quire::sync::name_of(what));
 }
 
 }  // namespace
@@ -156,10 +166,13 @@ quire_status meet_with(operation what, quire_group group, void* values, std::siz
 quire_status quire_group_create(uint32_t threads, quire_group* group) {
   QUIRE_FORWARD(quire_group_create, threads, group);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::group_create, "quire_group_create", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::group_create, "quire_group_create",
+                                       quire_thread());
   if (!together.status().ok()) return together.status().code();
   std::vector<std::uint32_t> by_node;
-  if (const quire_status why = ask_for_threads(*r, group == nullptr ? -1 : std::int64_t{threads}, by_node); why != QUIRE_OK) return why;
+  if (const quire_status why = ask_for_threads(*r, group == nullptr ? -1 : std::int64_t{threads}, by_node);
+      why != QUIRE_OK)
+    return why;
   quire::sync::call c;
   c.what = operation::group_create;
   c.data = std::as_writable_bytes(std::span(by_node));
@@ -174,7 +187,8 @@ quire_status quire_group_create(uint32_t threads, quire_group* group) {
 quire_status quire_group_destroy(quire_group group) {
   QUIRE_FORWARD(quire_group_destroy, group);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::group_destroy, "quire_group_destroy", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::group_destroy, "quire_group_destroy",
+                                       quire_thread());
   if (!together.status().ok()) return together.status().code();
   const auto id = static_cast<std::int64_t>(group.id);
   std::vector<std::int64_t> ids{id, ~id};
@@ -186,7 +200,9 @@ quire_status quire_group_destroy(quire_group group) {
   return call_of_member(operation::group_destroy, group.id, 0);
 }
 
-quire_status quire_group_join(quire_group group, uint32_t place) { return call_of_member(operation::group_join, group.id, place); }
+quire_status quire_group_join(quire_group group, uint32_t place) {
+  return call_of_member(operation::group_join, group.id, place);
+}
 quire_status quire_group_leave(quire_group group) { return call_of_member(operation::group_leave, group.id, 0); }
 
 quire_status quire_group_size(quire_group group, uint32_t* members, uint32_t* first) {
@@ -199,7 +215,8 @@ quire_status quire_group_size(quire_group group, uint32_t* members, uint32_t* fi
     c.what = operation::group_wait;  // of any call of the group
     c.object = group.id;
     const bool possible = quire::sync::is_possible(id, quire::sync::object_kind::group, 1);
-    return quire::api::explain(c, possible ? QUIRE_NOT_FOUND : QUIRE_INVALID, r->core->config.nodes, r->core->objects.makers());
+    return quire::api::explain(c, possible ? QUIRE_NOT_FOUND : QUIRE_INVALID, r->core->config.nodes,
+                               r->core->objects.makers());
   }
   if (members != nullptr) *members = all;
   if (first != nullptr) *first = mine;

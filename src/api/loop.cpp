@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of registered transactions: each node takes tasks from the board (loop_board.hpp), and runs them. It does so in one of two ways:
+// The loop of registered transactions: each node takes tasks from the board (loop_board.hpp), and runs them. It does so
+// in one of two ways:
 //
-//   at once       a transaction takes a task, and runs it, or several. Of all that other nodes do with the same queue meanwhile one of the two is undone:
+//   at once       a transaction takes a task, and runs it, or several. Of all that other nodes do with the same queue
+//   meanwhile one of the two is undone:
 //                 right for short tasks, of which a transaction has many
-//   one by one    a transaction takes a task into the node's hand; the next one removes it there, and runs it. While it runs the node has nothing mapped
-//                 of what nodes have in common, so that only what the task itself has used can undo it: right for long ones
+//   one by one    a transaction takes a task into the node's hand; the next one removes it there, and runs it. While it
+//   runs the node has nothing mapped
+//                 of what nodes have in common, so that only what the task itself has used can undo it: right for long
+//                 ones
 //
-// Either way a task is gone if and when the transaction that runs it has happened. A task in a hand is like one in a queue: a checkpoint has it, and it can
-// be cancelled. Application threads.
+// Either way a task is gone if and when the transaction that runs it has happened. A task in a hand is like one in a
+// queue: a checkpoint has it, and it can be cancelled. Application threads.
 #include <quire/loop.h>
 #include <quire/transaction.h>
 #include <time.h>
@@ -40,7 +44,8 @@ constexpr const char* board_name = "quire.loop";
 /// Of all hosts alike, about.
 std::uint64_t now_ms() noexcept {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 
 /// Runs f() as a transaction, or as part of the one that runs.
@@ -77,12 +82,14 @@ quire_status get_board(const char* call, board& found) {
   if (is_new) {
     const auto why = inside ? quire_lookup(board_name, 0, &at) : open_board(at);
     if (why != QUIRE_OK && inside)  // made outside of it: what it takes cannot be undone
-      return explain(QUIRE_INVALID, "%s(): the first call of the job that concerns tasks cannot be within a transaction", call);
+      return explain(QUIRE_INVALID,
+                     "%s(): the first call of the job that concerns tasks cannot be within a transaction", call);
     if (why != QUIRE_OK) return why;
   }
   const auto places = static_cast<const volatile board::head*>(at)->places;  // it never changes
   if (static_cast<std::uint64_t>(quire_nodes()) > places) {
-    return explain(QUIRE_LIMIT, "%s(): the checkpoint that the job went on from has room for tasks of %lu nodes", call, static_cast<unsigned long>(places));
+    return explain(QUIRE_LIMIT, "%s(): the checkpoint that the job went on from has room for tasks of %lu nodes", call,
+                   static_cast<unsigned long>(places));
   }
   if (!inside) known.store(at, std::memory_order_release);
   found = {static_cast<std::byte*>(at), static_cast<unsigned>(places)};
@@ -123,7 +130,8 @@ class loop {
 
  private:
   static constexpr unsigned most_at_once = 64;
-  static constexpr std::uint64_t long_ns = 500'000;  ///< for a transaction: as long as some messages take, and the faults of those it is made of
+  static constexpr std::uint64_t long_ns =
+      500'000;  ///< for a transaction: as long as some messages take, and the faults of those it is made of
 
   quire_status run_at_once() {
     attempts_ = number_ = 0;
@@ -233,7 +241,9 @@ class loop {
     call(function, argument);
   }
 
-  static void call(std::uint64_t function, std::uint64_t argument) { reinterpret_cast<void (*)(std::uint64_t)>(function)(argument); }
+  static void call(std::uint64_t function, std::uint64_t argument) {
+    reinterpret_cast<void (*)(std::uint64_t)>(function)(argument);
+  }
 
   std::uint64_t function_of(std::uint64_t module, std::uint64_t offset) {
     const std::uint64_t function = quire::api::function_at(module, offset);
@@ -259,20 +269,22 @@ class loop {
   /// A task that has undone itself must not come again.
   quire_status drop(quire_status why) {
     if (number_ == 0) return why;
-    quire::base::log(quire::base::log_level::warning, "a task has undone itself with status %d (%s), and does not run again", why, quire_status_text(why));
+    quire::base::log(quire::base::log_level::warning,
+                     "a task has undone itself with status %d (%s), and does not run again", why,
+                     quire_status_text(why));
     at_once_ = 1;
     return atomically([&] { (void)tasks_.remove(number_, generation_); });
   }
 
   board tasks_;
   unsigned self_;
-  bool one_by_one_ = true;     ///< until it is known that tasks are short
-  unsigned at_once_ = 1;       ///< tasks that are to be one transaction
-  unsigned attempts_ = 0;      ///< of this one
+  bool one_by_one_ = true;                     ///< until it is known that tasks are short
+  unsigned at_once_ = 1;                       ///< tasks that are to be one transaction
+  unsigned attempts_ = 0;                      ///< of this one
   std::uint32_t number_ = 0, generation_ = 0;  ///< of the task that it is at
   std::uint64_t began_ns_ = 0, took_ns_ = 0;   ///< the last attempt, without its commit
   std::uint64_t missing_ = 0;
-  bool takes_ = false;         ///< there is a task in the hand
+  bool takes_ = false;  ///< there is a task in the hand
   bool stopped_ = false;
 };
 
@@ -283,13 +295,15 @@ std::atomic<bool> g_runs{false};
 quire_status quire::api::go_on_with_tasks() {
   void* at = nullptr;
   if (quire_lookup(board_name, 0, &at) != QUIRE_OK) return QUIRE_OK;
-  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(static_cast<const volatile board::head*>(at)->places));
+  const board tasks(static_cast<std::byte*>(at),
+                    static_cast<unsigned>(static_cast<const volatile board::head*>(at)->places));
   quire_region region{};
   std::size_t bytes = 0;
   if (const auto why = quire_region_of(at, &region); why != QUIRE_OK) return why;
   if (const auto why = quire_region_range(region, nullptr, &bytes); why != QUIRE_OK) return why;
   if (bytes < board::bytes_for(tasks.places()))
-    return explain(QUIRE_INVALID, "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
+    return explain(QUIRE_INVALID,
+                   "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
   return atomically([&] {
     tasks.top().stops = 0;  // a stop was for loops that are no more
     for (unsigned node = 0; node < tasks.places(); ++node) {
@@ -310,15 +324,18 @@ quire_status quire::api::go_on_with_tasks() {
   });
 }
 
-quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t argument, const quire_task_options* options, quire_task* name) {
+quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t argument,
+                                 const quire_task_options* options, quire_task* name) {
   QUIRE_STARTED();
   if (function == nullptr) return explain(QUIRE_INVALID, "quire_task_register(): the function is NULL");
   quire_task_options how{};
   how.node = -1;
   how.priority = usual_priority;
-  if (options != nullptr && !quire::api::take(options, how, "quire_task_register", "quire_task_options")) return QUIRE_INVALID;
+  if (options != nullptr && !quire::api::take(options, how, "quire_task_register", "quire_task_options"))
+    return QUIRE_INVALID;
   if (how.node < -1 || how.node >= quire_nodes())
-    return explain(QUIRE_INVALID, "quire_task_register(): there is no node %d; the job has %d", how.node, quire_nodes());
+    return explain(QUIRE_INVALID, "quire_task_register(): there is no node %d; the job has %d", how.node,
+                   quire_nodes());
   if (how.priority < 0 || how.priority >= static_cast<int>(board::priorities))
     return explain(QUIRE_INVALID, "quire_task_register(): the priority is %d, and not 0 to 7", how.priority);
   constexpr std::uint64_t longest_ms = std::uint64_t{1} << 50;
@@ -326,7 +343,8 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
     return explain(QUIRE_INVALID, "quire_task_register(): delay_ms and period_ms are at most 2^50");
   const auto place = quire::api::place_of(reinterpret_cast<std::uint64_t>(function));
   if (!place) {
-    return explain(QUIRE_INVALID, "quire_task_register(): %p is no function of the program or of a library that it has loaded",
+    return explain(QUIRE_INVALID,
+                   "quire_task_register(): %p is no function of the program or of a library that it has loaded",
                    reinterpret_cast<void*>(function));
   }
   board tasks;
@@ -351,7 +369,8 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
     id = std::uint64_t{t.generation} << 32 | number;
   });
   if (why != QUIRE_OK) return why;
-  if (id == 0) return explain(QUIRE_LIMIT, "quire_task_register(): %u tasks of this node are registered", board::tasks_of_a_node);
+  if (id == 0)
+    return explain(QUIRE_LIMIT, "quire_task_register(): %u tasks of this node are registered", board::tasks_of_a_node);
   if (name != nullptr) name->id = id;
   return QUIRE_OK;
 }
@@ -362,13 +381,15 @@ quire_status quire_task_cancel(quire_task name) {
   board tasks;
   if (const auto why = get_board("quire_task_cancel", tasks); why != QUIRE_OK) return why;
   if (number == 0 || number > tasks.places() * board::tasks_of_a_node || generation % 2 == 0)
-    return explain(QUIRE_INVALID, "quire_task_cancel(): 0x%lx is no task that quire_task_register() has given", static_cast<unsigned long>(name.id));
+    return explain(QUIRE_INVALID, "quire_task_cancel(): 0x%lx is no task that quire_task_register() has given",
+                   static_cast<unsigned long>(name.id));
   bool found = false;
   const auto why = atomically([&] {
     hide_board(tasks);
     found = tasks.remove(number, generation);
   });
-  return why == QUIRE_OK && !found ? explain(QUIRE_NOT_FOUND, "quire_task_cancel(): the task has run, or was cancelled") : why;
+  return why == QUIRE_OK && !found ? explain(QUIRE_NOT_FOUND, "quire_task_cancel(): the task has run, or was cancelled")
+                                   : why;
 }
 
 quire_status quire_loop_run(void) {
@@ -383,7 +404,8 @@ quire_status quire_loop_run(void) {
   loop l(tasks, static_cast<unsigned>(quire_node()));
   const quire_status why = l.run();
   if (l.missing() == 0) return why;
-  return explain(QUIRE_NOT_FOUND, "quire_loop_run(): this node has no function at 0x%lx of the module that a task names",
+  return explain(QUIRE_NOT_FOUND,
+                 "quire_loop_run(): this node has no function at 0x%lx of the module that a task names",
                  static_cast<unsigned long>(l.missing()));
 }
 

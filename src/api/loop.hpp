@@ -6,8 +6,8 @@
 
 namespace quire::api {
 
-/// The job has gone on from a checkpoint: tasks of nodes that it has not are any node's, and no loop is to stop. One thread of one node, when all
-/// content is there.
+/// The job has gone on from a checkpoint: tasks of nodes that it has not are any node's, and no loop is to stop. One
+/// thread of one node, when all content is there.
 [[nodiscard]] quire_status go_on_with_tasks();
 
 }  // namespace quire::api

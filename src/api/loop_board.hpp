@@ -7,11 +7,13 @@
 //   then, for each node    its tasks, which are in lists by their numbers
 //   then, for each node    its hand: a page of which others know nothing while it runs a task
 //
-// A task is in a queue, or in a hand, or has ended. Who takes one writes its queue and its own hand, and not the task, which shares its page with others:
-// so nodes that take tasks of different queues, or run some at the same time, do not meet. What has ended is given back to who made it later, many at once.
+// A task is in a queue, or in a hand, or has ended. Who takes one writes its queue and its own hand, and not the task,
+// which shares its page with others: so nodes that take tasks of different queues, or run some at the same time, do not
+// meet. What has ended is given back to who made it later, many at once.
 //
-// All of it is plain memory that transactions read and write, and that checkpoints have as any other: a job that goes on from one, with more or fewer
-// nodes, goes on with its tasks. Application threads, in a transaction, unless said otherwise.
+// All of it is plain memory that transactions read and write, and that checkpoints have as any other: a job that goes
+// on from one, with more or fewer nodes, goes on with its tasks. Application threads, in a transaction, unless said
+// otherwise.
 #pragma once
 
 #include <algorithm>
@@ -52,9 +54,9 @@ class task_board {
   };
   /// Of a node.
   struct hand {
-    std::uint32_t number, generation;          ///< of the task that it has taken to run it next, or 0
-    std::uint64_t module, offset, argument;    ///< of that one
-    std::uint32_t ended;                       ///< tasks that it has run, and that are not given back yet
+    std::uint32_t number, generation;        ///< of the task that it has taken to run it next, or 0
+    std::uint64_t module, offset, argument;  ///< of that one
+    std::uint32_t ended;                     ///< tasks that it has run, and that are not given back yet
     std::uint32_t those[most_ended];
   };
   static_assert(sizeof(hand) <= page_bytes);
@@ -62,17 +64,27 @@ class task_board {
   task_board() = default;
   task_board(std::byte* at, unsigned places) : at_(at), nodes_(places) {}
   [[nodiscard]] static unsigned places_for(unsigned nodes) noexcept { return std::max(fewest_places, nodes); }
-  [[nodiscard]] static std::uint64_t bytes_for(unsigned places) noexcept { return hands_from(places) + places * page_bytes; }
+  [[nodiscard]] static std::uint64_t bytes_for(unsigned places) noexcept {
+    return hands_from(places) + places * page_bytes;
+  }
   [[nodiscard]] unsigned places() const noexcept { return nodes_; }
   [[nodiscard]] const std::byte* begin() const noexcept { return at_; }
   /// All but hands: what nodes have in common.
   [[nodiscard]] std::uint64_t common_bytes() const noexcept { return hands_from(nodes_); }
   [[nodiscard]] head& top() const noexcept { return *reinterpret_cast<head*>(at_); }
-  [[nodiscard]] queue& of(unsigned node) const noexcept { return *reinterpret_cast<queue*>(at_ + (1 + node) * page_bytes); }
+  [[nodiscard]] queue& of(unsigned node) const noexcept {
+    return *reinterpret_cast<queue*>(at_ + (1 + node) * page_bytes);
+  }
   [[nodiscard]] unsigned any() const noexcept { return nodes_; }
-  [[nodiscard]] maker& made_by(unsigned node) const noexcept { return *reinterpret_cast<maker*>(at_ + (nodes_ + 2 + node) * page_bytes); }
-  [[nodiscard]] hand& in(unsigned node) const noexcept { return *reinterpret_cast<hand*>(at_ + hands_from(nodes_) + node * page_bytes); }
-  [[nodiscard]] task& at(std::uint32_t number) const noexcept { return reinterpret_cast<task*>(at_ + tasks_from(nodes_))[number - 1]; }
+  [[nodiscard]] maker& made_by(unsigned node) const noexcept {
+    return *reinterpret_cast<maker*>(at_ + (nodes_ + 2 + node) * page_bytes);
+  }
+  [[nodiscard]] hand& in(unsigned node) const noexcept {
+    return *reinterpret_cast<hand*>(at_ + hands_from(nodes_) + node * page_bytes);
+  }
+  [[nodiscard]] task& at(std::uint32_t number) const noexcept {
+    return reinterpret_cast<task*>(at_ + tasks_from(nodes_))[number - 1];
+  }
 
   /// The number of a new task. 0: this node has no room for more.
   [[nodiscard]] std::uint32_t make(unsigned node) const noexcept {
@@ -179,7 +191,9 @@ class task_board {
 
  private:
   [[nodiscard]] static std::uint64_t tasks_from(std::uint64_t places) noexcept { return (2 * places + 2) * page_bytes; }
-  [[nodiscard]] static std::uint64_t hands_from(std::uint64_t places) noexcept { return tasks_from(places) + places * tasks_of_a_node * sizeof(task); }
+  [[nodiscard]] static std::uint64_t hands_from(std::uint64_t places) noexcept {
+    return tasks_from(places) + places * tasks_of_a_node * sizeof(task);
+  }
 
   std::byte* at_ = nullptr;
   unsigned nodes_ = 0;  ///< for which there is room

@@ -29,13 +29,15 @@ void keep_what_comes() noexcept {
 }
 
 /// `dirty_bytes` of it, from the start, may not be zero.
-quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at, std::uint64_t* dirty_bytes) {
+quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at,
+                       std::uint64_t* dirty_bytes) {
   QUIRE_FORWARD(find_room, from, bytes, alignment, at, dirty_bytes);
   QUIRE_ENTER(r);
   return r->regions->allocate(from, bytes, alignment, *at, *dirty_bytes).code();
 }
 
-quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero, quire_region from = {}) {
+quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero,
+                      quire_region from = {}) {
   std::uint64_t at = 0;
   std::uint64_t dirty_bytes = 0;
   if (address == nullptr) {
@@ -60,8 +62,9 @@ bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes
   }
   if (bytes <= slot->bytes_from(at)) return true;
   const bool fine = slot->views.of(at - slot->about.base).view != 0;
-  (void)explain(QUIRE_BAD_ADDRESS, "the range of %zu bytes from 0x%lx on goes beyond the end of %s %u%s", bytes, static_cast<unsigned long>(at),
-                fine ? "the minipage, in region" : "region", static_cast<unsigned>(slot->about.id),
+  (void)explain(QUIRE_BAD_ADDRESS, "the range of %zu bytes from 0x%lx on goes beyond the end of %s %u%s", bytes,
+                static_cast<unsigned long>(at), fine ? "the minipage, in region" : "region",
+                static_cast<unsigned>(slot->about.id),
                 fine ? ": ranges of several are those of the natural view (quire_view())" : "");
   return false;
 }
@@ -72,12 +75,14 @@ quire_status operate_at(std::uint64_t address, atomic_operation operation, std::
   QUIRE_ENTER(r);
   if (address == 0) return explain(QUIRE_BAD_ADDRESS, "the word of an atomic operation is NULL");
   if (address % sizeof(std::uint64_t) != 0)
-    return explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation is not aligned to 8 bytes", static_cast<unsigned long>(address));
+    return explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation is not aligned to 8 bytes",
+                   static_cast<unsigned long>(address));
   if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
   return r->core->calls.atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
 }
 
-quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {
+quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b,
+                     std::uint64_t& before) {
   return operate_at(reinterpret_cast<std::uint64_t>(word), operation, a, b, &before);
 }
 
@@ -106,7 +111,8 @@ quire_status quire_calloc(size_t count, size_t bytes, void** address) {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) {
     QUIRE_STARTED();
-    return explain(QUIRE_INVALID, "quire_calloc(): %zu times %zu bytes are more than there are addresses", count, bytes);
+    return explain(QUIRE_INVALID, "quire_calloc(): %zu times %zu bytes are more than there are addresses", count,
+                   bytes);
   }
   return allocate("quire_calloc", all, 16, address, true);
 }
@@ -180,12 +186,20 @@ quire_status quire_region_destroy(quire_region region) {
   QUIRE_FORWARD(quire_region_destroy, region);
   QUIRE_ENTER(r);
   if (quire_in_transaction() != 0)
-    return explain(QUIRE_INVALID, "quire_region_destroy(): not within a transaction, which may begin again (quire_on_commit() has it done afterwards)");
-  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.code != 0 || slot->about.placed != 0)) {
-    return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is of a module of code: quire_code_unload() unloads that", unsigned{slot->about.id});
+    return explain(QUIRE_INVALID,
+                   "quire_region_destroy(): not within a transaction, which may begin again (quire_on_commit() has it "
+                   "done afterwards)");
+  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
+      slot != nullptr && (slot->about.code != 0 || slot->about.placed != 0)) {
+    return explain(QUIRE_INVALID,
+                   "quire_region_destroy(): region %u is of a module of code: quire_code_unload() unloads that",
+                   unsigned{slot->about.id});
   }
-  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.backing != 0 || r->containers->is_container(region.id))) {
-    return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is that of a container: quire_container_remove() removes it", unsigned{slot->about.id});
+  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
+      slot != nullptr && (slot->about.backing != 0 || r->containers->is_container(region.id))) {
+    return explain(QUIRE_INVALID,
+                   "quire_region_destroy(): region %u is that of a container: quire_container_remove() removes it",
+                   unsigned{slot->about.id});
   }
   return r->regions->others().destroy(region).code();
 }
@@ -196,7 +210,9 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
   const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
   if (slot == nullptr) return no_region("quire_region_range", region);
   if (slot->about.heap != 0) {
-    return explain(QUIRE_INVALID, "quire_region_range(): region %u is a heap (quire_region_options.heap): allocate from it by quire_region_malloc()",
+    return explain(QUIRE_INVALID,
+                   "quire_region_range(): region %u is a heap (quire_region_options.heap): allocate from it by "
+                   "quire_region_malloc()",
                    unsigned{slot->about.id});
   }
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
@@ -210,7 +226,8 @@ quire_status quire_heap_range(quire_region region, void** address, uint64_t* byt
   const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
   if (slot == nullptr) return no_region("quire_heap_range", region);
   if (slot->about.id != 0 && slot->about.heap == 0) {
-    return explain(QUIRE_INVALID, "quire_heap_range(): region %u is no heap; quire_region_range() gives its range", unsigned{slot->about.id});
+    return explain(QUIRE_INVALID, "quire_heap_range(): region %u is no heap; quire_region_range() gives its range",
+                   unsigned{slot->about.id});
   }
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
   if (bytes != nullptr) *bytes = slot->views.span();
@@ -220,8 +237,10 @@ quire_status quire_heap_range(quire_region region, void** address, uint64_t* byt
 quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency) {
   QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
-  return together.status().ok() ? r->core->changes.set_consistency(region.id, consistency).code() : together.status().code();
+  const quire::core::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency",
+                                       quire_thread());
+  return together.status().ok() ? r->core->changes.set_consistency(region.id, consistency).code()
+                                : together.status().code();
 }
 
 quire_status quire_region_set_consistency_by(quire_group group, quire_region region, quire_consistency consistency) {
@@ -229,10 +248,12 @@ quire_status quire_region_set_consistency_by(quire_group group, quire_region reg
   QUIRE_ENTER(r);
   const auto shape = r->core->objects.size_of(quire::sync::object_id{group.id});
   if (group.id == 0 || shape.members != r->core->config.nodes || shape.first != r->core->config.self.value())
-    return explain(QUIRE_INVALID, "quire_region_set_consistency_by(): the group 0x%lx has not one member on each node", static_cast<unsigned long>(group.id));
+    return explain(QUIRE_INVALID, "quire_region_set_consistency_by(): the group 0x%lx has not one member on each node",
+                   static_cast<unsigned long>(group.id));
   auto& meeting = quire::core::this_thread().meeting;
   meeting = quire::sync::meeting::set_consistency;
-  const auto why = r->core->changes.set_consistency(region.id, consistency, {group.id, static_cast<std::uint32_t>(quire_thread())});
+  const auto why =
+      r->core->changes.set_consistency(region.id, consistency, {group.id, static_cast<std::uint32_t>(quire_thread())});
   meeting = quire::sync::meeting::none;
   return why.code();
 }
@@ -240,7 +261,8 @@ quire_status quire_region_set_consistency_by(quire_group group, quire_region reg
 quire_status quire_block_begin(quire_region region, unsigned flags) {
   QUIRE_FORWARD(quire_block_begin, region, flags);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin",
+                                       quire_thread());
   return together.status().ok() ? r->core->blocks.begin(region.id, flags).code() : together.status().code();
 }
 
@@ -251,7 +273,8 @@ quire_status quire_block_declare(const void* address, size_t bytes) {
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   const auto why = r->core->blocks.declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
   if (why == QUIRE_INVALID)
-    (void)explain(why, "quire_block_declare(): no parallel block is under way on the region of 0x%lx", reinterpret_cast<unsigned long>(address));
+    (void)explain(why, "quire_block_declare(): no parallel block is under way on the region of 0x%lx",
+                  reinterpret_cast<unsigned long>(address));
   return why;
 }
 
@@ -278,7 +301,8 @@ quire_status quire_region_of(const void* address, quire_region* region) {
 quire_status quire_view(const void* address, quire_view_kind kind, void** same) {
   QUIRE_FORWARD(quire_view, address, kind, same);
   QUIRE_ENTER(r);
-  if (kind != QUIRE_NATURAL && kind != QUIRE_FINE) return explain(QUIRE_INVALID, "quire_view(): %d is no quire_view_kind", static_cast<int>(kind));
+  if (kind != QUIRE_NATURAL && kind != QUIRE_FINE)
+    return explain(QUIRE_INVALID, "quire_view(): %d is no quire_view_kind", static_cast<int>(kind));
   if (same == nullptr) return explain(QUIRE_INVALID, "quire_view(): the place for the address is NULL");
   if (!shared_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
   const auto at = reinterpret_cast<std::uint64_t>(address);
@@ -314,7 +338,9 @@ quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) 
   const bool waits = timeout_ms != 0 && quire_in_transaction() == 0;
   const auto why = r->names->lookup(name, waits ? timeout_ms : 0, value);
   if (!waits && timeout_ms != 0 && (why.code() == QUIRE_NOT_FOUND || why.code() == QUIRE_TIMED_OUT))
-    return explain(QUIRE_INVALID, "quire_lookup(): nothing has that name yet, and no transaction waits for it, which may begin again, and holds others up");
+    return explain(QUIRE_INVALID,
+                   "quire_lookup(): nothing has that name yet, and no transaction waits for it, which may begin again, "
+                   "and holds others up");
   if (why.ok()) *address = reinterpret_cast<void*>(value);
   return why.code();
 }
@@ -324,7 +350,8 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes, for_writing != 0 ? access::write : access::read);
+  r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes,
+                           for_writing != 0 ? access::write : access::read);
   return QUIRE_OK;
 }
 
@@ -355,7 +382,8 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
   const char* const call = end != 0 ? "quire_produce_end" : "quire_produce_begin";
   if (bytes == 0) return explain(QUIRE_INVALID, "%s(): the size is 0", call);
   if (producer < 0 || producer >= static_cast<int>(c.nodes))
-    return explain(QUIRE_INVALID, "%s(): there is no node %d for a producer; the job has %u nodes", call, producer, c.nodes);
+    return explain(QUIRE_INVALID, "%s(): there is no node %d for a producer; the job has %u nodes", call, producer,
+                   c.nodes);
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   if (c.self.value() != producer) return QUIRE_OK;
   return r->core->calls.produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
@@ -364,7 +392,8 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
 quire_status meet_to_produce() {
   QUIRE_FORWARD(meet_to_produce);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::produce_end, "quire_produce_end", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::produce_end, "quire_produce_end",
+                                       quire_thread());
   if (!together.status().ok()) return together.status().code();
   return quire_barrier_wait(quire_barrier{0});
 }
@@ -385,7 +414,9 @@ quire_status quire_produce_end(const void* address, size_t bytes, int producer) 
 quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
   QUIRE_FORWARD(quire_acquire, address, bytes, timeout_ms, holder);
   QUIRE_ENTER(r);
-  if (quire_in_transaction() != 0) return explain(QUIRE_INVALID, "quire_acquire(): not within a transaction, which may begin again, and holds others up");
+  if (quire_in_transaction() != 0)
+    return explain(QUIRE_INVALID,
+                   "quire_acquire(): not within a transaction, which may begin again, and holds others up");
   int unknown;
   int& who = holder != nullptr ? *holder : unknown;
   who = -1;
@@ -419,7 +450,8 @@ quire_status quire_exchange(uint64_t* word, uint64_t value, uint64_t* before) {
 quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected, uint64_t desired, int* done) {
   if (expected == nullptr || done == nullptr) {
     QUIRE_STARTED();
-    return explain(QUIRE_INVALID, "quire_compare_exchange(): the place of %s is NULL", expected == nullptr ? "the expected value" : "the outcome");
+    return explain(QUIRE_INVALID, "quire_compare_exchange(): the place of %s is NULL",
+                   expected == nullptr ? "the expected value" : "the outcome");
   }
   std::uint64_t old = 0;
   const std::uint64_t wanted = *expected;

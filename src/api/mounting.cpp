@@ -49,7 +49,8 @@ class container_files final : public mount::files {
   int list(std::vector<mount::named_file>& into) override {
     return errno_of(quire_container_list(
         [](void* found, const char* name, std::uint64_t bytes, unsigned flags) {
-          static_cast<std::vector<mount::named_file>*>(found)->push_back({name, {bytes, 0, (flags & QUIRE_CONTAINER_READ_ONLY) != 0}});
+          static_cast<std::vector<mount::named_file>*>(found)->push_back(
+              {name, {bytes, 0, (flags & QUIRE_CONTAINER_READ_ONLY) != 0}});
           return 0;
         },
         &into));
@@ -66,7 +67,9 @@ class container_files final : public mount::files {
     const auto why = open_with(name, writes ? 0 : QUIRE_CONTAINER_READ_ONLY, into);
     return writes && why == QUIRE_INVALID ? EACCES : errno_of(why);
   }
-  int create(const std::string& name, handle& into) override { return errno_of(open_with(name, QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, into)); }
+  int create(const std::string& name, handle& into) override {
+    return errno_of(open_with(name, QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, into));
+  }
   void close(handle h) override { (void)quire_container_close({h}); }
   int facts(handle h, mount::file_facts& into) override {
     return with_containers([&](container_service& all) {
@@ -84,7 +87,9 @@ class container_files final : public mount::files {
     const auto why = quire_container_write({h}, at, from, size, &done);
     return done != 0 ? 0 : errno_of(why);
   }
-  int append(handle h, const void* from, std::size_t size) override { return errno_of(quire_container_append({h}, from, size, nullptr)); }
+  int append(handle h, const void* from, std::size_t size) override {
+    return errno_of(quire_container_append({h}, from, size, nullptr));
+  }
   int truncate(handle h, std::uint64_t bytes) override { return errno_of(quire_container_truncate({h}, bytes)); }
   int sync(handle h) override { return errno_of(quire_container_sync({h}, 0, 0)); }
   int remove(const std::string& name) override {
@@ -118,7 +123,8 @@ class container_files final : public mount::files {
 
  private:
   static container::range_lock of(const mount::file_lock& l) {
-    static_assert(static_cast<int>(mount::file_lock::kind::exclusive) == static_cast<int>(container::lock_kind::exclusive));
+    static_assert(static_cast<int>(mount::file_lock::kind::exclusive) ==
+                  static_cast<int>(container::lock_kind::exclusive));
     return {{l.owner, 0, l.of_flock}, static_cast<container::lock_kind>(l.is), l.first, l.last};
   }
   /// As a call of the API does what `f` does.
@@ -143,7 +149,8 @@ class container_files final : public mount::files {
 
 }  // namespace
 
-base::status mounting::open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places, unsigned self) {
+base::status mounting::open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places,
+                            unsigned self) {
   anywhere_ = std::any_of(places.begin(), places.end(), [](std::uint64_t place) { return place != 0; });
   if (places[self] == 0 || std::find(places.begin(), places.end(), places[self]) - places.begin() != self) return {};
   auto opened = mount::open(directory, caches);

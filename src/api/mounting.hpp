@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers as files in a directory of the host (QUIRE_MOUNT): one mount for each directory that nodes see, by the first of these nodes, from
-// quire_start() to quire_end(). Called by runtime.cpp in the application's thread.
+// Containers as files in a directory of the host (QUIRE_MOUNT): one mount for each directory that nodes see, by the
+// first of these nodes, from quire_start() to quire_end(). Called by runtime.cpp in the application's thread.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ namespace quire::api {
 
 class mounting {
  public:
-  /// `places`: of each node what os::place_of() gave for its directory; 0 for one that mounts nothing. Mounts, if this node is the first of its place.
-  /// Errors as of mount::open().
-  [[nodiscard]] base::status open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places, unsigned self);
+  /// `places`: of each node what os::place_of() gave for its directory; 0 for one that mounts nothing. Mounts, if this
+  /// node is the first of its place. Errors as of mount::open().
+  [[nodiscard]] base::status open(const std::string& directory, bool caches, const std::vector<std::uint64_t>& places,
+                                  unsigned self);
   /// Whether any node of the job mounts: then all of them wait for all at the end, before files go.
   [[nodiscard]] bool anywhere() const noexcept { return anywhere_; }
   /// When calls of the API work. `range_bytes`: of shared addresses.

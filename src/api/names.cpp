@@ -20,18 +20,26 @@ bool usable(const char* call, const char* name) noexcept {
   const std::size_t length = name == nullptr ? 0 : ::strnlen(name, name_service::longest + 1);
   if (length != 0 && length <= name_service::longest) return true;
   (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call,
-                      name == nullptr ? "is NULL" : length == 0 ? "is empty" : "has more than 63 characters");
+                      name == nullptr ? "is NULL"
+                      : length == 0   ? "is empty"
+                                      : "has more than 63 characters");
   return false;
 }
 }  // namespace
 
 name_service::name_service(core::core& e) : core_(e) {
-  e.services.set(static_cast<std::uint32_t>(service::publish), [](void* self, core::core&, const message& m, auto v) noexcept {
-    static_cast<name_service*>(self)->on_publish(m, key_of(text_of(v)));
-  }, this, "quire_publish");
-  e.services.set(static_cast<std::uint32_t>(service::lookup), [](void* self, core::core&, const message& m, auto v) noexcept {
-    static_cast<name_service*>(self)->on_lookup(m, key_of(text_of(v)));
-  }, this, "quire_lookup");
+  e.services.set(
+      static_cast<std::uint32_t>(service::publish),
+      [](void* self, core::core&, const message& m, auto v) noexcept {
+        static_cast<name_service*>(self)->on_publish(m, key_of(text_of(v)));
+      },
+      this, "quire_publish");
+  e.services.set(
+      static_cast<std::uint32_t>(service::lookup),
+      [](void* self, core::core&, const message& m, auto v) noexcept {
+        static_cast<name_service*>(self)->on_lookup(m, key_of(text_of(v)));
+      },
+      this, "quire_lookup");
 }
 
 base::status name_service::publish(const char* name, std::uint64_t value) {
@@ -40,7 +48,7 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
   message m;
   m.a = value;
   return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
-                     std::as_bytes(std::span(text.data(), text.size())));
+                            std::as_bytes(std::span(text.data(), text.size())));
 }
 
 base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value) {
@@ -48,8 +56,9 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
-  const auto why = core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
-                               std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
+  const auto why =
+      core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
+                         std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
   if (why.ok()) value = m.a;
   return why;
 }
@@ -90,7 +99,8 @@ void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> n
 }
 
 void name_service::on_lookup(const message& m, const key& name) {
-  if (const auto found = names_.find(name); found != names_.end()) return core_.services.answer(m, QUIRE_OK, found->second);
+  if (const auto found = names_.find(name); found != names_.end())
+    return core_.services.answer(m, QUIRE_OK, found->second);
   if (m.a == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
   waiting_.push_back({name, m});
 }

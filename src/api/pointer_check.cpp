@@ -24,8 +24,7 @@ class finder final : public core::words_reader {
  public:
   explicit finder(const std::vector<private_mapping>& all) : all_(all) {}
 
-  void read(const core::region_slot& r, std::uint64_t offset,
-            std::span<const std::uint64_t> words) noexcept override {
+  void read(const core::region_slot& r, std::uint64_t offset, std::span<const std::uint64_t> words) noexcept override {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::uint64_t value = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
       if (value < all_.front().first || value >= all_.back().end || mapping_of(value) == nullptr) continue;

@@ -43,7 +43,9 @@ int add_module(dl_phdr_info* about, std::size_t, void* to) {
   m.path = about->dlpi_name;
   if (m.path.empty()) {  // the program, or the kernel's, which has no file
     std::array<char, 4096> path{};
-    const ssize_t length = static_cast<std::vector<record::file_module>*>(to)->empty() ? ::readlink("/proc/self/exe", path.data(), path.size() - 1) : 0;
+    const ssize_t length = static_cast<std::vector<record::file_module>*>(to)->empty()
+                               ? ::readlink("/proc/self/exe", path.data(), path.size() - 1)
+                               : 0;
     m.path.assign(path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   }
   m.bias = about->dlpi_addr;
@@ -75,7 +77,12 @@ int add_module(dl_phdr_info* about, std::size_t, void* to) {
 /// What only the driver may look at.
 void tell_regions(runtime& r, record::node_record& told) {
   r.core->regions.for_each([&](const core::region_slot& slot) {
-    told.regions.push_back({slot.about.id, slot.about.base, slot.about.bytes, slot.layout.most_bytes(), slot.consistency() == QUIRE_RELEASE ? 1u : 0u, {}});
+    told.regions.push_back({slot.about.id,
+                            slot.about.base,
+                            slot.about.bytes,
+                            slot.layout.most_bytes(),
+                            slot.consistency() == QUIRE_RELEASE ? 1u : 0u,
+                            {}});
   });
   for (record::file_thread& t : told.threads) {
     for (record::file_unit& u : t.units) {
@@ -113,7 +120,8 @@ record::node_record tell(runtime& r) {
   told.uses = uses_of_units(r);
   for (std::size_t i = 0; i < detect::python_lines(); ++i)
     if (const auto line = detect::python_line_at(i); line.number != 0)
-      told.interpreted.push_back({detect::first_line + i, static_cast<std::uint64_t>(line.number), line.file, line.function});
+      told.interpreted.push_back(
+          {detect::first_line + i, static_cast<std::uint64_t>(line.number), line.file, line.function});
   return told;
 }
 
@@ -125,7 +133,8 @@ base::status begin_record(runtime& r) {
   (void)::mkdir(directory.c_str(), 0777);
   const std::string path = path_of(r);
   if (!write_file(path, {})) {
-    base::log(base::log_level::error, "cannot write the record of this node to %s (QUIRE_REPORT): %s", path.c_str(), std::strerror(errno));
+    base::log(base::log_level::error, "cannot write the record of this node to %s (QUIRE_REPORT): %s", path.c_str(),
+              std::strerror(errno));
     return QUIRE_BAD_OPTION;
   }
   r.core->recorder = record::recorder::make(base::now_ns(), r.core->config.nodes);
@@ -143,7 +152,8 @@ void write_record(runtime& r) {
   if (r.core->recorder == nullptr || !r.core->recorder->close()) return;
   const std::string path = path_of(r);
   if (!write_file(path, record::encode(tell(r))))
-    base::log(base::log_level::warning, "cannot write the record of this node to %s: %s", path.c_str(), std::strerror(errno));
+    base::log(base::log_level::warning, "cannot write the record of this node to %s: %s", path.c_str(),
+              std::strerror(errno));
 }
 
 namespace {
@@ -151,7 +161,10 @@ namespace {
 bool usable(const char* call, const char* name) noexcept {
   const std::size_t length = name == nullptr ? 0 : ::strnlen(name, record::longest_name + 1);
   if (length != 0 && length <= record::longest_name) return true;
-  (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call, name == nullptr ? "is NULL" : length == 0 ? "is empty" : "has more than 63 characters");
+  (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call,
+                      name == nullptr ? "is NULL"
+                      : length == 0   ? "is empty"
+                                      : "has more than 63 characters");
   return false;
 }
 
@@ -161,8 +174,9 @@ quire_status add_label(std::uint64_t address, std::uint64_t bytes, const char* n
   if (!usable("quire_label", name)) return QUIRE_INVALID;
   const core::region_ref region = r->core->regions.find(address);
   if (region == nullptr || region->bytes_from(address) < bytes)
-    return base::explain(QUIRE_BAD_ADDRESS, "quire_label(): the %lu bytes from 0x%lx on do not lie in one shared region", static_cast<unsigned long>(bytes),
-                         static_cast<unsigned long>(address));
+    return base::explain(QUIRE_BAD_ADDRESS,
+                         "quire_label(): the %lu bytes from 0x%lx on do not lie in one shared region",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(address));
   if (r->core->recorder == nullptr || r->core->recorder->add_label(address, bytes, name)) return QUIRE_OK;
   return base::explain(QUIRE_LIMIT, "quire_label(): a node has at most %zu labels", record::most_labels);
 }
@@ -174,7 +188,8 @@ quire_status begin_phase(const char* name) {
   if (r->core->recorder == nullptr) return QUIRE_OK;
   (void)quire_thread();  // it has a number from now on
   core::thread_state& here = core::this_thread();
-  if (r->core->recorder->on_phase(here.recorded, here.wants.thread, name != nullptr ? name : "", base::now_ns())) return QUIRE_OK;
+  if (r->core->recorder->on_phase(here.recorded, here.wants.thread, name != nullptr ? name : "", base::now_ns()))
+    return QUIRE_OK;
   return base::explain(QUIRE_LIMIT, "quire_phase(): a node has at most %zu names of phases", record::most_phases);
 }
 

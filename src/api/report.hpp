@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The record of this node for the report (QUIRE_REPORT): where calls of the API tell it what they waited for, and where it is written.
+// The record of this node for the report (QUIRE_REPORT): where calls of the API tell it what they waited for, and where
+// it is written.
 #pragma once
 
 #include "api/runtime.hpp"
@@ -19,7 +20,8 @@ inline void record_wait(runtime& r, record::wait kind, std::uint64_t begin_ns, s
 /// From its construction to its destruction the thread waits. Reads the clock only where somebody wants the report.
 class recorded_wait {
  public:
-  recorded_wait(runtime& r, record::wait kind) noexcept : runtime_(r), kind_(kind), begin_ns_(r.core->recorder != nullptr ? base::now_ns() : 0) {}
+  recorded_wait(runtime& r, record::wait kind) noexcept
+      : runtime_(r), kind_(kind), begin_ns_(r.core->recorder != nullptr ? base::now_ns() : 0) {}
   ~recorded_wait() {
     if (begin_ns_ != 0) record_wait(runtime_, kind_, begin_ns_, base::now_ns());
   }
@@ -32,7 +34,8 @@ class recorded_wait {
   std::uint64_t begin_ns_;
 };
 
-/// Begins the record, if the environment names a directory for it, which is made if it is not there. Whether the file can be written is found out now.
+/// Begins the record, if the environment names a directory for it, which is made if it is not there. Whether the file
+/// can be written is found out now.
 [[nodiscard]] base::status begin_record(runtime& r);
 /// Ends the record and writes it, once. All of the runtime is still there.
 void write_record(runtime& r);

@@ -43,7 +43,8 @@ struct piece {
 };
 
 /// All units of a grain have one manager. Where nodes kept neighbours of one page, their parts are one piece.
-std::vector<piece> pieces_of(const checkpoint::opened& whole, const checkpoint::manifest& m, unsigned nodes, model::node_id self) {
+std::vector<piece> pieces_of(const checkpoint::opened& whole, const checkpoint::manifest& m, unsigned nodes,
+                             model::node_id self) {
   std::vector<piece> mine;
   for (const checkpoint::node_reader& file : whole.files()) {
     for (const checkpoint::extent& e : file.extents()) {
@@ -61,7 +62,9 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, const checkpoint::
       }
     }
   }
-  std::sort(mine.begin(), mine.end(), [](const piece& a, const piece& b) { return a.region != b.region ? a.region < b.region : a.first < b.first; });
+  std::sort(mine.begin(), mine.end(), [](const piece& a, const piece& b) {
+    return a.region != b.region ? a.region < b.region : a.first < b.first;
+  });
   std::vector<piece> joined;
   for (const piece& p : mine) {
     if (!joined.empty() && joined.back().region == p.region && joined.back().end() == p.first) {
@@ -82,17 +85,21 @@ outcome check_settings(const runtime& r, const checkpoint::manifest& m, const st
   r.core->regions.for_each([&](const core::region_slot& slot) {
     const core::region_description& d = slot.about;
     same = same && std::any_of(m.regions.begin(), m.regions.end(), [&](const checkpoint::region_row& row) {
-             return row.id == d.id && row.base == d.base && row.bytes == d.bytes && row.unit_bytes == d.unit_bytes && row.views == d.views;
+             return row.id == d.id && row.base == d.base && row.bytes == d.bytes && row.unit_bytes == d.unit_bytes &&
+                    row.views == d.views;
            });
   });
   if (same) return {};
   char text[600];
   std::snprintf(text, sizeof text,
-                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM, QUIRE_UNIT=%luK and QUIRE_HEAP_VIEWS=%lu; this one has 0x%lx, %luM, %luK "
+                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM, QUIRE_UNIT=%luK and "
+                "QUIRE_HEAP_VIEWS=%lu; this one has 0x%lx, %luM, %luK "
                 "and %lu. Start it with the same",
                 directory.c_str(), static_cast<unsigned long>(m.base), static_cast<unsigned long>(m.range_bytes >> 20),
-                static_cast<unsigned long>(m.regions.front().unit_bytes >> 10), static_cast<unsigned long>(m.heap_views), static_cast<unsigned long>(c.base),
-                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10), static_cast<unsigned long>(views));
+                static_cast<unsigned long>(m.regions.front().unit_bytes >> 10),
+                static_cast<unsigned long>(m.heap_views), static_cast<unsigned long>(c.base),
+                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10),
+                static_cast<unsigned long>(views));
   return {QUIRE_BAD_OPTION, text};
 }
 
@@ -130,10 +137,12 @@ outcome check(runtime& r, const std::string& directory, checkpoint::opened& whol
   if (outcome why = whole.open(directory); !why.ok()) return why;
   if (outcome why = check_settings(r, whole.about(), directory); !why.ok()) return why;
   for (const checkpoint::region_row& row : whole.about().regions) {
-    const protocol::row* const of = r.core->protocols.find(static_cast<int>(row.consistency & (checkpoint::region_row::has_copies - 1)));
+    const protocol::row* const of =
+        r.core->protocols.find(static_cast<int>(row.consistency & (checkpoint::region_row::has_copies - 1)));
     if (of == nullptr || !of->can.checkpoint) {
-      return {QUIRE_UNSUPPORTED, directory + " has a region with " + (of != nullptr ? of->name : "unknown") +
-                                     " consistency, which goes with no checkpoint: start the job with QUIRE_COMMIT=owners"};
+      return {QUIRE_UNSUPPORTED,
+              directory + " has a region with " + (of != nullptr ? of->name : "unknown") +
+                  " consistency, which goes with no checkpoint: start the job with QUIRE_COMMIT=owners"};
     }
   }
   if (outcome why = r.containers->check_saved(directory, whole.about()); !why.ok()) return why;
@@ -149,7 +158,8 @@ outcome failed(const std::string& directory, const std::string& what) {
 /// The number of the container whose linker keeps the region; 0: none does.
 std::uint16_t backing_of(const checkpoint::manifest& m, const checkpoint::region_row& row) {
   for (const checkpoint::container_row& c : m.containers) {
-    if (c.region == row.handle() && c.where != checkpoint::container_row::content::region) return static_cast<std::uint16_t>(c.number);
+    if (c.region == row.handle() && c.where != checkpoint::container_row::content::region)
+      return static_cast<std::uint16_t>(c.number);
   }
   return 0;
 }
@@ -167,7 +177,8 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole, const checkpoin
   if (!r.core->objects.load(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
   std::vector<core::region_description> made;
   for (const checkpoint::region_row& row : m.regions) {
-    if (r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(row.id)}) != nullptr) continue;  // the job began with it
+    if (r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(row.id)}) != nullptr)
+      continue;  // the job began with it
     core::region_description& about = made.emplace_back();
     about.base = row.base;
     about.bytes = row.bytes;
@@ -226,24 +237,33 @@ outcome check_unused(runtime& r) {
 
 /// Containers have said on standard error what was wrong.
 quire_status of_containers(quire_status why, const std::string& directory) noexcept {
-  return base::explain_if_unsaid(why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", call, directory.c_str());
+  return base::explain_if_unsaid(
+      why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", call,
+      directory.c_str());
 }
 
 /// Tries one checkpoint. `taken`: from here on an error is the job's end.
 quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   checkpoint::opened whole;
   std::vector<piece> mine;
-  if (const quire_status why = agree_and_explain(call, doing, check(r, directory, whole, mine), ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, check(r, directory, whole, mine), ""); why != QUIRE_OK)
+    return why;
   taken = true;
   checkpoint::manifest m = whole.about();
-  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK) return of_containers(why, directory);
-  if (const quire_status why = agree_and_explain(call, doing, take_tables(r, whole, m), half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK)
+    return of_containers(why, directory);
+  if (const quire_status why = agree_and_explain(call, doing, take_tables(r, whole, m), half_done); why != QUIRE_OK)
+    return why;
   mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
   std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
-  if (const quire_status why = agree_and_explain(call, doing, take_content(r, whole, mine), half_done); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(call, doing, take_content(r, whole, mine), half_done); why != QUIRE_OK)
+    return why;
   if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return of_containers(why, directory);
   const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
-  if (const quire_status why = agree_and_explain(call, doing, {tasks, directory + ": its tasks cannot go on"}, half_done); why != QUIRE_OK) return why;
+  if (const quire_status why =
+          agree_and_explain(call, doing, {tasks, directory + ": its tasks cannot go on"}, half_done);
+      why != QUIRE_OK)
+    return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
             directory.c_str(), whole.files().size());
   return QUIRE_OK;
@@ -278,7 +298,8 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
       first_words = base::detail();
     }
   }
-  if (first_error == QUIRE_OK) return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", call, path.text);
+  if (first_error == QUIRE_OK)
+    return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", call, path.text);
   return base::explain(first_error, "%s%s", first_words.c_str(), several ? "; nor can an older one be taken" : "");
 }
 
@@ -286,7 +307,9 @@ quire_status restore_here(checkpoint_path path) {
   QUIRE_FORWARD(restore_here, path);
   QUIRE_ENTER(r);
   if (r->core->config.survives) {
-    (void)base::explain(QUIRE_UNSUPPORTED, "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+    (void)base::explain(QUIRE_UNSUPPORTED,
+                        "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end",
+                        call);
     base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }

@@ -51,15 +51,17 @@ std::atomic<phase> g_phase{phase::before};
 std::atomic<runtime*> g_runtime{nullptr};
 std::atomic<split::application_side*> g_elsewhere{nullptr};
 std::atomic<bool> g_forked{false};
-std::atomic<bool> g_leaves{false};  ///< quire_end_at_exit() has begun, with pool `fork`: a fault that nobody serves is held
+std::atomic<bool> g_leaves{
+    false};  ///< quire_end_at_exit() has begun, with pool `fork`: a fault that nobody serves is held
 
 int cores() noexcept {
   cpu_set_t mine;
   return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
 }
 
-/// A thread that waits polls for about as long as a phase of an ordinary program takes, giving way to whoever else wants the core: to sleep and
-/// be woken costs more, and may bring it to the core of the other node that computes. That helps up to two nodes a core.
+/// A thread that waits polls for about as long as a phase of an ordinary program takes, giving way to whoever else
+/// wants the core: to sleep and be woken costs more, and may bring it to the core of the other node that computes. That
+/// helps up to two nodes a core.
 drive::pace pace_of(const base::option_values& options, int local_nodes) {
   drive::pace t;
   const int available = cores();
@@ -82,12 +84,17 @@ pool::settings choose_pool(const base::option_values& options) {
 }
 
 /// What the machine and the pool allow, unless the user or the program asked for something.
-base::status choose_detector(const base::option_values& options, int asked, const pool::settings& pool, detect::kind& kind) {
-  static constexpr detect::kind kinds[] = {detect::kind::userfault_inline, detect::kind::userfault_thread, detect::kind::segv};
+base::status choose_detector(const base::option_values& options, int asked, const pool::settings& pool,
+                             detect::kind& kind) {
+  static constexpr detect::kind kinds[] = {detect::kind::userfault_inline, detect::kind::userfault_thread,
+                                           detect::kind::segv};
   if (options.given(base::option::detect)) asked = static_cast<int>(options.number(base::option::detect));
   if (asked < QUIRE_DETECT_DEFAULT || asked > QUIRE_DETECT_SEGV) {
-    base::log(base::log_level::error, "quire_options.detector = %d is not allowed; it may be QUIRE_DETECT_DEFAULT, _USERFAULT, _USERFAULT_THREAD "
-              "or _SEGV", asked);
+    base::log(
+        base::log_level::error,
+        "quire_options.detector = %d is not allowed; it may be QUIRE_DETECT_DEFAULT, _USERFAULT, _USERFAULT_THREAD "
+        "or _SEGV",
+        asked);
     return QUIRE_BAD_OPTION;
   }
   if (asked != QUIRE_DETECT_DEFAULT) {
@@ -105,7 +112,8 @@ base::status choose_detector(const base::option_values& options, int asked, cons
   if (detect::open(kind, true, *pool.application).ok()) return {};
   kind = detect::kind::segv;
   base::log(base::log_level::warning,
-            "this system has no userfaultfd for shared memory (see `quire info`): faults are noticed by SIGSEGV and mprotect, "
+            "this system has no userfaultfd for shared memory (see `quire info`): faults are noticed by SIGSEGV and "
+            "mprotect, "
             "with at most vm.max_map_count changes of protection between neighbouring pages");
   return {};
 }
@@ -131,11 +139,13 @@ class wire_choice {
   /// Some node has none: all nodes take TCP, or none goes on.
   base::status open_instead(std::size_t node) {
     if (!can_be_tcp()) {
-      base::log(base::log_level::error, "node %zu has no shared memory for messages, and transport %s was asked for here", node, kind().data());
+      base::log(base::log_level::error,
+                "node %zu has no shared memory for messages, and transport %s was asked for here", node, kind().data());
       return QUIRE_UNSUPPORTED;
     }
     if (job_.node() == 0) {
-      base::log(base::log_level::warning, "node %zu has no shared memory for messages: all nodes use TCP, which is slower", node);
+      base::log(base::log_level::warning,
+                "node %zu has no shared memory for messages: all nodes use TCP, which is slower", node);
     }
     return open("tcp");
   }
@@ -149,7 +159,8 @@ class wire_choice {
   base::status open(std::string_view kind) {
     opened_.reset();
     const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
-    auto got = transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives(), system_ucx);
+    auto got =
+        transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives(), system_ucx);
     if (!got.ok()) return got.why();
     opened_ = std::move(got.value());
     return {};
@@ -170,8 +181,9 @@ class wire_choice {
   std::unique_ptr<transport::transport> opened_{};
 };
 
-/// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
-/// without one have to know, how transactions commit, where they would mount (os::place_of(); 0: nowhere), and their addresses.
+/// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which
+/// those without one have to know, how transactions commit, where they would mount (os::place_of(); 0: nowhere), and
+/// their addresses.
 struct introduction {
   std::uint64_t memory_limit = 0;
   std::uint64_t mount = 0;
@@ -182,7 +194,8 @@ struct introduction {
 
 class introductions {
  public:
-  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit, base::commit_choice commit, std::uint64_t mount) {
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit,
+                    base::commit_choice commit, std::uint64_t mount) {
     introduction mine;
     mine.memory_limit = limit;
     mine.mount = mount;
@@ -196,16 +209,19 @@ class introductions {
     auto heard = job.exchange(told);
     if (!heard.ok()) return heard.why();
     all_ = std::move(heard.value());
-    const auto other = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() < sizeof(introduction); });
+    const auto other =
+        std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() < sizeof(introduction); });
     if (other == all_.end()) return {};
-    base::log(base::log_level::error, "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
+    base::log(base::log_level::error,
+              "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
               static_cast<int>(other - all_.begin()));
     return QUIRE_INVALID;
   }
   /// The first node that gave no address; how many there are, if all did. A job of one needs none.
   [[nodiscard]] std::size_t without_address() const noexcept {
     if (all_.size() == 1) return 1;
-    const auto first = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() == sizeof(introduction); });
+    const auto first =
+        std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() == sizeof(introduction); });
     return static_cast<std::size_t>(first - all_.begin());
   }
   [[nodiscard]] bool any_limit() const noexcept {
@@ -222,10 +238,11 @@ class introductions {
   /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
   [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
     const auto mine = read(all_[self]).commit;
-    const auto other = std::find_if(all_.begin(), all_.end(), [mine](const auto& one) { return read(one).commit != mine; });
+    const auto other =
+        std::find_if(all_.begin(), all_.end(), [mine](const auto& one) { return read(one).commit != mine; });
     if (other == all_.end()) return {};
-    base::log(base::log_level::error, "QUIRE_COMMIT is '%s' here and '%s' on node %d; it must be the same on all nodes", commit_name(mine),
-              commit_name(read(*other).commit), static_cast<int>(other - all_.begin()));
+    base::log(base::log_level::error, "QUIRE_COMMIT is '%s' here and '%s' on node %d; it must be the same on all nodes",
+              commit_name(mine), commit_name(read(*other).commit), static_cast<int>(other - all_.begin()));
     return QUIRE_BAD_OPTION;
   }
   base::status connect(runtime& r, transport::transport& wire) const {
@@ -264,24 +281,30 @@ base::status read_settings(runtime& r, const quire_options& given) {
   r.options = options.value();
   base::log_set_level(r.options.choice<base::log_level>(base::option::log));
   if (!os::inject_from_environment()) {
-    base::log(base::log_level::error, "QUIRE_FAIL must be CALL:N or CALL:N:ERRNO, with a call that src/os/injection.hpp names");
+    base::log(base::log_level::error,
+              "QUIRE_FAIL must be CALL:N or CALL:N:ERRNO, with a call that src/os/injection.hpp names");
     return QUIRE_BAD_OPTION;
   }
-  const auto pick = [&](base::option which, const char* field, std::uint64_t program, std::uint64_t& to) -> base::status {
+  const auto pick = [&](base::option which, const char* field, std::uint64_t program,
+                        std::uint64_t& to) -> base::status {
     const bool asked = program != 0 && !r.options.given(which);
     to = asked ? program : static_cast<std::uint64_t>(r.options.number(which));
-    if (!asked || (program <= INT64_MAX && base::is_legal(base::row_of(which), static_cast<std::int64_t>(program)))) return {};
-    base::log(base::log_level::error, "quire_options.%s = 0x%lx is not allowed; it may be %s", field, static_cast<unsigned long>(program),
-              base::row_of(which).legal);
+    if (!asked || (program <= INT64_MAX && base::is_legal(base::row_of(which), static_cast<std::int64_t>(program))))
+      return {};
+    base::log(base::log_level::error, "quire_options.%s = 0x%lx is not allowed; it may be %s", field,
+              static_cast<unsigned long>(program), base::row_of(which).legal);
     return QUIRE_BAD_OPTION;
   };
   if (r.options.number(base::option::heap_grouping) != 0 && r.options.number(base::option::heap_views) == 0) {
-    base::log(base::log_level::error, "QUIRE_HEAP_GROUPING groups what QUIRE_HEAP_VIEWS makes sharing units of: set that too, to 16 say");
+    base::log(base::log_level::error,
+              "QUIRE_HEAP_GROUPING groups what QUIRE_HEAP_VIEWS makes sharing units of: set that too, to 16 say");
     return QUIRE_BAD_OPTION;
   }
   if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers &&
       r.options.choice<base::pool_choice>(base::option::pool) == base::pool_choice::fork) {
-    base::log(base::log_level::error, "QUIRE_CHECK=pointers cannot look from the engine's process into the program's: choose another pool than 'fork'");
+    base::log(base::log_level::error,
+              "QUIRE_CHECK=pointers cannot look from the engine's process into the program's: choose another pool than "
+              "'fork'");
     return QUIRE_UNSUPPORTED;
   }
   if (const auto s = pick(base::option::base, "base", given.base, r.base); !s.ok()) return s;
@@ -289,7 +312,8 @@ base::status read_settings(runtime& r, const quire_options& given) {
 }
 
 base::status refuse_survival(const char* what) {
-  base::log(base::log_level::error, "a job with %s cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end", what);
+  base::log(base::log_level::error,
+            "a job with %s cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end", what);
   return QUIRE_UNSUPPORTED;
 }
 
@@ -314,19 +338,22 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
 base::status choose_cache_limit(const runtime& r, core::configuration& c) {
   const auto given = static_cast<std::uint64_t>(r.options.number(base::option::cache_limit));
   if (given != 0 && c.memory_limit != 0) {
-    base::log(base::log_level::error, "QUIRE_MEMORY_LIMIT limits what containers take of memory, too: unset QUIRE_CACHE_LIMIT, or that one");
+    base::log(base::log_level::error,
+              "QUIRE_MEMORY_LIMIT limits what containers take of memory, too: unset QUIRE_CACHE_LIMIT, or that one");
     return QUIRE_BAD_OPTION;
   }
   constexpr std::uint64_t least = 64u << 20;  // of a host that is short of memory, or does not say
   c.cache_limit = given;
   if (given != 0 || c.memory_limit != 0) return {};
-  c.cache_limit = std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
+  c.cache_limit =
+      std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
   return {};
 }
 
 /// Where there are no containers, there is nothing to show.
 base::status check_mount(const std::string& directory, const core::configuration& c) {
-  const char* const what = c.survives ? "survivors of a death go on (set QUIRE_ON_FAILURE to end)" : "the pool is 'fork' (set QUIRE_POOL to memfd)";
+  const char* const what = c.survives ? "survivors of a death go on (set QUIRE_ON_FAILURE to end)"
+                                      : "the pool is 'fork' (set QUIRE_POOL to memfd)";
   if (directory.empty() || (!c.survives && c.pool.which != pool::kind::fork)) return {};
   base::log(base::log_level::error, "QUIRE_MOUNT shows containers, and there are none where %s", what);
   return QUIRE_UNSUPPORTED;
@@ -347,7 +374,8 @@ base::status begin(runtime& r, const quire_options& given) {
   c.nodes = static_cast<unsigned>(r.job->nodes());
   c.base = r.base;
   c.bytes = r.bytes;
-  if (r.options.choice<base::commit_choice>(base::option::commit) == base::commit_choice::token) c.protocols = protocol::with_token();
+  if (r.options.choice<base::commit_choice>(base::option::commit) == base::commit_choice::token)
+    c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.sharing = r.options.flag(base::option::sharing) || !r.options.text(base::option::report).empty();
@@ -382,12 +410,16 @@ base::status begin(runtime& r, const quire_options& given) {
     if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
   }
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
-  if (const auto s = r.mounts.open(directory, r.options.flag(base::option::mount_cache), others.mounts(), c.self.value()); !s.ok()) return s;
+  if (const auto s =
+          r.mounts.open(directory, r.options.flag(base::option::mount_cache), others.mounts(), c.self.value());
+      !s.ok())
+    return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
   if (c.replicas && !c.survives) {
-    base::log(base::log_level::error, "QUIRE_REPLICAS=1 is of use only where the others go on when a node dies: set QUIRE_ON_FAILURE=notify "
+    base::log(base::log_level::error,
+              "QUIRE_REPLICAS=1 is of use only where the others go on when a node dies: set QUIRE_ON_FAILURE=notify "
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
@@ -406,19 +438,22 @@ base::status begin(runtime& r, const quire_options& given) {
   r.gc = std::make_unique<gc_service>(*r.core);
   container::set_call_limit(static_cast<std::uint64_t>(r.options.number(base::option::io_timeout)) * 1'000'000'000);
   r.containers = std::make_unique<container_service>(*r.core, *r.regions, *r.threads);
-  r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
-    auto& r = *static_cast<runtime*>(self);
-    r.names->forget(gone.base, gone.bytes);
-    r.gc->forget(gone);
-    if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
-  }, &r);
-  const region::heap_settings heap{.unit_bytes = static_cast<std::uint32_t>(r.options.number(base::option::unit)),
-                                   .consistency = static_cast<quire_consistency>(r.options.number(base::option::consistency)),
-                                   .orders = r.options.flag(base::option::orders),
-                                   .free_batch = static_cast<std::size_t>(r.options.number(base::option::free_batch)),
-                                   .views = static_cast<std::uint16_t>(r.options.number(base::option::heap_views)),
-                                   .grouping = static_cast<quire_grouping>(r.options.number(base::option::heap_grouping)),
-                                   .guards = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::minipages};
+  r.regions->others().when_gone(
+      [](void* self, const core::region_description& gone) noexcept {
+        auto& r = *static_cast<runtime*>(self);
+        r.names->forget(gone.base, gone.bytes);
+        r.gc->forget(gone);
+        if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
+      },
+      &r);
+  const region::heap_settings heap{
+      .unit_bytes = static_cast<std::uint32_t>(r.options.number(base::option::unit)),
+      .consistency = static_cast<quire_consistency>(r.options.number(base::option::consistency)),
+      .orders = r.options.flag(base::option::orders),
+      .free_batch = static_cast<std::size_t>(r.options.number(base::option::free_batch)),
+      .views = static_cast<std::uint16_t>(r.options.number(base::option::heap_views)),
+      .grouping = static_cast<quire_grouping>(r.options.number(base::option::heap_grouping)),
+      .guards = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::minipages};
   if (const auto s = r.regions->open(heap); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();
@@ -468,9 +503,11 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
     node = running->job->node();
     nodes = running->job->nodes();
     kernel_waits = running->core->config.detector == detect::kind::userfault_thread;
-    // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait all the time.
+    // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait
+    // all the time.
     constexpr std::uint64_t longest_ns = 50'000;
-    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->node->threads().how().spin_ns, longest_ns);
+    if (2 * running->job->local_nodes() <= cores())
+      spin_ns = std::min(running->node->threads().how().spin_ns, longest_ns);
   }
   side.report(why.code(), node, nodes, spin_ns, kernel_waits);
   side.serve([crash_dir] { tell_pages(crash_dir); });
@@ -487,16 +524,19 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   if (const base::status why = static_cast<quire_status>(side.wait_for_start()); !why.ok()) return why;
   base::log_set_node(side.both().node);
   g_elsewhere.store(sides.value().application.release(), std::memory_order_release);
-  const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
-    auto* const there = elsewhere();
-    if (there == nullptr || !there->contains(address)) return false;
-    const bool served = serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
-    while (!served && g_leaves.load()) ::pause();
-    return served;
-  }, nullptr, [](std::uint64_t address) noexcept {
-    auto* const there = elsewhere();
-    return there != nullptr && there->contains(address);
-  });
+  const auto why = detect::install_signals(
+      [](std::uint64_t address, bool write) noexcept {
+        auto* const there = elsewhere();
+        if (there == nullptr || !there->contains(address)) return false;
+        const bool served = serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
+        while (!served && g_leaves.load()) ::pause();
+        return served;
+      },
+      nullptr,
+      [](std::uint64_t address) noexcept {
+        auto* const there = elsewhere();
+        return there != nullptr && there->contains(address);
+      });
   if (!why.ok()) return why;
   calls::watch_range(base, bytes);
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
@@ -506,10 +546,12 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   return {};
 }
 
-/// What threads of all nodes have written to regions with a store of their own goes there, and lasts. A store that fails has told so by a line.
+/// What threads of all nodes have written to regions with a store of their own goes there, and lasts. A store that
+/// fails has told so by a line.
 quire_status write_back_all(runtime& r) {
   r.core->as_driver([&] { r.core->pins.drop_pins(); });  // a node that is on its way here may wait for them
-  // Nobody writes any more; and all nodes know of the same regions: one may have gone on some of them while others were on their way here.
+  // Nobody writes any more; and all nodes know of the same regions: one may have gone on some of them while others were
+  // on their way here.
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   for (bool done = false; !done;) {
     r.core->as_driver([&] { done = r.core->stored.write_back_all(); });
@@ -535,13 +577,15 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   if (const quire_status why = write_back_all(r); why != QUIRE_OK) return why;
   r.code->rest();
   r.core->expect_end();
-  const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
+  const auto why =
+      quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
   if (why != QUIRE_OK) r.core->expect_no_end();
   why == QUIRE_OK ? r.code->rest() : r.code->go_on();
   return why;
 }
 
-/// Threads of the program at the end: it has none in shared memory, or the process is about to exit, and those that go on are held.
+/// Threads of the program at the end: it has none in shared memory, or the process is about to exit, and those that go
+/// on are held.
 enum class threads_left { none, to_hold };
 
 quire_status end_split(split::application_side& there, threads_left which) {
@@ -569,7 +613,8 @@ quire_status end_split(split::application_side& there, threads_left which) {
 quire_status end(threads_left which) {
   if (auto* const there = elsewhere()) return end_split(*there, which);
   QUIRE_ENTER(r);
-  if (quire_in_transaction() != 0) return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
+  if (quire_in_transaction() != 0)
+    return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   kept_memory kept;
   if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
   if (r->pointers != nullptr) r->pointers->tell_total();
@@ -618,7 +663,8 @@ runtime* current() noexcept {
 }
 
 quire_status refuse_shared_stack() noexcept {
-  return base::explain(QUIRE_UNSUPPORTED, "this call is not made on a stack in shared memory: switch to a private one before");
+  return base::explain(QUIRE_UNSUPPORTED,
+                       "this call is not made on a stack in shared memory: switch to a private one before");
 }
 
 runtime* enter(base::status& why) noexcept {
@@ -648,7 +694,8 @@ quire_status quire_start(const quire_options* options) {
   auto r = std::make_unique<runtime>();
   auto why = api::read_settings(*r, given);
   if (why.ok()) {
-    const bool split = r->options.choice<quire::base::pool_choice>(quire::base::option::pool) == quire::base::pool_choice::fork;
+    const bool split =
+        r->options.choice<quire::base::pool_choice>(quire::base::option::pool) == quire::base::pool_choice::fork;
     why = split ? api::start_split(std::move(r), given) : api::start_here(std::move(r), given);
   }
   if (!why.ok() && api::g_phase.load() != phase::running) api::g_phase.store(phase::ended);

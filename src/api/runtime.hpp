@@ -41,8 +41,8 @@ struct runtime {
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<gc_service> gc;
   std::unique_ptr<container_service> containers;
-  std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
-  mounting mounts{};  ///< containers as files
+  std::unique_ptr<pointer_check> pointers;      ///< null: not asked for
+  mounting mounts{};                            ///< containers as files
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
   runtime();
@@ -63,9 +63,10 @@ struct runtime {
 }  // namespace quire::api
 
 /// Opens the body of an API call: `r` is the runtime, or the call returns why there is none.
-#define QUIRE_ENTER(r)                        \
-  ::quire::base::clear_detail();              \
-  ::quire::base::status r##_why;              \
-  auto* const r = ::quire::api::enter(r##_why); \
-  if (r == nullptr) return r##_why.code();            \
-  if (::quire::api::on_shared_stack()) [[unlikely]] return ::quire::api::refuse_shared_stack()
+#define QUIRE_ENTER(r)                              \
+  ::quire::base::clear_detail();                    \
+  ::quire::base::status r##_why;                    \
+  auto* const r = ::quire::api::enter(r##_why);     \
+  if (r == nullptr) return r##_why.code();          \
+  if (::quire::api::on_shared_stack()) [[unlikely]] \
+  return ::quire::api::refuse_shared_stack()

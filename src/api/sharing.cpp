@@ -10,8 +10,8 @@
 namespace quire::api {
 namespace {
 
-constexpr std::size_t most_units = 64;     ///< that a node tells of
-constexpr std::size_t most_named = 32;     ///< and whose allocations it asks for
+constexpr std::size_t most_units = 64;  ///< that a node tells of
+constexpr std::size_t most_named = 32;  ///< and whose allocations it asks for
 
 struct told_unit {
   sharing::table::item uses;
@@ -65,7 +65,8 @@ void find_allocations(runtime& r) {
   for (const told_unit& one : units_of(r, most_named)) {
     for_each_used(one, [&](std::uint64_t at, std::uint64_t end) {
       for (unsigned i = 0; at < end && i < most_a_word; ++i) {
-        const auto known = std::ranges::find_if(r.allocations, [at](const heap::allocation& a) { return at - a.address < a.bytes; });
+        const auto known =
+            std::ranges::find_if(r.allocations, [at](const heap::allocation& a) { return at - a.address < a.bytes; });
         if (known != r.allocations.end()) {
           at = known->address + known->bytes;
           continue;
@@ -94,7 +95,8 @@ std::vector<record::file_use> uses_of_units(const runtime& r) {
     told.reads.assign(one.uses.reads.begin(), one.uses.reads.end());
     told.writes.assign(one.uses.writes.begin(), one.uses.writes.end());
     for (const heap::allocation& a : r.allocations)
-      if (a.address < one.address + one.bytes && one.address < a.address + a.bytes) told.objects.push_back({a.address, a.address + a.bytes});
+      if (a.address < one.address + one.bytes && one.address < a.address + a.bytes)
+        told.objects.push_back({a.address, a.address + a.bytes});
     told.calls = sites::of(one.address, one.bytes).calls;
     told.data = sites::static_place(one.address);
   }
@@ -106,8 +108,9 @@ void add_sharing(std::string& json, const runtime& r) {
   json += ",\"sharing\":[";
   bool first = true;
   for (const told_unit& one : units_of(r, most_units)) {
-    append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"release\":%s,\"moves\":%lu,\"ns\":%lu", first ? "" : ",", unsigned{one.uses.region},
-           static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.bytes), one.release ? "true" : "false",
+    append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"release\":%s,\"moves\":%lu,\"ns\":%lu",
+           first ? "" : ",", unsigned{one.uses.region}, static_cast<unsigned long>(one.address),
+           static_cast<unsigned long>(one.bytes), one.release ? "true" : "false",
            static_cast<unsigned long>(one.uses.moves), static_cast<unsigned long>(one.uses.ns));
     append_counts(json, "reads", one.uses.reads);
     append_counts(json, "writes", one.uses.writes);
@@ -115,7 +118,8 @@ void add_sharing(std::string& json, const runtime& r) {
     unsigned objects = 0;
     for (const heap::allocation& a : r.allocations) {
       if (a.address >= one.address + one.bytes || one.address >= a.address + a.bytes) continue;
-      append(json, "%s[%lu,%lu]", objects++ == 0 ? "" : ",", static_cast<unsigned long>(a.address), static_cast<unsigned long>(a.bytes));
+      append(json, "%s[%lu,%lu]", objects++ == 0 ? "" : ",", static_cast<unsigned long>(a.address),
+             static_cast<unsigned long>(a.bytes));
     }
     json += "],\"calls\":[";
     const auto calls = sites::of(one.address, one.bytes).calls;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this node tells for the report on false sharing (QUIRE_SHARING): units that moved often, the parts that its threads have used, and the
-// allocations that lie there. Application threads.
+// What this node tells for the report on false sharing (QUIRE_SHARING): units that moved often, the parts that its
+// threads have used, and the allocations that lie there. Application threads.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace quire::api {
 
 /// Asks who has allocated what lies on these units, while all nodes still answer. Nothing unless the report is wanted.
 void find_allocations(runtime& r);
-/// ,"sharing":[{"region":..., "address":..., "bytes":..., "release":..., "moves":..., "ns":..., "reads":[[line, times], ...], "writes":[[word, times], ...],
+/// ,"sharing":[{"region":..., "address":..., "bytes":..., "release":..., "moves":..., "ns":..., "reads":[[line, times],
+/// ...], "writes":[[word, times], ...],
 ///  "objects":[[address, bytes], ...], "calls":[...], "data":"file+0x1234"}, ...]
 void add_sharing(std::string& json, const runtime& r);
 

@@ -69,7 +69,8 @@ page* find(std::uint64_t number, bool make) noexcept {
   for (std::size_t i = 0; i < looked_at; ++i) {
     page& p = g_pages[((number * 0x9e3779b97f4a7c15u >> 48) + i) % pages];
     std::uint64_t there = p.number.load(std::memory_order_relaxed);
-    if (there == 0 && make && p.number.compare_exchange_strong(there, number, std::memory_order_relaxed)) there = number;
+    if (there == 0 && make && p.number.compare_exchange_strong(there, number, std::memory_order_relaxed))
+      there = number;
     if (there == number) return &p;
   }
   return nullptr;
@@ -82,7 +83,9 @@ void name_calls(std::uint32_t number, std::vector<std::string>& to) {
   for (void* const call : g_stacks[number - 1].calls) {
     Dl_info about{};
     link_map* map = nullptr;
-    if (call == nullptr || ::dladdr1(call, &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) continue;
+    if (call == nullptr || ::dladdr1(call, &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
+        map == nullptr)
+      continue;
     if (about.dli_fbase == own.dli_fbase) continue;
     char text[4096];
     // The call, not what follows it; in a file that has no fixed address, from its beginning.
@@ -128,7 +131,9 @@ void forget(std::uint64_t first, std::uint64_t bytes) noexcept {
 std::string static_place(std::uint64_t address) {
   Dl_info about{};
   link_map* map = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(address), &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
+  if (::dladdr1(reinterpret_cast<void*>(address), &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
+      map == nullptr)
+    return {};
   char offset[32];
   std::snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(address - map->l_addr));
   return std::string(about.dli_fname) + offset;
@@ -139,7 +144,8 @@ known of(std::uint64_t first, std::uint64_t bytes) {
   const std::size_t used = std::min(g_large_used.load(std::memory_order_relaxed), most_large);
   for (std::size_t i = used; i-- > 0;) {  // the last one may have the memory of one before
     const large& l = g_large[i];
-    if (!l.ready.load(std::memory_order_acquire) || l.address >= first + bytes || first >= l.address + l.bytes) continue;
+    if (!l.ready.load(std::memory_order_acquire) || l.address >= first + bytes || first >= l.address + l.bytes)
+      continue;
     k.blocks = 1;
     k.bytes = l.bytes;
     name_calls(l.first.load(std::memory_order_relaxed), k.calls);

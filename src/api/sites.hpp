@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where shared memory was allocated: for each page of the heap that this node has allocated in, how many blocks, and the calls that led
-// to the first of them. So statistics can name the allocation of a page that moves. The tables have fixed sizes; what does not fit is
-// not known. Application threads, any number at a time.
+// Where shared memory was allocated: for each page of the heap that this node has allocated in, how many blocks, and
+// the calls that led to the first of them. So statistics can name the allocation of a page that moves. The tables have
+// fixed sizes; what does not fit is not known. Application threads, any number at a time.
 #pragma once
 
 #include <cstdint>

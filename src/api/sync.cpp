@@ -23,7 +23,8 @@ quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms,
   c.thread = static_cast<std::uint32_t>(quire_thread());
   c.object = object;
   c.operand = operand;
-  return quire::api::explain(c, r->core->objects.synchronise(c, timeout_ms).code(), r->core->config.nodes, r->core->objects.makers());
+  return quire::api::explain(c, r->core->objects.synchronise(c, timeout_ms).code(), r->core->config.nodes,
+                             r->core->objects.makers());
 }
 
 quire_status create_object(operation what, std::uint64_t operand, std::uint64_t* object) {
@@ -40,7 +41,8 @@ quire_status create_object(operation what, std::uint64_t operand, std::uint64_t*
 template <class Handle>
 quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
   QUIRE_STARTED();
-  if (handle == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the place for the handle is NULL", quire::sync::name_of(what));
+  if (handle == nullptr)
+    return quire::base::explain(QUIRE_INVALID, "%s(): the place for the handle is NULL", quire::sync::name_of(what));
   std::uint64_t object = 0;
   const quire_status why = create_object(what, operand, &object);
   if (why == QUIRE_OK) handle->id = object;
@@ -73,13 +75,16 @@ quire_status waiting_call(operation what, std::uint64_t object, std::int64_t tim
 quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
   QUIRE_FORWARD(lock, mutex, timeout_ms);
   using counters = quire::core::engine_counters;
-  return timed(&counters::lock_ns, &counters::locks, quire::record::wait::lock, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
+  return timed(&counters::lock_ns, &counters::locks, quire::record::wait::lock,
+               [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
 }
 
-quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
+quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine,
+                     std::uint64_t root) {
   QUIRE_FORWARD(collect, what, values, count, combine, root);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what),
+                                       quire_thread());
   if (!together.status().ok()) return together.status().code();
   r->regions->flush_frees();
   const quire::api::recorded_wait noted(*r, quire::record::wait::other);
@@ -97,8 +102,10 @@ quire_status collect(operation what, quire::sync::value* values, std::uint32_t c
 quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,
                         std::uint64_t root) {
   QUIRE_STARTED();
-  if (values == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the values are NULL", quire::sync::name_of(what));
-  // Other bad arguments go their way: the machine answers them with QUIRE_INVALID on all nodes, and none waits for ever.
+  if (values == nullptr)
+    return quire::base::explain(QUIRE_INVALID, "%s(): the values are NULL", quire::sync::name_of(what));
+  // Other bad arguments go their way: the machine answers them with QUIRE_INVALID on all nodes, and none waits for
+  // ever.
   if (bytes > quire::sync::value::capacity) bytes = 0;
   quire::sync::value carried({static_cast<const std::byte*>(values), bytes});
   const quire_status why = collect(what, &carried, count, combine, root);
@@ -125,7 +132,9 @@ quire_status quire_rwlock_write_lock(quire_rwlock lock, int64_t timeout_ms) {
 quire_status quire_rwlock_unlock(quire_rwlock lock) { return call(operation::rwlock_unlock, lock.id, -1); }
 quire_status quire_rwlock_destroy(quire_rwlock lock) { return call(operation::rwlock_destroy, lock.id, -1); }
 
-quire_status quire_condition_create(quire_condition* condition) { return create(operation::condition_create, condition); }
+quire_status quire_condition_create(quire_condition* condition) {
+  return create(operation::condition_create, condition);
+}
 quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms) {
   return waiting_call(operation::condition_wait, condition.id, timeout_ms, mutex.id);
 }
@@ -145,7 +154,8 @@ quire_status quire_barrier_wait(quire_barrier barrier) {
   r->regions->flush_frees();
   using counters = quire::core::engine_counters;
   const auto wait = [&] {
-    return timed(&counters::barrier_ns, &counters::barriers, quire::record::wait::barrier, [&] { return call(operation::barrier_wait, barrier.id, -1); });
+    return timed(&counters::barrier_ns, &counters::barriers, quire::record::wait::barrier,
+                 [&] { return call(operation::barrier_wait, barrier.id, -1); });
   };
   if (barrier.id != 0) return wait();
   const quire::core::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
@@ -186,5 +196,6 @@ quire_status quire_reduce_i64(int64_t* values, uint32_t count, quire_operation c
   return collective(operation::reduce_i64, values, count, count <= 8 ? count * 8 : 0, combine, 0);
 }
 quire_status quire_broadcast(void* value, uint32_t bytes, int root) {
-  return collective(operation::broadcast, value, bytes, bytes, 0, static_cast<std::uint64_t>(static_cast<unsigned>(root)));
+  return collective(operation::broadcast, value, bytes, bytes, 0,
+                    static_cast<std::uint64_t>(static_cast<unsigned>(root)));
 }

@@ -33,12 +33,16 @@ using thread_plan = thread_service::plan;
 }  // namespace
 
 thread_service::thread_service(core::core& e) : core_(e) {
-  e.services.set(static_cast<std::uint32_t>(service::spawn), [](void* self, core::core&, const message& m, auto v) noexcept {
-    static_cast<thread_service*>(self)->on_spawn(m, v);
-  }, this, "quire_spawn");
-  e.services.set(static_cast<std::uint32_t>(service::join), [](void* self, core::core&, const message& m, auto) noexcept {
-    static_cast<thread_service*>(self)->on_join(m);
-  }, this, "quire_join");
+  e.services.set(
+      static_cast<std::uint32_t>(service::spawn),
+      [](void* self, core::core&, const message& m, auto v) noexcept {
+        static_cast<thread_service*>(self)->on_spawn(m, v);
+      },
+      this, "quire_spawn");
+  e.services.set(
+      static_cast<std::uint32_t>(service::join),
+      [](void* self, core::core&, const message& m, auto) noexcept { static_cast<thread_service*>(self)->on_join(m); },
+      this, "quire_join");
   if (split::engine_here() != nullptr) return;  // threads are of the other process
   const os::signals_blocked_scope none;
   starter_ = std::thread([this] { start_threads(); });
@@ -57,12 +61,14 @@ thread_service::~thread_service() {
 base::status thread_service::spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id) {
   if (node < 0 || node >= static_cast<int>(core_.config.nodes))
-    return base::explain(QUIRE_INVALID, "quire_spawn(): there is no node %d; the job has %u nodes", node, core_.config.nodes);
+    return base::explain(QUIRE_INVALID, "quire_spawn(): there is no node %d; the job has %u nodes", node,
+                         core_.config.nodes);
   message m;
   m.a = offset;
   m.b = argument;
-  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn), m,
-                               std::as_bytes(std::span(module.data(), module.size())));
+  const auto why =
+      core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn),
+                         m, std::as_bytes(std::span(module.data(), module.size())));
   if (why.ok()) id = m.a;
   return why;
 }
@@ -70,7 +76,8 @@ base::status thread_service::spawn(int node, std::string_view module, std::uint6
 base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
   const auto node = static_cast<std::uint16_t>(id >> 48);
   if (id == 0 || node >= core_.config.nodes)
-    return base::explain(QUIRE_INVALID, "quire_join(): 0x%lx is no handle that quire_spawn() has given", static_cast<unsigned long>(id));
+    return base::explain(QUIRE_INVALID, "quire_join(): 0x%lx is no handle that quire_spawn() has given",
+                         static_cast<unsigned long>(id));
   message m;
   m.a = id;
   const auto why = core_.services.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
@@ -141,10 +148,13 @@ template <class F>
 void thread_service::on_driver(F f) noexcept {
   struct function_op : core::op {
     explicit function_op(F& f) noexcept
-        : op([](core::core&, core::op& self) noexcept {
-            static_cast<function_op&>(self).f_();
-            self.complete();
-          }, type::call), f_(f) {}
+        : op(
+              [](core::core&, core::op& self) noexcept {
+                static_cast<function_op&>(self).f_();
+                self.complete();
+              },
+              type::call),
+          f_(f) {}
     F& f_;
   } o(f);
   (void)core_.run(o);
@@ -237,11 +247,13 @@ quire_status spawn_at(int node, const char* module, std::uint64_t offset, void* 
 quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
   QUIRE_STARTED();
   if (thread == nullptr || function == nullptr)
-    return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL", function == nullptr ? "function" : "place for the thread");
+    return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL",
+                                function == nullptr ? "function" : "place for the thread");
   const auto address = reinterpret_cast<std::uint64_t>(function);
   const auto place = quire::api::place_of(address);
   if (!place || place->module.size() > quire::api::longest_module)
-    return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
+    return quire::base::explain(QUIRE_INVALID,
+                                "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
                                 static_cast<unsigned long>(address));
   if (quire_in_transaction() != 0) (void)!quire_transaction_irrevocable();  // a thread that runs cannot be undone
   std::uint64_t id = 0;
@@ -254,7 +266,8 @@ quire_status quire_join(quire_remote_thread thread, void** result) {
   QUIRE_FORWARD(quire_join, thread, result);
   QUIRE_ENTER(r);
   if (quire_in_transaction() != 0)
-    return quire::base::explain(QUIRE_INVALID, "quire_join(): not within a transaction, which may begin again, and holds others up");
+    return quire::base::explain(QUIRE_INVALID,
+                                "quire_join(): not within a transaction, which may begin again, and holds others up");
   std::uint64_t value = 0;
   const auto why = r->threads->join(thread.id, value);
   if (why.ok() && result != nullptr) *result = reinterpret_cast<void*>(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads on other nodes (the programming model of Millipage): spawn and join by services. A function travels as module and
-// offset, so that it is found where the program is loaded elsewhere.
+// Threads on other nodes (the programming model of Millipage): spawn and join by services. A function travels as module
+// and offset, so that it is found where the program is loaded elsewhere.
 #pragma once
 
 #include <array>
@@ -16,8 +16,9 @@
 
 namespace quire::api {
 
-/// A thread that the library has started, and that nobody joins, is within the library: quire_end() takes nothing down before it has left.
-/// Who waits for its answer may call quire_end() while the thread, which has given the answer, is still on its way out. Of a process.
+/// A thread that the library has started, and that nobody joins, is within the library: quire_end() takes nothing down
+/// before it has left. Who waits for its answer may call quire_end() while the thread, which has given the answer, is
+/// still on its way out. Of a process.
 class own_visit {
  public:
   own_visit() noexcept { under_way_.fetch_add(1); }
@@ -46,7 +47,8 @@ class thread_service {
     std::array<char, longest_module> module;
   };
 
-  /// Calls `procedure`, in the application's process and not on the driver, which calls this. It gets `what`, and returns 0 or errno; then a request is refused.
+  /// Calls `procedure`, in the application's process and not on the driver, which calls this. It gets `what`, and
+  /// returns 0 or errno; then a request is refused.
   void start(int (*procedure)(const std::byte*), const plan& what);
 
   /// Starts what lies at `offset` of `module` (its base name; the program's is empty).
@@ -69,8 +71,9 @@ class thread_service {
     int (*procedure)(const std::byte*);
     plan what;
   };
-  /// The starter: pthread_create() takes locks of libc and of the dynamic linker. A thread of the program may have them while it waits for a page of
-  /// a stack that is shared, and only the driver can bring that page: the driver must not wait for these locks.
+  /// The starter: pthread_create() takes locks of libc and of the dynamic linker. A thread of the program may have them
+  /// while it waits for a page of a stack that is shared, and only the driver can bring that page: the driver must not
+  /// wait for these locks.
   void start_threads() noexcept;
   void refuse(const plan& what) noexcept;
   void on_spawn(const model::message& m, std::span<const std::byte> value);

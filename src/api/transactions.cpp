@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transactions: the loop around a body, and what ends a body early. A body is left from within in three ways, which all come back to where the loop
-// began (os::restart_point): its transaction is doomed, as a fault or a call finds; retry(); abort().
+// Transactions: the loop around a body, and what ends a body early. A body is left from within in three ways, which all
+// come back to where the loop began (os::restart_point): its transaction is doomed, as a fault or a call finds;
+// retry(); abort().
 #include <quire/transaction.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct transaction {
   std::int64_t patience_ms = -1;  ///< of a retry
   bool retries_wait = true;
   bool has_retried = false;
-  unsigned begun = 0;  ///< attempts
+  unsigned begun = 0;           ///< attempts
   quire_status why = QUIRE_OK;  ///< aborted
   std::vector<hook> on_commit{}, on_abort{};
   std::vector<void*> frees{};
@@ -116,7 +117,8 @@ quire_status attempt(transaction& t, void (*body)(void*), void* argument, const 
     }
     t_runs = nullptr;
     if (thrown == nullptr && t.node->transactions.commit().ok()) return QUIRE_OK;
-    const bool leaves = thrown != nullptr && t.node->transactions.abort().ok();  // else what it was thrown for may be old
+    const bool leaves =
+        thrown != nullptr && t.node->transactions.abort().ok();  // else what it was thrown for may be old
     clear(t);
     if (leaves) std::rethrow_exception(thrown);
   }
@@ -145,13 +147,17 @@ quire_status add(std::vector<hook> transaction::*to, const char* name, void (*ca
   leave(left::waits);
 }
 
-[[noreturn]] void not_in_one(const char* call) noexcept { base::die(QUIRE_INVALID, "%s() was called by a thread that is in no transaction", call); }
+[[noreturn]] void not_in_one(const char* call) noexcept {
+  base::die(QUIRE_INVALID, "%s() was called by a thread that is in no transaction", call);
+}
 
 void free_again(void* address) { (void)quire_free(address); }
 
 }  // namespace
 
-void (*way_back() noexcept)() noexcept { return t_runs != nullptr && t_runs->node->transactions.doomed() ? restart : nullptr; }
+void (*way_back() noexcept)() noexcept {
+  return t_runs != nullptr && t_runs->node->transactions.doomed() ? restart : nullptr;
+}
 
 bool is_inside() noexcept { return t_runs != nullptr && core::this_thread().asking == 0; }
 
@@ -224,16 +230,19 @@ void quire_transaction_abort(quire_status why) {
 
 quire_status quire_transaction_irrevocable(void) {
   QUIRE_STARTED();
-  if (t_runs == nullptr) return explain(QUIRE_INVALID, "quire_transaction_irrevocable(): the calling thread is in no transaction");
+  if (t_runs == nullptr)
+    return explain(QUIRE_INVALID, "quire_transaction_irrevocable(): the calling thread is in no transaction");
   quire::api::transactions::make_irrevocable();
   return QUIRE_OK;
 }
 
 quire_status quire_on_commit(void (*call)(void*), void* argument) {
-  return quire::api::transactions::add(&quire::api::transactions::transaction::on_commit, "quire_on_commit", call, argument);
+  return quire::api::transactions::add(&quire::api::transactions::transaction::on_commit, "quire_on_commit", call,
+                                       argument);
 }
 quire_status quire_on_abort(void (*call)(void*), void* argument) {
-  return quire::api::transactions::add(&quire::api::transactions::transaction::on_abort, "quire_on_abort", call, argument);
+  return quire::api::transactions::add(&quire::api::transactions::transaction::on_abort, "quire_on_abort", call,
+                                       argument);
 }
 
 int quire_in_transaction(void) { return t_runs != nullptr ? 1 : 0; }

@@ -8,8 +8,8 @@
 
 namespace quire::api::transactions {
 
-/// The way back to the begin of its transaction, for a thread whose fault has found it doomed; null for others. Asked in the handler of the fault, which
-/// has the thread go there.
+/// The way back to the begin of its transaction, for a thread whose fault has found it doomed; null for others. Asked
+/// in the handler of the fault, which has the thread go there.
 [[nodiscard]] void (*way_back() noexcept)() noexcept;
 
 /// The calling thread is in a body, and not in a call of Quire, or in a fault.
@@ -24,7 +24,8 @@ void make_irrevocable() noexcept;
 void let_retries_wait(bool wait) noexcept;
 /// In a body: an attempt of this transaction has ended by quire_transaction_retry().
 [[nodiscard]] bool has_retried() noexcept;
-/// In a body: later transactions of this node have not read this range of a region, unless they do so themselves (core::transactions).
+/// In a body: later transactions of this node have not read this range of a region, unless they do so themselves
+/// (core::transactions).
 void hide_afterwards(const void* first, std::uint64_t bytes) noexcept;
 
 /// Memory was allocated: a body that is undone gives it back.

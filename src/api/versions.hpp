@@ -17,8 +17,9 @@ namespace quire::api {
 template <class Struct>
 inline constexpr std::size_t sizes_of[] = {sizeof(Struct)};
 template <>
-inline constexpr std::size_t sizes_of<quire_region_options>[] = {offsetof(quire_region_options, heap), offsetof(quire_region_options, minipage_bytes),
-                                                                        offsetof(quire_region_options, grouping), sizeof(quire_region_options)};
+inline constexpr std::size_t sizes_of<quire_region_options>[] = {
+    offsetof(quire_region_options, heap), offsetof(quire_region_options, minipage_bytes),
+    offsetof(quire_region_options, grouping), sizeof(quire_region_options)};
 template <>
 inline constexpr std::size_t sizes_of<quire_counters>[] = {offsetof(quire_counters, commits), sizeof(quire_counters)};
 static_assert(offsetof(quire_region_options, minipage_bytes) == 48);  // `orders` is where `heap` had padding behind it
@@ -32,12 +33,13 @@ template <class Struct>
 template <class Struct>
 [[nodiscard]] bool has_known_size(const Struct* given, const char* call, const char* name) noexcept {
   if (is_size_of<Struct>(given->size)) return true;
-  (void)base::explain(QUIRE_INVALID, "%s(): %s.size is %zu; set it to sizeof(%s), %zu", call, name, given->size, name, sizeof(Struct));
+  (void)base::explain(QUIRE_INVALID, "%s(): %s.size is %zu; set it to sizeof(%s), %zu", call, name, given->size, name,
+                      sizeof(Struct));
   return false;
 }
 
-/// Takes what a program gave to `call`, of whichever version; the rest stays zero. Null means all zero. False if its size is
-/// that of no version.
+/// Takes what a program gave to `call`, of whichever version; the rest stays zero. Null means all zero. False if its
+/// size is that of no version.
 template <class Struct>
 [[nodiscard]] bool take(const Struct* given, Struct& to, const char* call, const char* name) noexcept {
   to = {};

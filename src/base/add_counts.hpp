@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums of structs that consist of 64-bit counters and nothing else: a counter that is added to such a struct is summed like the others.
+// Sums of structs that consist of 64-bit counters and nothing else: a counter that is added to such a struct is summed
+// like the others.
 #pragma once
 
 #include <array>

@@ -17,7 +17,9 @@ clock_function find() noexcept {
   void* const found = kernel != nullptr ? ::dlsym(kernel, "__kernel_clock_gettime") : nullptr;
 #endif
   // Not libc's name: libquire defines that, by this one.
-  constexpr auto ask = [](clockid_t clock, timespec* to) noexcept { return static_cast<int>(::syscall(SYS_clock_gettime, clock, to)); };
+  constexpr auto ask = [](clockid_t clock, timespec* to) noexcept {
+    return static_cast<int>(::syscall(SYS_clock_gettime, clock, to));
+  };
   return found != nullptr ? reinterpret_cast<clock_function>(found) : static_cast<clock_function>(ask);
 }
 

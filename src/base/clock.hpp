@@ -10,7 +10,8 @@
 
 namespace quire::base {
 
-/// The kernel's function where the process has it: libc's clock_gettime is one of those that libquire takes for the program.
+/// The kernel's function where the process has it: libc's clock_gettime is one of those that libquire takes for the
+/// program.
 using clock_function = int (*)(clockid_t, timespec*);
 extern clock_function const kernel_clock;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of powers of two. Those of a size that nobody uses are a stack without a lock: its top is an address and a count of changes, so that a
-// thread that was away while others took a piece and gave it back does not take the stack for unchanged. Pieces are never
-// unmapped, so that such a thread may look at one that is in use again.
+// Pieces of powers of two. Those of a size that nobody uses are a stack without a lock: its top is an address and a
+// count of changes, so that a thread that was away while others took a piece and gave it back does not take the stack
+// for unchanged. Pieces are never unmapped, so that such a thread may look at one that is in use again.
 #include "base/fault_heap.hpp"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 namespace quire::base {
 namespace {
 
-constexpr unsigned smallest = 6, largest = 47;  ///< powers of two
+constexpr unsigned smallest = 6, largest = 47;   ///< powers of two
 constexpr std::size_t chunk_bytes = 256 * 1024;  ///< taken from the kernel at once for small pieces
 
 struct piece {
@@ -30,7 +30,8 @@ class stack {
     std::uint64_t top = top_.load(std::memory_order_relaxed);
     do {
       last->next.store(piece_of(top), std::memory_order_relaxed);
-    } while (!top_.compare_exchange_weak(top, changed(top, first), std::memory_order_release, std::memory_order_relaxed));
+    } while (
+        !top_.compare_exchange_weak(top, changed(top, first), std::memory_order_release, std::memory_order_relaxed));
   }
   [[nodiscard]] piece* pop() noexcept {
     std::uint64_t top = top_.load(std::memory_order_acquire);
@@ -45,7 +46,9 @@ class stack {
  private:
   static constexpr unsigned address_bits = 48;
   static constexpr std::uint64_t address_mask = (std::uint64_t{1} << address_bits) - 1;
-  [[nodiscard]] static piece* piece_of(std::uint64_t top) noexcept { return reinterpret_cast<piece*>(top & address_mask); }
+  [[nodiscard]] static piece* piece_of(std::uint64_t top) noexcept {
+    return reinterpret_cast<piece*>(top & address_mask);
+  }
   [[nodiscard]] static std::uint64_t changed(std::uint64_t before, piece* top) noexcept {
     return ((before >> address_bits) + 1) << address_bits | reinterpret_cast<std::uint64_t>(top);
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A heap for what is made while a fault is served. A thread that faults may do so in any state of the program, and libc's heap may be any that
-// the program brings along: so nothing takes memory from it in fault context. This one asks the kernel, has no lock, and keeps what is
-// given back for the next of about the same size.
+// A heap for what is made while a fault is served. A thread that faults may do so in any state of the program, and
+// libc's heap may be any that the program brings along: so nothing takes memory from it in fault context. This one asks
+// the kernel, has no lock, and keeps what is given back for the next of about the same size.
 //
-// Any thread, fault context and signal handlers too. Where the kernel has no memory the process ends with a line, as for a page of a stack.
+// Any thread, fault context and signal handlers too. Where the kernel has no memory the process ends with a line, as
+// for a page of a stack.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 
-
 namespace quire::base {
 namespace {
 
@@ -83,19 +82,35 @@ int format_to(char* buffer, int size, const char* f, std::va_list arguments) noe
     int longs = 0;
     while (*f == 'l' || *f == 'z') ++longs, ++f;
     switch (*f) {
-      case 's': out.put(va_arg(arguments, const char*)); break;
-      case 'c': out.put(static_cast<char>(va_arg(arguments, int))); break;
+      case 's':
+        out.put(va_arg(arguments, const char*));
+        break;
+      case 'c':
+        out.put(static_cast<char>(va_arg(arguments, int)));
+        break;
       case 'd':
-      case 'i': out.signed_number(longs != 0 ? va_arg(arguments, long) : va_arg(arguments, int)); break;
-      case 'u': out.number(longs != 0 ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), 10); break;
-      case 'x': out.number(longs != 0 ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), 16); break;
+      case 'i':
+        out.signed_number(longs != 0 ? va_arg(arguments, long) : va_arg(arguments, int));
+        break;
+      case 'u':
+        out.number(longs != 0 ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), 10);
+        break;
+      case 'x':
+        out.number(longs != 0 ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), 16);
+        break;
       case 'p':
         out.put("0x");
         out.number(reinterpret_cast<std::uintptr_t>(va_arg(arguments, void*)), 16);
         break;
-      case '%': out.put('%'); break;
-      case 0: --f; break;
-      default: out.put('?'); break;
+      case '%':
+        out.put('%');
+        break;
+      case 0:
+        --f;
+        break;
+      default:
+        out.put('?');
+        break;
     }
   }
   buffer[out.length] = 0;

@@ -15,7 +15,8 @@ void log_set_node(int node) noexcept;
 void log_set_level(log_level level) noexcept;
 [[nodiscard]] log_level log_get_level() noexcept;
 
-/// printf-like, but only %s %d %u %ld %lu %zu %lx %x %p %c %% are understood. At most 1,000 characters. Async-signal-safe.
+/// printf-like, but only %s %d %u %ld %lu %zu %lx %x %p %c %% are understood. At most 1,000 characters.
+/// Async-signal-safe.
 void log(log_level level, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 /// A line that is said whatever the level: somebody has asked for it.
 void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));

@@ -16,12 +16,50 @@
 namespace quire::base {
 
 enum class option : int {
-  transport, net_devices, ucx, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
+  transport,
+  net_devices,
+  ucx,
+  detect,
+  pool,
+  pool_dir,
+  pool_fill,
+  pool_link,
+  crash_dir,
+  fault_trace,
+  range,
+  base,
+  spin_us,
+  peer_timeout,
   on_failure,
-  read_ahead, learn_writes, pin_limit, replicas, memory_limit, cache_limit, page_out_dir, write_back, io_timeout, checkpoint_keep, consistency, commit, restart_every,
-  orders, move_homes, updates, twin_limit,
-  unit, heap_views, heap_grouping, free_batch, sharing, report, mount, mount_cache, check, log,
-  nodes, tag
+  read_ahead,
+  learn_writes,
+  pin_limit,
+  replicas,
+  memory_limit,
+  cache_limit,
+  page_out_dir,
+  write_back,
+  io_timeout,
+  checkpoint_keep,
+  consistency,
+  commit,
+  restart_every,
+  orders,
+  move_homes,
+  updates,
+  twin_limit,
+  unit,
+  heap_views,
+  heap_grouping,
+  free_batch,
+  sharing,
+  report,
+  mount,
+  mount_cache,
+  check,
+  log,
+  nodes,
+  tag
 };
 inline constexpr std::size_t option_count = 44;
 
@@ -97,7 +135,8 @@ class option_values {
 /// "QUIRE_X is not an option of Quire; did you mean ...": the same sentence wherever a name is refused.
 [[nodiscard]] std::string unknown_option_text(std::string_view name);
 
-/// The value that a text stands for. QUIRE_BAD_OPTION with a sentence in `why`, and the nearest right value, if it is not allowed.
+/// The value that a text stands for. QUIRE_BAD_OPTION with a sentence in `why`, and the nearest right value, if it is
+/// not allowed.
 [[nodiscard]] result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why);
 
 /// All options from an environment ("NAME=value" strings, ended by a null pointer). An empty value means the default.

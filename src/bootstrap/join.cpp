@@ -19,7 +19,8 @@ bool launched_without_words() {
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");  // set by srun, not in a batch script itself
   if (tasks == nullptr || std::atoi(tasks) <= 1) return false;
   base::log(base::log_level::error,
-            "srun has started %s tasks, but does not tell them of each other; use srun --mpi=pmix or --mpi=pmi2 (for jobs of one node "
+            "srun has started %s tasks, but does not tell them of each other; use srun --mpi=pmix or --mpi=pmi2 (for "
+            "jobs of one node "
             "each: unset SLURM_STEP_NUM_TASKS)",
             tasks);
   return true;

@@ -15,10 +15,13 @@ namespace {
 
 constexpr std::size_t step_bytes = 1u << 20;
 
-std::string path_of(const std::string& directory, const container_row& row) { return directory + "/container-" + std::to_string(row.number); }
+std::string path_of(const std::string& directory, const container_row& row) {
+  return directory + "/container-" + std::to_string(row.number);
+}
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
-  return bytes.empty() || (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+  return bytes.empty() ||
+         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 /// Calls use(at, content) for all of the file, piece by piece, until it is not ok.
@@ -34,15 +37,16 @@ outcome for_each_piece(const os::input_file& file, const std::string& path, std:
 }
 
 /// What is nothing but zeroes takes no room, where `to` is new.
-outcome copy(const os::input_file& from, const std::string& from_path, std::uint64_t bytes, os::output_file& to, const std::string& to_path, bool is_new,
-             std::uint32_t& checksum) {
+outcome copy(const os::input_file& from, const std::string& from_path, std::uint64_t bytes, os::output_file& to,
+             const std::string& to_path, bool is_new, std::uint32_t& checksum) {
   checksum = 0;
-  outcome why = for_each_piece(from, from_path, bytes, [&](std::uint64_t at, std::span<const std::byte> piece) -> outcome {
-    checksum = crc32c(piece, checksum);
-    if (is_new && is_zero(piece)) return {};
-    const int error = to.write(at, piece);
-    return error == 0 ? outcome{} : refused("write", to_path, error);
-  });
+  outcome why =
+      for_each_piece(from, from_path, bytes, [&](std::uint64_t at, std::span<const std::byte> piece) -> outcome {
+        checksum = crc32c(piece, checksum);
+        if (is_new && is_zero(piece)) return {};
+        const int error = to.write(at, piece);
+        return error == 0 ? outcome{} : refused("write", to_path, error);
+      });
   return why;
 }
 
@@ -95,7 +99,8 @@ outcome check_copy_size(const std::string& directory, const container_row& row) 
   const std::string path = path_of(directory, row);
   os::input_file file;
   std::uint64_t bytes = 0;
-  if (const int error = file.open(path); error != 0) return error == ENOENT ? damaged(path, "it is missing") : refused("open", path, error);
+  if (const int error = file.open(path); error != 0)
+    return error == ENOENT ? damaged(path, "it is missing") : refused("open", path, error);
   if (const int error = file.size(bytes); error != 0) return refused("read", path, error);
   if (bytes == row.bytes) return {};
   return damaged(path, "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes));

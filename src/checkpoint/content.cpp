@@ -11,7 +11,8 @@ content::content(const opened& whole) : directory_(whole.directory()) {
   for (const node_reader& file : whole.files()) {
     for (std::size_t i = 0; i < file.extents().size(); ++i) {
       const extent& e = file.extents()[i];
-      const auto row = std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
+      const auto row =
+          std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
       const std::uint64_t region = row->base - m.base;
       parts_.push_back({region + e.first, region + e.end(), &file, i});
     }
@@ -20,7 +21,8 @@ content::content(const opened& whole) : directory_(whole.directory()) {
 }
 
 int content::fill(std::uint64_t at, std::span<std::byte> into) noexcept {
-  auto next = std::upper_bound(parts_.begin(), parts_.end(), at, [](std::uint64_t position, const part& p) { return position < p.end; });
+  auto next = std::upper_bound(parts_.begin(), parts_.end(), at,
+                               [](std::uint64_t position, const part& p) { return position < p.end; });
   for (; !into.empty(); ++next) {
     const std::uint64_t end = at + into.size();
     const std::uint64_t begin = next != parts_.end() ? std::clamp(next->begin, at, end) : end;

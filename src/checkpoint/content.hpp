@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a complete checkpoint as a store: what its nodes' files have of all regions, each grain compared with its checksum. What no file
-// has was never written: zeroes. A restart checks all of it, and then fills regions from it. One thread at a time, none in fault context.
+// The content of a complete checkpoint as a store: what its nodes' files have of all regions, each grain compared with
+// its checksum. What no file has was never written: zeroes. A restart checks all of it, and then fills regions from it.
+// One thread at a time, none in fault context.
 #pragma once
 
 #include <vector>

@@ -78,7 +78,8 @@ class words {
 bool has_units(const region_row& r) {
   constexpr std::uint64_t page = 4096, most = 2u << 20, step = 16, most_views = 256, groupings = 3;
   if (r.views == 0) return r.unit_bytes >= page && r.unit_bytes <= most && (r.unit_bytes & (r.unit_bytes - 1)) == 0;
-  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views && r.grouping < groupings;
+  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views &&
+         r.grouping < groupings;
 }
 
 /// In a line; nothing is "-".
@@ -92,7 +93,8 @@ bool take_text(words& w, std::string& into) {
 bool take_container(words& w, manifest& m) {
   container_row c;
   std::uint64_t where = 0;
-  const bool good = w.number(c.number) && w.number(c.region, 16) && w.numbers(where, c.all, c.home, c.bytes, c.changed_ns, c.has_checksum) &&
+  const bool good = w.number(c.number) && w.number(c.region, 16) &&
+                    w.numbers(where, c.all, c.home, c.bytes, c.changed_ns, c.has_checksum) &&
                     w.number(c.checksum, 16) && take_text(w, c.name) && take_text(w, c.linker) && take_text(w, c.what);
   c.where = static_cast<container_row::content>(where);
   m.containers.push_back(std::move(c));
@@ -108,10 +110,11 @@ bool take_line(words& w, const std::string& key, manifest& m) {
   if (key == "heap-views") return w.number(m.heap_views);
   if (key == "region") {
     region_row r;
-    const bool good = w.number(r.id) && w.number(r.base, 16) &&
-                      w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap) &&
-                      w.number_or_end(r.orders) && w.number_or_end(r.layout) && w.number_or_end(r.views) && w.number_or_end(r.chunk) &&
-                      w.number_or_end(r.grouping);
+    const bool good =
+        w.number(r.id) && w.number(r.base, 16) &&
+        w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap) &&
+        w.number_or_end(r.orders) && w.number_or_end(r.layout) && w.number_or_end(r.views) &&
+        w.number_or_end(r.chunk) && w.number_or_end(r.grouping);
     m.regions.push_back(r);
     return good;
   }
@@ -154,8 +157,9 @@ std::string print(const manifest& m) {
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
   if (m.heads != 0) out << "heads " << hex(m.heads) << '\n';
   for (const container_row& c : m.containers) {
-    out << "container " << c.number << ' ' << hex(c.region) << ' ' << static_cast<std::uint64_t>(c.where) << ' ' << c.all << ' ' << c.home << ' ' << c.bytes
-        << ' ' << c.changed_ns << ' ' << c.has_checksum << ' ' << hex(c.checksum);
+    out << "container " << c.number << ' ' << hex(c.region) << ' ' << static_cast<std::uint64_t>(c.where) << ' '
+        << c.all << ' ' << c.home << ' ' << c.bytes << ' ' << c.changed_ns << ' ' << c.has_checksum << ' '
+        << hex(c.checksum);
     for (const std::string* const text : {&c.name, &c.linker, &c.what}) out << ' ' << text_of(*text);
     out << '\n';
   }
@@ -174,8 +178,9 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   if (!first.next(key) || key != "quire-checkpoint" || !first.number(m.version))
     return damaged(path, "it is no manifest of a checkpoint");
   if (m.version < oldest_version || m.version > format_version) {
-    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(m.version) + " of the format; this Quire reads versions " +
-                                   std::to_string(oldest_version) + " to " + std::to_string(format_version)};
+    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(m.version) +
+                                   " of the format; this Quire reads versions " + std::to_string(oldest_version) +
+                                   " to " + std::to_string(format_version)};
   }
   // The checksum first: what follows from a damaged line would only mislead.
   const std::size_t last = text.size() < 2 ? text.npos : text.rfind('\n', text.size() - 2);
@@ -196,13 +201,14 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   }
   if (m.regions.empty() || m.files.empty()) return damaged(path, "it names no regions or no files");
   for (const region_row& r : m.regions) {
-    const bool good = has_units(r) && r.bytes != 0 && r.bytes % r.grain() == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
-                      r.base - m.base <= m.range_bytes - r.bytes;
+    const bool good = has_units(r) && r.bytes != 0 && r.bytes % r.grain() == 0 && r.base >= m.base &&
+                      r.bytes <= m.range_bytes && r.base - m.base <= m.range_bytes - r.bytes;
     if (!good) return damaged(path, "region " + std::to_string(r.id) + " cannot be");
   }
   for (const container_row& c : m.containers) {
-    const bool good = m.heads != 0 && c.number != 0 && c.number <= most_containers && !c.name.empty() &&
-                      std::any_of(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.handle() == c.region; });
+    const bool good =
+        m.heads != 0 && c.number != 0 && c.number <= most_containers && !c.name.empty() &&
+        std::any_of(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.handle() == c.region; });
     if (!good) return damaged(path, "container " + std::to_string(c.number) + " cannot be");
   }
   return {};

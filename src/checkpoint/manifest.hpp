@@ -14,7 +14,8 @@
 
 namespace quire::checkpoint {
 
-/// What is written, and the oldest that is read. Version 2 had units instead of bytes in the index of files, and no fine views; version 3 no containers.
+/// What is written, and the oldest that is read. Version 2 had units instead of bytes in the index of files, and no
+/// fine views; version 3 no containers.
 inline constexpr unsigned format_version = 4, oldest_version = 2;
 inline constexpr const char* manifest_name = "manifest";
 inline constexpr std::uint64_t most_containers = 4095;
@@ -30,13 +31,14 @@ struct region_row {
   std::uint64_t id = 0, base = 0, bytes = 0, unit_bytes = 0;
   std::uint64_t placement = 0, home = 0, consistency = 0, pool = 0, detector = 0;
   static constexpr std::uint64_t has_copies = 256;  ///< in `consistency`: its views can show private copies
-  std::uint64_t life = 0;  ///< regions that had gone when it was made: part of its handle
-  std::uint64_t heap = 0;  ///< 1: memory is allocated from it
-  std::uint64_t orders = 0;  ///< 1: its units carry release consistency along
-  std::uint64_t layout = 0;  ///< a row of the table of layouts
-  std::uint64_t views = 0, chunk = 0;  ///< fine views; of a heap with them, allocations a unit
-  std::uint64_t grouping = 0;  ///< of regions with fine views: which units come together
-  /// Content is cut at multiples of so many bytes, and each piece has a checksum; no unit lies in several, or has them whole.
+  std::uint64_t life = 0;                           ///< regions that had gone when it was made: part of its handle
+  std::uint64_t heap = 0;                           ///< 1: memory is allocated from it
+  std::uint64_t orders = 0;                         ///< 1: its units carry release consistency along
+  std::uint64_t layout = 0;                         ///< a row of the table of layouts
+  std::uint64_t views = 0, chunk = 0;               ///< fine views; of a heap with them, allocations a unit
+  std::uint64_t grouping = 0;                       ///< of regions with fine views: which units come together
+  /// Content is cut at multiples of so many bytes, and each piece has a checksum; no unit lies in several, or has them
+  /// whole.
   [[nodiscard]] std::uint64_t grain() const noexcept { return std::max<std::uint64_t>(unit_bytes, 4096); }
   [[nodiscard]] std::uint64_t handle() const noexcept { return id | life << 16; }
   friend bool operator==(const region_row&, const region_row&) noexcept = default;
@@ -64,7 +66,7 @@ struct container_row {
   content where = content::region;
   std::uint64_t all = 0, home = 0;  ///< all nodes did its I/O; else `home`
   std::string name{}, linker{}, what{};
-  std::uint64_t bytes = 0, changed_ns = 0;  ///< changed_ns 0: not known
+  std::uint64_t bytes = 0, changed_ns = 0;       ///< changed_ns 0: not known
   std::uint64_t has_checksum = 0, checksum = 0;  ///< of the copy, unless it shares the blocks of the file
   friend bool operator==(const container_row&, const container_row&) noexcept = default;
 };
@@ -75,8 +77,8 @@ struct manifest {
   std::uint64_t written_s = 0;  ///< seconds since 1970
   std::uint64_t base = 0, range_bytes = 0;
   std::uint64_t next_base = 0, next_id = 0, gone = 0;  ///< of regions that will be made, and how many have gone
-  std::uint64_t heap_views = 0;  ///< QUIRE_HEAP_VIEWS: small objects of quire_malloc() are those of region 1
-  std::vector<region_row> regions{};         ///< the first is that of quire_malloc()
+  std::uint64_t heap_views = 0;       ///< QUIRE_HEAP_VIEWS: small objects of quire_malloc() are those of region 1
+  std::vector<region_row> regions{};  ///< the first is that of quire_malloc()
   std::vector<std::pair<std::string, std::uint64_t>> names{};
   std::uint64_t heads = 0;  ///< the region that has what nodes have in common of containers; 0: there was none
   std::vector<container_row> containers{};

@@ -61,7 +61,9 @@ class tail_words {
 constexpr std::size_t words_of_extent = sizeof(extent) / sizeof(std::uint64_t);
 constexpr std::uint64_t units_version = 2;  // its extents are in units
 
-constexpr std::uint64_t end_of_grain(std::uint64_t at, std::uint64_t grain) noexcept { return (at / grain + 1) * grain; }
+constexpr std::uint64_t end_of_grain(std::uint64_t at, std::uint64_t grain) noexcept {
+  return (at / grain + 1) * grain;
+}
 
 }  // namespace
 
@@ -97,7 +99,8 @@ outcome node_writer::append(std::span<const std::byte> bytes) {
 }
 
 /// A grain, or a part of one, that will stand at `offset`.
-void node_writer::note(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, std::uint64_t offset) {
+void node_writer::note(std::uint64_t region, std::uint64_t first, std::uint64_t grain,
+                       std::span<const std::byte> content, std::uint64_t offset) {
   if (extents_.empty() || extents_.back().region != region || extents_.back().end() != first) {
     extents_.push_back({region, first, content.size(), offset});
     checksums_.push_back(crc32c(content));
@@ -111,9 +114,11 @@ void node_writer::note(std::uint64_t region, std::uint64_t first, std::uint64_t 
   }
 }
 
-outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, bool with_zeroes) {
+outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_t grain,
+                         std::span<const std::byte> content, bool with_zeroes) {
   const auto piece_at = [&](std::size_t at) {
-    return content.subspan(at, std::min<std::size_t>(end_of_grain(first + at, grain) - first - at, content.size() - at));
+    return content.subspan(at,
+                           std::min<std::size_t>(end_of_grain(first + at, grain) - first - at, content.size() - at));
   };
   for (std::size_t at = 0; at < content.size();) {
     if (!with_zeroes && is_zero(piece_at(at))) {
@@ -212,13 +217,14 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   std::uint64_t grains = 0;
   for (std::size_t i = 0; i < extents; ++i) {
     const auto w = part.subspan(i * words_of_extent, words_of_extent);
-    const auto region = std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == w[0]; });
+    const auto region =
+        std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == w[0]; });
     if (region == m.regions.end()) return nonsense;
     const std::uint64_t all = region->bytes, each = m.version == units_version ? region->unit_bytes : 1;
     if (w[1] > all / each || w[2] > all / each) return nonsense;
     const extent e{w[0], w[1] * each, w[2] * each, w[3]};
-    const bool fits = e.bytes != 0 && e.first < all && e.bytes <= all - e.first && e.offset >= head_bytes && e.offset < content_end &&
-                      e.bytes <= content_end - e.offset;
+    const bool fits = e.bytes != 0 && e.first < all && e.bytes <= all - e.first && e.offset >= head_bytes &&
+                      e.offset < content_end && e.bytes <= content_end - e.offset;
     if (!fits) return nonsense;
     extents_.push_back(e);
     parts_.push_back({grains, region->grain()});
@@ -238,7 +244,8 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
 outcome node_reader::read(std::size_t which, std::uint64_t skip, std::span<std::byte> into) const {
   const extent& e = extents_[which];
   const std::uint64_t grain = parts_[which].grain, from = e.first + skip, end = from + into.size();
-  const std::uint64_t first = std::max(from / grain * grain, e.first), last = std::min(end_of_grain(end - 1, grain), e.end());
+  const std::uint64_t first = std::max(from / grain * grain, e.first),
+                      last = std::min(end_of_grain(end - 1, grain), e.end());
   if (first == from && last == end) return read_grains(which, first, into);
   std::vector<std::byte> whole(last - first);
   const outcome why = read_grains(which, first, whole);
@@ -250,13 +257,15 @@ outcome node_reader::read(std::size_t which, std::uint64_t skip, std::span<std::
 outcome node_reader::read_grains(std::size_t which, std::uint64_t first, std::span<std::byte> into) const {
   const extent& e = extents_[which];
   const auto [first_checksum, grain] = parts_[which];
-  if (const int error = file_.read(e.offset + (first - e.first), into); error != 0) return refused("read", path_, error);
+  if (const int error = file_.read(e.offset + (first - e.first), into); error != 0)
+    return refused("read", path_, error);
   std::uint64_t number = first_checksum + first / grain - e.first / grain;
   for (std::uint64_t at = first, end = first + into.size(), next = end; at < end; at = next) {
     next = std::min(end_of_grain(at, grain), end);
     if (crc32c(into.subspan(at - first, next - at)) == checksums_[number++]) continue;
-    return damaged(path_, "the checksum of bytes " + std::to_string(at) + " to " + std::to_string(next - 1) + " of region " + std::to_string(e.region) +
-                              " (at byte " + std::to_string(e.offset + (at - e.first)) + ") is wrong");
+    return damaged(path_, "the checksum of bytes " + std::to_string(at) + " to " + std::to_string(next - 1) +
+                              " of region " + std::to_string(e.region) + " (at byte " +
+                              std::to_string(e.offset + (at - e.first)) + ") is wrong");
   }
   return {};
 }

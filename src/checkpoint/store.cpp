@@ -145,7 +145,8 @@ outcome opened::check_overlaps() const {
   });
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i].region == all[i - 1].region && all[i].first < all[i - 1].end()) {
-      return damaged(directory_, "byte " + std::to_string(all[i].first) + " of region " + std::to_string(all[i].region) + " is there twice");
+      return damaged(directory_, "byte " + std::to_string(all[i].first) + " of region " +
+                                     std::to_string(all[i].region) + " is there twice");
     }
   }
   return {};

@@ -44,7 +44,7 @@ void* program_names::find(const char* name) {
 namespace {
 
 /// The symbol that begins exactly there, as the dynamic linker knows it, or null.
-const ElfW(Sym)* symbol_at(const void* address) noexcept {
+const ElfW(Sym) * symbol_at(const void* address) noexcept {
   Dl_info about{};
   void* symbol = nullptr;
   if (::dladdr1(address, &about, &symbol, RTLD_DL_SYMENT) == 0 || about.dli_saddr != address) return nullptr;
@@ -59,7 +59,8 @@ import_kind kind_of(const void* found, unsigned type) noexcept {
   if (found == nullptr) return import_kind::absent;
   if (is_function(type)) return import_kind::function;
   if (type == STT_OBJECT) return import_kind::object;
-  // Constants may lie in a segment that is run: of gold, and with -z noseparate-code. So the segment counts only where no symbol says it.
+  // Constants may lie in a segment that is run: of gold, and with -z noseparate-code. So the segment counts only where
+  // no symbol says it.
   if (const auto* const symbol = symbol_at(found); symbol != nullptr) {
     const unsigned own = ELF64_ST_TYPE(symbol->st_info);
     if (is_function(own)) return import_kind::function;
@@ -69,14 +70,18 @@ import_kind kind_of(const void* found, unsigned type) noexcept {
     std::uint64_t address;
     bool runs = false;
   } s{reinterpret_cast<std::uint64_t>(found)};
-  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* data) {
-    auto& looked = *static_cast<search*>(data);
-    for (int i = 0; i < module->dlpi_phnum; ++i) {
-      const auto& h = module->dlpi_phdr[i];
-      if (h.p_type == PT_LOAD && (h.p_flags & PF_X) != 0 && looked.address - (module->dlpi_addr + h.p_vaddr) < h.p_memsz) looked.runs = true;
-    }
-    return looked.runs ? 1 : 0;
-  }, &s);
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* data) {
+        auto& looked = *static_cast<search*>(data);
+        for (int i = 0; i < module->dlpi_phnum; ++i) {
+          const auto& h = module->dlpi_phdr[i];
+          if (h.p_type == PT_LOAD && (h.p_flags & PF_X) != 0 &&
+              looked.address - (module->dlpi_addr + h.p_vaddr) < h.p_memsz)
+            looked.runs = true;
+        }
+        return looked.runs ? 1 : 0;
+      },
+      &s);
   return s.runs ? import_kind::function : import_kind::object;
 }
 
@@ -118,7 +123,9 @@ lacking resolve(const module_record& m, names& from) {
 }
 
 int close(const module_record& m) noexcept {
-  if (const int error = m.private_bytes != 0 ? os::protect(at(m.private_at), m.private_bytes, PROT_READ) : 0; error != 0) return error;
+  if (const int error = m.private_bytes != 0 ? os::protect(at(m.private_at), m.private_bytes, PROT_READ) : 0;
+      error != 0)
+    return error;
   return m.slots_bytes != 0 ? os::protect(at(m.slots), m.slots_bytes, PROT_READ) : 0;
 }
 
@@ -131,8 +138,10 @@ lacking attach(const module_record& m, names& from) {
     return why;
   };
   const auto no_memory = [&](int error) { return failed({what::memory, static_cast<std::uint32_t>(error)}); };
-  if (const int error = m.private_bytes != 0 ? os::map_private(at(m.private_at), m.private_bytes) : 0; error != 0) return no_memory(error);
-  if (const int error = m.slots_bytes != 0 ? os::map_private(at(m.slots), m.slots_bytes) : 0; error != 0) return no_memory(error);
+  if (const int error = m.private_bytes != 0 ? os::map_private(at(m.private_at), m.private_bytes) : 0; error != 0)
+    return no_memory(error);
+  if (const int error = m.slots_bytes != 0 ? os::map_private(at(m.slots), m.slots_bytes) : 0; error != 0)
+    return no_memory(error);
   std::memcpy(at(m.private_at), reinterpret_cast<const std::byte*>(&m) + m.private_content, m.private_bytes);
   if (const lacking why = resolve(m, from); why.kind != what::nothing) return failed(why);
   if (const int error = close(m); error != 0) return no_memory(error);
@@ -143,7 +152,8 @@ void detach(const module_record& m) noexcept { give_back(m); }
 
 namespace {
 
-/// Tables that the unwinder knows, for a child of fork(2): it may have been made while another thread changed this, and takes no lock.
+/// Tables that the unwinder knows, for a child of fork(2): it may have been made while another thread changed this, and
+/// takes no lock.
 struct known_tables {
   std::atomic<std::uint64_t> first{0}, bytes{0};
 } g_known[4096];  // more modules than a job can have

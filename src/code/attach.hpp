@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node has of a module beside its regions: RELRO and slots, private memory with the addresses of imports on this node; and the unwind tables that
-// exceptions need. Application threads of each node; the record may be a copy of that in shared memory.
+// What a node has of a module beside its regions: RELRO and slots, private memory with the addresses of imports on this
+// node; and the unwind tables that exceptions need. Application threads of each node; the record may be a copy of that
+// in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class names {
   [[nodiscard]] virtual void* find(const char* name) = 0;
 };
 
-/// The dynamic linker's: what the program may use, and the libraries that were opened. `own` is asked first, and gives null for what is not its own.
+/// The dynamic linker's: what the program may use, and the libraries that were opened. `own` is asked first, and gives
+/// null for what is not its own.
 class program_names final : public names {
  public:
   explicit program_names(void* (*own)(std::string_view)) noexcept : own_(own) {}
@@ -46,13 +48,14 @@ struct lacking {
   std::uint32_t number = 0;  ///< in the record's table; of memory, an errno
 };
 
-/// Makes the module usable on this node, but for exceptions, or leaves nothing. Once a node. It takes the dynamic linker's lock: call it with no other one.
+/// Makes the module usable on this node, but for exceptions, or leaves nothing. Once a node. It takes the dynamic
+/// linker's lock: call it with no other one.
 [[nodiscard]] lacking attach(const module_record& module, names& from);
 /// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed.
 void detach(const module_record& module) noexcept;
 
-/// Exceptions pass through the module's code from now on; or not any more. One thread at a time. A child of fork(2) has no shared memory, and zeroes in
-/// place of the tables, which its unwinder may look at.
+/// Exceptions pass through the module's code from now on; or not any more. One thread at a time. A child of fork(2) has
+/// no shared memory, and zeroes in place of the tables, which its unwinder may look at.
 void add_unwind_tables(const module_record& module) noexcept;
 void remove_unwind_tables(const module_record& module) noexcept;
 

@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint64_t most_headers = 128, most_symbols = 1u << 24, most_name_bytes = elf_file::most_bytes;
 
-refusal too_many_names() { return refuse(QUIRE_LIMIT, "the names of its symbols and libraries have more than 1 GiB together"); }
+refusal too_many_names() {
+  return refuse(QUIRE_LIMIT, "the names of its symbols and libraries have more than 1 GiB together");
+}
 
 #if defined(__x86_64__)
 constexpr unsigned own_machine = EM_X86_64;
@@ -98,12 +100,15 @@ refusal elf_file::read_header() {
   const bool elf = file_.size() >= SELFMAG && std::memcmp(file_.data(), ELFMAG, SELFMAG) == 0;
   if (!elf) return invalid("it is no ELF file");
   if (!h) return invalid("it ends within the header of the file");
-  if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB) return invalid("it is not for a machine of 64 bits and little-endian order");
+  if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
+    return invalid("it is not for a machine of 64 bits and little-endian order");
   if (h->e_machine != own_machine) {
-    return invalid("it is for another kind of machine (number " + std::to_string(h->e_machine) + " in ELF, this one is " + std::to_string(own_machine) + ")");
+    return invalid("it is for another kind of machine (number " + std::to_string(h->e_machine) +
+                   " in ELF, this one is " + std::to_string(own_machine) + ")");
   }
   if (h->e_type == ET_REL) return invalid("it is an object file: link it with -shared");
-  if (h->e_type == ET_EXEC) return invalid("it is a program, and no shared library: compile with -fPIC, and link with -shared");
+  if (h->e_type == ET_EXEC)
+    return invalid("it is a program, and no shared library: compile with -fPIC, and link with -shared");
   if (h->e_type != ET_DYN) return invalid("it is no shared library (type " + std::to_string(h->e_type) + " in ELF)");
   if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 || h->e_phnum > most_headers) {
     return invalid("its table of program headers has a size that is none");
@@ -123,19 +128,23 @@ refusal elf_file::read_segments() {
     if (h.p_type == PT_TLS && h.p_memsz != 0) has_thread_local_ = true;
     if (h.p_type == PT_DYNAMIC) dynamic_ = h.p_vaddr, dynamic_bytes_ = h.p_memsz;
     if (h.p_type == PT_GNU_EH_FRAME) unwind_header_ = h.p_vaddr;
-    if (h.p_type == PT_GNU_RELRO && h.p_memsz <= most_bytes && h.p_vaddr <= most_bytes) relro = {h.p_vaddr, h.p_vaddr + h.p_memsz};
+    if (h.p_type == PT_GNU_RELRO && h.p_memsz <= most_bytes && h.p_vaddr <= most_bytes)
+      relro = {h.p_vaddr, h.p_vaddr + h.p_memsz};
     if (h.p_type != PT_LOAD || h.p_memsz == 0) continue;
     const std::string which = "its segment at " + hex(h.p_vaddr);
     if (h.p_vaddr > most_bytes || h.p_memsz > most_bytes || h.p_vaddr + h.p_memsz > most_bytes) {
       return refuse(QUIRE_LIMIT, which + " ends beyond 1 GiB, the most that is loaded");
     }
     if (h.p_filesz > h.p_memsz) return invalid(which + " has more in the file than in memory");
-    if (h.p_offset > file_.size() || file_.size() - h.p_offset < h.p_filesz) return invalid("the file ends within " + which.substr(4) + ": it is truncated");
+    if (h.p_offset > file_.size() || file_.size() - h.p_offset < h.p_filesz)
+      return invalid("the file ends within " + which.substr(4) + ": it is truncated");
     const bool written = (h.p_flags & PF_W) != 0, run = (h.p_flags & PF_X) != 0;
     if (written && run) return refuse(QUIRE_UNSUPPORTED, which + " may be both written and run");
-    if (!segments_.empty() && page_down(h.p_vaddr) < image_.end) return invalid(which + " begins in a page of the one before");
+    if (!segments_.empty() && page_down(h.p_vaddr) < image_.end)
+      return invalid(which + " begins in a page of the one before");
     if (!segments_.empty() && segments_.back().written && !written) {
-      return refuse(QUIRE_UNSUPPORTED, which + " is not written, and lies behind one that is: link with another linker");
+      return refuse(QUIRE_UNSUPPORTED,
+                    which + " is not written, and lies behind one that is: link with another linker");
     }
     if (segments_.empty()) image_.first = page_down(h.p_vaddr);
     image_.end = page_up(h.p_vaddr + h.p_memsz);
@@ -165,49 +174,96 @@ refusal elf_file::read_dynamic() {
     if (!entry || entry->d_tag == DT_NULL) break;
     const std::uint64_t value = entry->d_un.d_val;
     switch (entry->d_tag) {
-      case DT_STRTAB: d.strings = value; break;
-      case DT_STRSZ: d.strings_bytes = value; break;
-      case DT_SYMTAB: d.symbols = value; break;
-      case DT_HASH: d.hash = value; break;
-      case DT_GNU_HASH: d.gnu_hash = value; break;
-      case DT_VERSYM: d.versions = value; break;
-      case DT_RELA: d.rela = value; break;
-      case DT_RELASZ: d.rela_bytes = value; break;
-      case DT_JMPREL: d.plt = value; break;
-      case DT_PLTRELSZ: d.plt_bytes = value; break;
-      case DT_RELR: d.relr = value; break;
-      case DT_RELRSZ: d.relr_bytes = value; break;
-      case DT_INIT: init_ = value; break;
-      case DT_FINI: fini_ = value; break;
-      case DT_INIT_ARRAY: d.init_array = value; break;
-      case DT_INIT_ARRAYSZ: d.init_array_bytes = value; break;
-      case DT_FINI_ARRAY: d.fini_array = value; break;
-      case DT_FINI_ARRAYSZ: d.fini_array_bytes = value; break;
-      case DT_NEEDED: d.needed.push_back(value); break;
+      case DT_STRTAB:
+        d.strings = value;
+        break;
+      case DT_STRSZ:
+        d.strings_bytes = value;
+        break;
+      case DT_SYMTAB:
+        d.symbols = value;
+        break;
+      case DT_HASH:
+        d.hash = value;
+        break;
+      case DT_GNU_HASH:
+        d.gnu_hash = value;
+        break;
+      case DT_VERSYM:
+        d.versions = value;
+        break;
+      case DT_RELA:
+        d.rela = value;
+        break;
+      case DT_RELASZ:
+        d.rela_bytes = value;
+        break;
+      case DT_JMPREL:
+        d.plt = value;
+        break;
+      case DT_PLTRELSZ:
+        d.plt_bytes = value;
+        break;
+      case DT_RELR:
+        d.relr = value;
+        break;
+      case DT_RELRSZ:
+        d.relr_bytes = value;
+        break;
+      case DT_INIT:
+        init_ = value;
+        break;
+      case DT_FINI:
+        fini_ = value;
+        break;
+      case DT_INIT_ARRAY:
+        d.init_array = value;
+        break;
+      case DT_INIT_ARRAYSZ:
+        d.init_array_bytes = value;
+        break;
+      case DT_FINI_ARRAY:
+        d.fini_array = value;
+        break;
+      case DT_FINI_ARRAYSZ:
+        d.fini_array_bytes = value;
+        break;
+      case DT_NEEDED:
+        d.needed.push_back(value);
+        break;
       case DT_SYMENT:
         if (value != sizeof(Elf64_Sym)) return invalid("its symbols have a size that is none");
         break;
       case DT_RELAENT:
         if (value != sizeof(Elf64_Rela)) return invalid("its relocations have a size that is none");
         break;
-      case DT_REL: return invalid("it has relocations without addends, which this machine does not have");
+      case DT_REL:
+        return invalid("it has relocations without addends, which this machine does not have");
       case DT_PLTREL:
         if (value != DT_RELA) return invalid("it has relocations without addends, which this machine does not have");
         break;
-      case DT_TEXTREL: text_relocations = true; break;
-      case DT_FLAGS: text_relocations = text_relocations || (value & DF_TEXTREL) != 0; break;
+      case DT_TEXTREL:
+        text_relocations = true;
+        break;
+      case DT_FLAGS:
+        text_relocations = text_relocations || (value & DF_TEXTREL) != 0;
+        break;
       case DT_FLAGS_1:
         if ((value & DF_1_PIE) != 0) return invalid("it is a program, and no shared library: link it with -shared");
         break;
-      default: break;
+      default:
+        break;
     }
   }
-  if (text_relocations) return refuse(QUIRE_UNSUPPORTED, "its code would be changed by relocation: compile all of it with -fPIC");
+  if (text_relocations)
+    return refuse(QUIRE_UNSUPPORTED, "its code would be changed by relocation: compile all of it with -fPIC");
   d.text = content(d.strings, d.strings_bytes);
-  if (d.strings != 0 && d.text.empty() && d.strings_bytes != 0) return invalid("its table of names lies outside of what is loaded");
+  if (d.strings != 0 && d.text.empty() && d.strings_bytes != 0)
+    return invalid("its table of names lies outside of what is loaded");
   for (const std::uint64_t offset : d.needed) {
     const auto name = text_at(d.text, offset);
-    if (!name || name->empty()) return invalid("the name of a library that it needs lies outside of its table of names");
+    if (!name || name->empty())
+      return invalid("the name of a library that it needs lies outside of its table of names");
     if (name_bytes_ += name->size() + 1; name_bytes_ > most_name_bytes) return too_many_names();
     needed_.push_back(*name);
   }
@@ -216,7 +272,8 @@ refusal elf_file::read_dynamic() {
   if (auto why = read_array("constructors", d.init_array, d.init_array_bytes, init_array_); !why.ok()) return why;
   if (auto why = read_array("destructors", d.fini_array, d.fini_array_bytes, fini_array_); !why.ok()) return why;
   const auto is_code = [&](std::uint64_t address) {
-    return address == 0 || std::any_of(segments_.begin(), segments_.end(), [&](const elf_segment& s) { return s.run && address - s.address < s.bytes; });
+    return address == 0 || std::any_of(segments_.begin(), segments_.end(),
+                                       [&](const elf_segment& s) { return s.run && address - s.address < s.bytes; });
   };
   if (!is_code(init_) || !is_code(fini_)) return invalid("the function of its start or its end is no code of it");
   return {};
@@ -224,7 +281,8 @@ refusal elf_file::read_dynamic() {
 
 refusal elf_file::read_array(const char* name, std::uint64_t address, std::uint64_t bytes, address_range& to) const {
   if (bytes == 0) return {};
-  if (address % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0 || address < relro_.first || content(address, bytes).empty()) {
+  if (address % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0 || address < relro_.first ||
+      content(address, bytes).empty()) {
     return invalid(std::string("its table of ") + name + " lies outside of what is relocated");
   }
   to = {address, address + bytes};
@@ -241,10 +299,12 @@ refusal elf_file::read_relocations(const dynamic_section& d) {
 refusal elf_file::read_table(const char* name, std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return {};
   const auto table = content(address, bytes);
-  if (table.empty() || bytes % sizeof(Elf64_Rela) != 0) return invalid(std::string("its table of ") + name + " lies outside of what is loaded");
+  if (table.empty() || bytes % sizeof(Elf64_Rela) != 0)
+    return invalid(std::string("its table of ") + name + " lies outside of what is loaded");
   for (std::uint64_t offset = 0; offset < bytes; offset += sizeof(Elf64_Rela)) {
     const auto r = *taken<Elf64_Rela>(table, offset);
-    relocations_.push_back({r.r_offset, static_cast<std::uint32_t>(ELF64_R_TYPE(r.r_info)), static_cast<std::uint32_t>(ELF64_R_SYM(r.r_info)), r.r_addend});
+    relocations_.push_back({r.r_offset, static_cast<std::uint32_t>(ELF64_R_TYPE(r.r_info)),
+                            static_cast<std::uint32_t>(ELF64_R_SYM(r.r_info)), r.r_addend});
   }
   return {};
 }
@@ -253,7 +313,8 @@ refusal elf_file::read_table(const char* name, std::uint64_t address, std::uint6
 refusal elf_file::read_relative_words(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return {};
   const auto table = content(address, bytes);
-  if (table.empty() || bytes % sizeof(std::uint64_t) != 0) return invalid("its table of relative relocations lies outside of what is loaded");
+  if (table.empty() || bytes % sizeof(std::uint64_t) != 0)
+    return invalid("its table of relative relocations lies outside of what is loaded");
   std::uint64_t next = 0;
   for (std::uint64_t offset = 0; offset < bytes; offset += sizeof(std::uint64_t)) {
     const std::uint64_t word = *taken<std::uint64_t>(table, offset);
@@ -266,12 +327,14 @@ refusal elf_file::read_relative_words(std::uint64_t address, std::uint64_t bytes
       if ((word >> bit & 1) != 0) relative_words_.push_back(next + (bit - 1) * sizeof word);
     }
     next += 63 * sizeof word;
-    if (relative_words_.size() > image_.bytes() / sizeof word) return invalid("its table of relative relocations has more words than the image");
+    if (relative_words_.size() > image_.bytes() / sizeof word)
+      return invalid("its table of relative relocations has more words than the image");
   }
   return {};
 }
 
-/// The dynamic section does not say; the tables by which symbols are found do, but for those that only relocations name.
+/// The dynamic section does not say; the tables by which symbols are found do, but for those that only relocations
+/// name.
 std::optional<std::uint64_t> elf_file::count_symbols(const dynamic_section& d) const noexcept {
   std::uint64_t count = 1;
   for (const elf_relocation& r : relocations_) count = std::max<std::uint64_t>(count, std::uint64_t{r.symbol} + 1);
@@ -281,7 +344,8 @@ std::optional<std::uint64_t> elf_file::count_symbols(const dynamic_section& d) c
     count = std::max<std::uint64_t>(count, *chains);
   }
   if (d.gnu_hash == 0) return count;
-  const auto buckets = at<std::uint32_t>(d.gnu_hash), first = at<std::uint32_t>(d.gnu_hash + 4), bloom = at<std::uint32_t>(d.gnu_hash + 8);
+  const auto buckets = at<std::uint32_t>(d.gnu_hash), first = at<std::uint32_t>(d.gnu_hash + 4),
+             bloom = at<std::uint32_t>(d.gnu_hash + 8);
   if (!buckets || !first || !bloom || *buckets > most_symbols || *bloom > most_symbols) return std::nullopt;
   const std::uint64_t table = d.gnu_hash + 16 + std::uint64_t{*bloom} * 8, chains = table + std::uint64_t{*buckets} * 4;
   std::uint32_t last = 0;
@@ -300,11 +364,14 @@ std::optional<std::uint64_t> elf_file::count_symbols(const dynamic_section& d) c
 
 refusal elf_file::read_symbols(const dynamic_section& d) {
   const auto count = count_symbols(d);
-  if (!count || *count > most_symbols) return invalid("the tables by which its symbols are found lie outside of what is loaded");
+  if (!count || *count > most_symbols)
+    return invalid("the tables by which its symbols are found lie outside of what is loaded");
   if (d.symbols == 0 && *count == 1) return {};
   const auto table = content(d.symbols, *count * sizeof(Elf64_Sym));
-  if (table.empty()) return invalid("its table of symbols lies outside of what is loaded, or a relocation names a symbol that is none");
-  const auto versions = d.versions != 0 ? content(d.versions, *count * sizeof(Elf64_Half)) : std::span<const std::byte>{};
+  if (table.empty())
+    return invalid("its table of symbols lies outside of what is loaded, or a relocation names a symbol that is none");
+  const auto versions =
+      d.versions != 0 ? content(d.versions, *count * sizeof(Elf64_Half)) : std::span<const std::byte>{};
   if (d.versions != 0 && versions.empty()) return invalid("the versions of its symbols lie outside of what is loaded");
   constexpr Elf64_Half hidden = 0x8000;  // an older version: nobody finds it who asks for none
   symbols_.reserve(*count);
@@ -312,7 +379,8 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
     const auto s = *taken<Elf64_Sym>(table, i * sizeof(Elf64_Sym));
     const auto name = s.st_name == 0 ? std::string_view{} : text_at(d.text, s.st_name);
     if (!name) return invalid("the name of its symbol " + std::to_string(i) + " lies outside of its table of names");
-    if (name_bytes_ += name->size() + 1; name_bytes_ > most_name_bytes) return too_many_names();  // all may be one, the whole table
+    if (name_bytes_ += name->size() + 1; name_bytes_ > most_name_bytes)
+      return too_many_names();  // all may be one, the whole table
     elf_symbol& made = symbols_.emplace_back();
     made.name = *name;
     made.value = s.st_value;
@@ -323,8 +391,10 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
     made.absolute = s.st_shndx == SHN_ABS;
     const auto visibility = ELF64_ST_VISIBILITY(s.st_other);
     const auto version = taken<Elf64_Half>(versions, i * sizeof(Elf64_Half));
-    const bool shown = (visibility == STV_DEFAULT || visibility == STV_PROTECTED) && (version.value_or(0) & hidden) == 0;
-    made.exported = made.defined && shown && !made.absolute && !made.name.empty() && made.binding != STB_LOCAL && image_.has(made.value);
+    const bool shown =
+        (visibility == STV_DEFAULT || visibility == STV_PROTECTED) && (version.value_or(0) & hidden) == 0;
+    made.exported = made.defined && shown && !made.absolute && !made.name.empty() && made.binding != STB_LOCAL &&
+                    image_.has(made.value);
     if (made.defined && !made.absolute && made.type != STT_TLS && made.value > image_.end) {
       return invalid("its symbol '" + std::string(*name) + "' lies outside of what is loaded");
     }
@@ -341,12 +411,14 @@ refusal elf_file::read_unwind_tables() {
   if (!version || *version != 1 || !encoding || !distance) {
     return invalid("the header of its unwind tables lies outside of what is loaded, or is of another version");
   }
-  if (*encoding != relative_to_itself) return refuse(QUIRE_UNSUPPORTED, "the address of its unwind tables is given in a way that linkers do not use");
+  if (*encoding != relative_to_itself)
+    return refuse(QUIRE_UNSUPPORTED, "the address of its unwind tables is given in a way that linkers do not use");
   const std::uint64_t first = unwind_header_ + 4 + static_cast<std::uint64_t>(std::int64_t{*distance});
   for (std::uint64_t next = first;;) {
     const auto length = at<std::uint32_t>(next);
     if (!length || *length == 0xffffffff) {
-      return invalid("its unwind tables (.eh_frame) do not end with a zero: link it with the compiler, which adds crtend.o");
+      return invalid(
+          "its unwind tables (.eh_frame) do not end with a zero: link it with the compiler, which adds crtend.o");
     }
     next += 4 + std::uint64_t{*length};
     if (*length != 0) continue;
@@ -358,7 +430,8 @@ refusal elf_file::read_unwind_tables() {
 
 std::optional<Elf64_Shdr> elf_file::section(std::uint64_t number) const noexcept {
   const auto h = in_file<Elf64_Ehdr>(0);
-  if (!h || h->e_shentsize != sizeof(Elf64_Shdr) || number >= h->e_shnum || h->e_shoff > file_.size()) return std::nullopt;
+  if (!h || h->e_shentsize != sizeof(Elf64_Shdr) || number >= h->e_shnum || h->e_shoff > file_.size())
+    return std::nullopt;
   return in_file<Elf64_Shdr>(h->e_shoff + number * sizeof(Elf64_Shdr));
 }
 
@@ -368,7 +441,8 @@ refusal elf_file::check_alignment() const {
     const auto s = section(i);
     if (!s) return {};
     if ((s->sh_flags & SHF_ALLOC) == 0 || s->sh_size == 0 || s->sh_addralign <= page_bytes) continue;
-    return refuse(QUIRE_UNSUPPORTED, "its section at " + hex(s->sh_addr) + " has an alignment of " + std::to_string(s->sh_addralign) +
+    return refuse(QUIRE_UNSUPPORTED, "its section at " + hex(s->sh_addr) + " has an alignment of " +
+                                         std::to_string(s->sh_addralign) +
                                          " bytes, and 4096 is the most: allocate what needs more by itself");
   }
 }

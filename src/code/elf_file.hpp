@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a shared library of this machine: program headers and the dynamic section, as the System V ABI and that of the processor have them. Every offset,
-// count and address is checked before use: what read() accepts, all other calls can be asked of. Pure; application thread of the node that loads.
+// Reads a shared library of this machine: program headers and the dynamic section, as the System V ABI and that of the
+// processor have them. Every offset, count and address is checked before use: what read() accepts, all other calls can
+// be asked of. Pure; application thread of the node that loads.
 #pragma once
 
 #include <elf.h>
@@ -18,13 +19,19 @@
 namespace quire::code {
 
 inline constexpr std::uint64_t page_bytes = 4096;
-[[nodiscard]] constexpr std::uint64_t page_down(std::uint64_t address) noexcept { return address / page_bytes * page_bytes; }
-[[nodiscard]] constexpr std::uint64_t page_up(std::uint64_t address) noexcept { return page_down(address + page_bytes - 1); }
+[[nodiscard]] constexpr std::uint64_t page_down(std::uint64_t address) noexcept {
+  return address / page_bytes * page_bytes;
+}
+[[nodiscard]] constexpr std::uint64_t page_up(std::uint64_t address) noexcept {
+  return page_down(address + page_bytes - 1);
+}
 
 /// Addresses of a file are those that its linker gave; where it lies in memory is another matter.
 struct address_range {
   std::uint64_t first = 0, end = 0;
-  [[nodiscard]] bool has(std::uint64_t address, std::uint64_t bytes = 1) const noexcept { return address >= first && address < end && bytes <= end - address; }
+  [[nodiscard]] bool has(std::uint64_t address, std::uint64_t bytes = 1) const noexcept {
+    return address >= first && address < end && bytes <= end - address;
+  }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return end - first; }
 };
 
@@ -76,7 +83,8 @@ class elf_file {
   [[nodiscard]] address_range unwind_tables() const noexcept { return unwind_tables_; }
   [[nodiscard]] bool has_thread_local() const noexcept { return has_thread_local_; }
 
-  /// For people: a symbol with a type (STT_), at an address if one is given; also of those that the dynamic linker does not know. Empty: unknown.
+  /// For people: a symbol with a type (STT_), at an address if one is given; also of those that the dynamic linker does
+  /// not know. Empty: unknown.
   [[nodiscard]] std::string_view name_of(unsigned type, std::optional<std::uint64_t> address = {}) const noexcept;
   /// The bytes of a range of addresses, which lies within what the file has of one segment; else empty.
   [[nodiscard]] std::span<const std::byte> content(std::uint64_t address, std::uint64_t bytes) const noexcept;

@@ -21,7 +21,8 @@ refusal read_all(int fd, std::size_t most_bytes, std::vector<std::byte>& into) {
   if (::fstat(fd, &about) != 0) return failed("looked at", errno);
   if (!S_ISREG(about.st_mode)) return invalid("it is no regular file");
   if (static_cast<std::uint64_t>(about.st_size) > most_bytes) {
-    return refuse(QUIRE_LIMIT, "it has more than " + std::to_string(most_bytes >> 20) + " MiB, the most that is loaded");
+    return refuse(QUIRE_LIMIT,
+                  "it has more than " + std::to_string(most_bytes >> 20) + " MiB, the most that is loaded");
   }
   into.resize(static_cast<std::size_t>(about.st_size));
   for (std::size_t done = 0; done < into.size();) {

@@ -9,7 +9,8 @@
 
 namespace quire::code {
 
-/// QUIRE_NOT_FOUND: there is none; QUIRE_SYSTEM; QUIRE_INVALID: it is no regular file; QUIRE_LIMIT: it has more than `most_bytes`.
+/// QUIRE_NOT_FOUND: there is none; QUIRE_SYSTEM; QUIRE_INVALID: it is no regular file; QUIRE_LIMIT: it has more than
+/// `most_bytes`.
 refusal read_file(const char* path, std::size_t most_bytes, std::vector<std::byte>& into);
 
 }  // namespace quire::code

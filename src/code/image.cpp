@@ -17,24 +17,32 @@ enum class meaning {
   relative,  ///< an address of the image
   symbol,    ///< the address of a symbol, and an addend
   call,      ///< the address of a symbol, for calls alone
-  load_time_function, thread_local_variable,
+  load_time_function,
+  thread_local_variable,
   unknown,
 };
 
 #if defined(__x86_64__)
 meaning meaning_of(std::uint32_t type) noexcept {
   switch (type) {
-    case R_X86_64_NONE: return meaning::nothing;
-    case R_X86_64_RELATIVE: return meaning::relative;
+    case R_X86_64_NONE:
+      return meaning::nothing;
+    case R_X86_64_RELATIVE:
+      return meaning::relative;
     case R_X86_64_64:
-    case R_X86_64_GLOB_DAT: return meaning::symbol;
-    case R_X86_64_JUMP_SLOT: return meaning::call;
-    case R_X86_64_IRELATIVE: return meaning::load_time_function;
+    case R_X86_64_GLOB_DAT:
+      return meaning::symbol;
+    case R_X86_64_JUMP_SLOT:
+      return meaning::call;
+    case R_X86_64_IRELATIVE:
+      return meaning::load_time_function;
     case R_X86_64_DTPMOD64:
     case R_X86_64_DTPOFF64:
     case R_X86_64_TPOFF64:
-    case R_X86_64_TLSDESC: return meaning::thread_local_variable;
-    default: return meaning::unknown;
+    case R_X86_64_TLSDESC:
+      return meaning::thread_local_variable;
+    default:
+      return meaning::unknown;
   }
 }
 /// jmp *distance(%rip): to what the slot holds.
@@ -65,11 +73,14 @@ std::string image::name_at(const elf_relocation& r) const {
 /// Whatever its place will be.
 refusal image::check_relocation(const elf_relocation& r) const {
   switch (meaning_of(r.type)) {
-    case meaning::nothing: return {};
+    case meaning::nothing:
+      return {};
     case meaning::load_time_function: {
       const auto name = file_->name_of(STT_GNU_IFUNC, static_cast<std::uint64_t>(r.addend));
-      return refuse(QUIRE_UNSUPPORTED, "its function " + (name.empty() ? std::string("without a name") : quoted(name)) +
-                                           " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
+      return refuse(
+          QUIRE_UNSUPPORTED,
+          "its function " + (name.empty() ? std::string("without a name") : quoted(name)) +
+              " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
     }
     case meaning::thread_local_variable: {
       std::string_view name = file_->symbols().empty() ? std::string_view{} : file_->symbols()[r.symbol].name;
@@ -77,13 +88,17 @@ refusal image::check_relocation(const elf_relocation& r) const {
       return refuse(QUIRE_UNSUPPORTED, "its variable " + (name.empty() ? std::string("without a name") : quoted(name)) +
                                            " is thread_local: threads of other nodes would have none");
     }
-    case meaning::unknown: return refuse(QUIRE_UNSUPPORTED, "it has a relocation of type " + std::to_string(r.type) + " (" + name_at(r) +
-                                                                 "), which is not known here");
-    default: break;
+    case meaning::unknown:
+      return refuse(QUIRE_UNSUPPORTED, "it has a relocation of type " + std::to_string(r.type) + " (" + name_at(r) +
+                                           "), which is not known here");
+    default:
+      break;
   }
-  if (r.where % word_bytes != 0 || !file_->image().has(r.where, word_bytes)) return invalid("a relocation (" + name_at(r) + ") changes what is not loaded");
+  if (r.where % word_bytes != 0 || !file_->image().has(r.where, word_bytes))
+    return invalid("a relocation (" + name_at(r) + ") changes what is not loaded");
   if (r.where < file_->relro().first) {
-    return refuse(QUIRE_UNSUPPORTED, "its code would be changed by relocation (" + name_at(r) + "): compile all of it with -fPIC");
+    return refuse(QUIRE_UNSUPPORTED,
+                  "its code would be changed by relocation (" + name_at(r) + "): compile all of it with -fPIC");
   }
   return {};
 }
@@ -97,8 +112,9 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   }
   if (file.has_thread_local()) {
     const auto variable = file.name_of(STT_TLS);
-    return refuse(QUIRE_UNSUPPORTED, "its variable " + (variable.empty() ? std::string("without a name") : quoted(variable)) +
-        " is thread_local: threads of other nodes would have none");
+    return refuse(QUIRE_UNSUPPORTED, "its variable " +
+                                         (variable.empty() ? std::string("without a name") : quoted(variable)) +
+                                         " is thread_local: threads of other nodes would have none");
   }
   for (const std::uint64_t where : file.relative_words()) {
     if (where % word_bytes != 0 || where < file.relro().first || !file.image().has(where, word_bytes)) {
@@ -119,26 +135,33 @@ refusal image::plan(const elf_file& file, std::string_view name) {
       names += s.name.size() + 1;
     }
     import& used = imports_[import_of_[r.symbol]];
-    if (r.where >= file.relro().end && s.name.starts_with("_ZTI") && used.copy == import::no_copy) used.copy = copies_++;
+    if (r.where >= file.relro().end && s.name.starts_with("_ZTI") && used.copy == import::no_copy)
+      used.copy = copies_++;
   }
   for (std::uint32_t i = 0; i < symbols.size(); ++i) {
     if (symbols[i].defined && symbols[i].type == STT_GNU_IFUNC) {
-      return refuse(QUIRE_UNSUPPORTED, "its function " + quoted(symbols[i].name) +
-          " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
+      return refuse(
+          QUIRE_UNSUPPORTED,
+          "its function " + quoted(symbols[i].name) +
+              " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
     }
     if (!symbols[i].exported) continue;
     exports_.push_back(i);
     names += symbols[i].name.size() + 1;
     functions_ += symbols[i].type == STT_FUNC ? 1 : 0;
   }
-  std::sort(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name < symbols[b].name; });
+  std::sort(exports_.begin(), exports_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name < symbols[b].name; });
   // No linker makes the same name twice; a file may have it all the same.
-  exports_.erase(std::unique(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name == symbols[b].name; }),
-      exports_.end());
+  exports_.erase(std::unique(exports_.begin(), exports_.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name == symbols[b].name; }),
+                 exports_.end());
   for (const std::string_view library : file.needed()) names += library.size() + 1;
   most_patches_ = file.relocations().size() + imports_.size() + copies_;
-  const std::uint64_t rows = aligned(sizeof(module_record)) + aligned(imports_.size() * sizeof(import_row)) + aligned(most_patches_ * sizeof(patch_row)) +
-                             aligned(exports_.size() * sizeof(export_row)) + aligned(file.needed().size() * sizeof(std::uint32_t)) + aligned(names);
+  const std::uint64_t rows = aligned(sizeof(module_record)) + aligned(imports_.size() * sizeof(import_row)) +
+                             aligned(most_patches_ * sizeof(patch_row)) +
+                             aligned(exports_.size() * sizeof(export_row)) +
+                             aligned(file.needed().size() * sizeof(std::uint32_t)) + aligned(names);
   record_bytes_ = rows + file.relro().bytes();
   thunks_at_ = aligned(record_bytes_);
   sizes_.code = page_up(thunks_at_ + imports_.size() * thunk_bytes) + (file.relro().first - file.image().first);
@@ -148,7 +171,9 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   sizes_.data = variables + entries;
   sizes_.slots = page_up(aligned(imports_.size() * word_bytes) + copies_ * std::uint64_t{import::most_copied_bytes});
   if (sizes_.code + sizes_.gap + sizes_.data + sizes_.slots > elf_file::most_bytes) {
-    return refuse(QUIRE_LIMIT, "with the names of its symbols and what nodes must know of them it has more than 1 GiB, the most that is loaded");
+    return refuse(QUIRE_LIMIT,
+                  "with the names of its symbols and what nodes must know of them it has more than 1 GiB, the most "
+                  "that is loaded");
   }
   return {};
 }
@@ -164,12 +189,17 @@ struct image::writer {
   std::vector<char> strings{};
   std::span<std::byte> relro{};
 
-  [[nodiscard]] std::uint64_t copy(std::uint32_t number) const noexcept { return copies + number * std::uint64_t{import::most_copied_bytes}; }
-  [[nodiscard]] std::uint64_t moved(std::uint64_t address) const noexcept { return address == 0 ? 0 : address + distance; }
+  [[nodiscard]] std::uint64_t copy(std::uint32_t number) const noexcept {
+    return copies + number * std::uint64_t{import::most_copied_bytes};
+  }
+  [[nodiscard]] std::uint64_t moved(std::uint64_t address) const noexcept {
+    return address == 0 ? 0 : address + distance;
+  }
   [[nodiscard]] bool is_private(std::uint64_t where) const noexcept { return where < file.relro().end; }
   /// A word of what is written.
   [[nodiscard]] std::byte* word(std::uint64_t where) noexcept {
-    return is_private(where) ? relro.data() + (where - file.relro().first) : parts.data.data() + (where - file.relro().end);
+    return is_private(where) ? relro.data() + (where - file.relro().first)
+                             : parts.data.data() + (where - file.relro().end);
   }
   void put(std::uint64_t where, std::uint64_t value) noexcept { std::memcpy(word(where), &value, sizeof value); }
   [[nodiscard]] std::uint32_t add(std::string_view text) {
@@ -214,19 +244,24 @@ refusal image::relocate_import(writer& to, const elf_relocation& r) const {
   } else if (to.is_private(r.where)) {
     to.patches.push_back({r.where + to.distance, calls ? 0 : r.addend, number});
   } else {
-    return refuse(QUIRE_UNSUPPORTED, "a variable of it holds the address of " + quoted(what.name) +
-                                         ", an object of another library, which lies elsewhere on each node: " +
-                                         (file_->relro().bytes() == 0 ? "link it with -Wl,-z,relro" : "make the variable const"));
+    return refuse(QUIRE_UNSUPPORTED,
+                  "a variable of it holds the address of " + quoted(what.name) +
+                      ", an object of another library, which lies elsewhere on each node: " +
+                      (file_->relro().bytes() == 0 ? "link it with -Wl,-z,relro" : "make the variable const"));
   }
   return {};
 }
 
 refusal image::relocate(writer& to, const elf_relocation& r) const {
   switch (meaning_of(r.type)) {
-    case meaning::relative: to.put(r.where, to.distance + static_cast<std::uint64_t>(r.addend)); return {};
+    case meaning::relative:
+      to.put(r.where, to.distance + static_cast<std::uint64_t>(r.addend));
+      return {};
     case meaning::symbol:
-    case meaning::call: break;
-    default: return {};
+    case meaning::call:
+      break;
+    default:
+      return {};
   }
   const bool calls = meaning_of(r.type) == meaning::call;
   if (r.symbol == 0) {
@@ -271,7 +306,8 @@ refusal image::link(const place& at, linked_parts& made) const {
   made.data.assign(sizes_.data, std::byte{0});
   const std::uint64_t run_at = at.base + sizes_.code - (file_->relro().first - file_->image().first);
   const std::uint64_t data = at.base + sizes_.code + sizes_.gap, slots = data + sizes_.data;
-  writer to{*file_, made, at.base, run_at - file_->image().first, data, slots, slots + aligned(imports_.size() * word_bytes)};
+  writer to{
+      *file_, made, at.base, run_at - file_->image().first, data, slots, slots + aligned(imports_.size() * word_bytes)};
   to.relro = std::span(made.code).subspan(aligned(sizeof(module_record)), file_->relro().bytes());
   module_record& r = to.record;
   r.code_handle = at.code_handle;
@@ -309,13 +345,15 @@ refusal image::link(const place& at, linked_parts& made) const {
     const import& one = imports_[i];
     if (one.kind == import_kind::object && one.copy != import::no_copy) {
       if (one.bytes == 0 || one.bytes > import::most_copied_bytes) {
-        return refuse(QUIRE_UNSUPPORTED, "the descriptor of a type that it catches, " + quoted(one.name) + ", has a size that is not known here");
+        return refuse(QUIRE_UNSUPPORTED, "the descriptor of a type that it catches, " + quoted(one.name) +
+                                             ", has a size that is not known here");
       }
       to.patches.push_back({to.copy(one.copy), 0, i, one.bytes});
     }
     if (one.kind == import_kind::function) {
       to.patches.push_back({to.slots + i * word_bytes, 0, i});
-      write_thunk(made.code.data() + thunks_at_ + i * thunk_bytes, at.base + thunks_at_ + i * thunk_bytes, to.slots + i * word_bytes);
+      write_thunk(made.code.data() + thunks_at_ + i * thunk_bytes, at.base + thunks_at_ + i * thunk_bytes,
+                  to.slots + i * word_bytes);
     }
   }
   write_tables(to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that are in linkers, so that nobody else is: a function of a linker may hang, and then its thread is left alone. Who wants something done waits for
-// it, but no longer than QUIRE_IO_TIMEOUT says. What the function reads and writes belongs to the call, which is kept until both have left it.
+// Threads that are in linkers, so that nobody else is: a function of a linker may hang, and then its thread is left
+// alone. Who wants something done waits for it, but no longer than QUIRE_IO_TIMEOUT says. What the function reads and
+// writes belongs to the call, which is kept until both have left it.
 #pragma once
 
 #include <atomic>
@@ -42,7 +43,8 @@ class caller_task {
   caller_task* next_ = nullptr;
 };
 
-/// The threads of this process, as many as there are calls at a time. One is always idle, so that who is in fault context need not start any.
+/// The threads of this process, as many as there are calls at a time. One is always idle, so that who is in fault
+/// context need not start any.
 class callers {
  public:
   /// They stay as long as somebody has this. Null: the system gives no thread. Application thread.
@@ -51,8 +53,8 @@ class callers {
   callers(const callers&) = delete;
   callers& operator=(const callers&) = delete;
 
-  /// Has it done, and waits. True: it is done, and still the calling thread's. False: the time is up; it belongs to the thread that is at it.
-  /// Any thread but theirs, fault context too.
+  /// Has it done, and waits. True: it is done, and still the calling thread's. False: the time is up; it belongs to the
+  /// thread that is at it. Any thread but theirs, fault context too.
   [[nodiscard]] bool perform(caller_task& task, std::uint64_t limit_ns) noexcept;
 
  private:

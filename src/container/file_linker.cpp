@@ -88,7 +88,9 @@ int sync(void* self) {
   return ::fdatasync(of(self)) == 0 ? 0 : errno;
 }
 
-int truncate(void* self, std::uint64_t bytes) { return ::ftruncate(of(self), static_cast<off_t>(bytes)) == 0 ? 0 : errno; }
+int truncate(void* self, std::uint64_t bytes) {
+  return ::ftruncate(of(self), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
 
 void close(void* self) { delete static_cast<open_file*>(self); }
 
@@ -96,8 +98,10 @@ int remove(void*, const char* what) { return ::unlink(what) == 0 ? 0 : errno; }
 
 /// File systems that several machines have in common: there the number of a device says nothing.
 bool is_of_a_network(long type) noexcept {
-  constexpr std::uint32_t all[] = {0x6969, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, 0x6e66, 0x2022, 0x7461636f};
-  return std::find(std::begin(all), std::end(all), static_cast<std::uint32_t>(type)) != std::end(all);  // nfs smb2 cifs 9p ceph lustre gpfs beegfs ...
+  constexpr std::uint32_t all[] = {0x6969,     0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x0bd00bd0,
+                                   0x47504653, 0x19830326, 0x6e66,     0x2022,     0x7461636f};
+  return std::find(std::begin(all), std::end(all), static_cast<std::uint32_t>(type)) !=
+         std::end(all);  // nfs smb2 cifs 9p ceph lustre gpfs beegfs ...
 }
 
 /// This machine, since it was started.
@@ -113,15 +117,19 @@ std::uint64_t machine() noexcept {
   return sum;
 }
 
-/// One of a file system of the machine is told by machine, device and number; one of a network, where devices have other numbers on each machine, by what
-/// is as good as unique of it.
+/// One of a file system of the machine is told by machine, device and number; one of a network, where devices have
+/// other numbers on each machine, by what is as good as unique of it.
 int identify(void*, const char* what, std::uint64_t* identity) {
   struct stat about {};
   struct statfs system {};
   if (::stat(what, &about) != 0 || ::statfs(what, &system) != 0) return errno;
   const bool network = is_of_a_network(static_cast<long>(system.f_type));
-  const auto changed = static_cast<std::uint64_t>(about.st_ctim.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(about.st_ctim.tv_nsec);
-  const std::uint64_t parts[] = {about.st_ino, static_cast<std::uint64_t>(system.f_type), network ? 0 : machine(), network ? 0 : about.st_dev,
+  const auto changed = static_cast<std::uint64_t>(about.st_ctim.tv_sec) * 1'000'000'000 +
+                       static_cast<std::uint64_t>(about.st_ctim.tv_nsec);
+  const std::uint64_t parts[] = {about.st_ino,
+                                 static_cast<std::uint64_t>(system.f_type),
+                                 network ? 0 : machine(),
+                                 network ? 0 : about.st_dev,
                                  network ? static_cast<std::uint64_t>(about.st_size) : 0,
                                  network ? changed : 0};
   std::uint64_t sum = 14695981039346656037u;

@@ -36,7 +36,11 @@ int errno_of(int given, bool& sense) noexcept {
 class link::call final : public caller_task {
  public:
   call(std::shared_ptr<link> which, function f, std::uint64_t position, std::size_t size) noexcept
-      : of(std::move(which)), what(f), at(position), bytes(size), room(f == function::fill || f == function::flush ? size : 0) {
+      : of(std::move(which)),
+        what(f),
+        at(position),
+        bytes(size),
+        room(f == function::fill || f == function::flush ? size : 0) {
     if (room != 0) memory = static_cast<std::byte*>(base::fault_allocate(room));
   }
   ~call() override { base::fault_free(memory, room); }
@@ -73,7 +77,8 @@ void link::call::perform() noexcept {
   }
   if (sense && !threw) return;
   error = EIO;
-  base::log(base::log_level::error, "%s() of linker '%s' %s; that counts as an error of input and output (EIO)", name_of(what), of->name_.c_str(),
+  base::log(base::log_level::error, "%s() of linker '%s' %s; that counts as an error of input and output (EIO)",
+            name_of(what), of->name_.c_str(),
             threw ? "has thrown an exception" : "has given a number that is no errno");
 }
 
@@ -84,27 +89,40 @@ const char* link::name_of(function which) noexcept {
 
 int link::perform(call& c) {
   switch (c.what) {
-    case function::open: return linker_.open(linker_.context, what_.c_str(), static_cast<unsigned>(c.at), &c.answer, &self_);
-    case function::fill: return perform_fill(c);
-    case function::flush: return linker_.flush(self_, c.at, c.memory, c.bytes);
-    case function::sync: return linker_.sync(self_);
-    case function::truncate: return linker_.truncate(self_, c.at);
-    case function::close: linker_.close(self_); return 0;
-    case function::remove: return linker_.remove(linker_.context, what_.c_str());
-    case function::identify: return linker_.identify(linker_.context, what_.c_str(), &c.answer);
+    case function::open:
+      return linker_.open(linker_.context, what_.c_str(), static_cast<unsigned>(c.at), &c.answer, &self_);
+    case function::fill:
+      return perform_fill(c);
+    case function::flush:
+      return linker_.flush(self_, c.at, c.memory, c.bytes);
+    case function::sync:
+      return linker_.sync(self_);
+    case function::truncate:
+      return linker_.truncate(self_, c.at);
+    case function::close:
+      linker_.close(self_);
+      return 0;
+    case function::remove:
+      return linker_.remove(linker_.context, what_.c_str());
+    case function::identify:
+      return linker_.identify(linker_.context, what_.c_str(), &c.answer);
   }
   return EIO;
 }
 
-/// Content that has grown since it was flushed last ends early, and the rest is zero. What once was there somebody else has taken away.
+/// Content that has grown since it was flushed last ends early, and the rest is zero. What once was there somebody else
+/// has taken away.
 int link::perform_fill(const call& c) {
   const std::uint64_t had = flushed_end_.load();
   const int error = linker_.fill(self_, c.at, c.memory, c.bytes);
   if (error != ENODATA) return error;
   if (c.at + c.bytes > had) return 0;
   if (!told_shorter_.exchange(true)) {
-    base::log(base::log_level::error, "container '%s': '%s' has become shorter than it was, as linker '%s' says: there is nothing up to byte %lu any more; what "
-              "is read there fails", container_.c_str(), what_.c_str(), name_.c_str(), number(c.at + c.bytes));
+    base::log(base::log_level::error,
+              "container '%s': '%s' has become shorter than it was, as linker '%s' says: there is nothing up to byte "
+              "%lu any more; what "
+              "is read there fails",
+              container_.c_str(), what_.c_str(), name_.c_str(), number(c.at + c.bytes));
   }
   return error;
 }
@@ -112,14 +130,20 @@ int link::perform_fill(const call& c) {
 // ---- Into the linker, and back
 
 link::link(const quire_linker& linker, const link_names& names)
-    : container_(names.container), what_(names.what), name_(linker.name), linker_(linker), callers_(callers::of_process()),
+    : container_(names.container),
+      what_(names.what),
+      name_(linker.name),
+      linker_(linker),
+      callers_(callers::of_process()),
       most_inside_(linker.threads != 0 ? linker.threads : 64) {}
 
 /// How many of these bytes may go to the linker: the content ends within the last grain.
 std::uint64_t link::gated(std::uint64_t at, std::uint64_t bytes) const noexcept {
   const std::uint64_t gate = gate_.load(), there = gate > at ? gate - at : 0;
   if (there >= bytes) return bytes;
-  return linker_.grain == 0 ? there : std::min<std::uint64_t>(bytes, (there + linker_.grain - 1) / linker_.grain * linker_.grain);
+  return linker_.grain == 0
+             ? there
+             : std::min<std::uint64_t>(bytes, (there + linker_.grain - 1) / linker_.grain * linker_.grain);
 }
 
 /// Who changes something has woken everybody by adding to `changes_`.
@@ -130,12 +154,14 @@ void link::wait_for_change(std::unique_lock<std::mutex>& lock) noexcept {
   lock.lock();
 }
 
-/// Waits for a turn: at most as many are in the linker as it is made for. 0, an errno, or nothing_asked: all of it is behind the gate.
+/// Waits for a turn: at most as many are in the linker as it is made for. 0, an errno, or nothing_asked: all of it is
+/// behind the gate.
 int link::enter(call& c) noexcept {
   std::unique_lock lock(mutex_);
   while (inside_ >= most_inside_ && late_ == 0 && !closed_) wait_for_change(lock);
   const std::uint64_t now = base::now_ns();
-  if (closed_ && c.what != function::close) return EBADF;  // its region has gone, and something of it was still under way
+  if (closed_ && c.what != function::close)
+    return EBADF;  // its region has gone, and something of it was still under way
   if (late_ != 0) {
     const call* hangs = first_;
     while (!hangs->is_late) hangs = hangs->next;
@@ -145,8 +171,10 @@ int link::enter(call& c) noexcept {
     if (tell) late_told_ns_ = now;
     lock.unlock();
     if (tell) {
-      base::log(base::log_level::warning, "container '%s': %s() of linker '%s' has still not returned, after %lu s: all that needs the linker fails",
-                container_.c_str(), name_of(what), name_.c_str(), number(age_s));
+      base::log(
+          base::log_level::warning,
+          "container '%s': %s() of linker '%s' has still not returned, after %lu s: all that needs the linker fails",
+          container_.c_str(), name_of(what), name_.c_str(), number(age_s));
     }
     return ETIMEDOUT;
   }
@@ -168,7 +196,8 @@ void link::leave(call& c) noexcept {
     *at = c.next;
     --inside_;
     if (c.is_late) --late_;
-    if (c.what == function::flush && c.error == 0 && linker_.grain == 0 && flushed_end_ < c.at + c.bytes) flushed_end_ = c.at + c.bytes;
+    if (c.what == function::flush && c.error == 0 && linker_.grain == 0 && flushed_end_ < c.at + c.bytes)
+      flushed_end_ = c.at + c.bytes;
     if (c.what == function::open && c.error == 0) is_open_ = true;
     changes_.fetch_add(1);
   }
@@ -196,12 +225,13 @@ void link::leave_late(call& c) noexcept {
     const std::lock_guard guard(mutex_);
     closes = inside_ == 0 && (closed_ || c.what == function::open) && std::exchange(is_open_, false);
   }
-  base::log(base::log_level::warning, "container '%s': %s() of linker '%s' has returned, after %lu s", container_.c_str(), name_of(c.what), name_.c_str(),
-            number(age_s));
+  base::log(base::log_level::warning, "container '%s': %s() of linker '%s' has returned, after %lu s",
+            container_.c_str(), name_of(c.what), name_.c_str(), number(age_s));
   if (closes) close_linker();
 }
 
-int link::ask(function which, std::uint64_t at, std::size_t bytes, std::byte* into, const std::byte* from, std::uint64_t* answer) noexcept {
+int link::ask(function which, std::uint64_t at, std::size_t bytes, std::byte* into, const std::byte* from,
+              std::uint64_t* answer) noexcept {
   auto* const c = new call(shared_from_this(), which, at, bytes);
   if (const int why = enter(*c); why != 0) {
     delete c;
@@ -211,8 +241,11 @@ int link::ask(function which, std::uint64_t at, std::size_t bytes, std::byte* in
   if (from != nullptr) std::memcpy(c->memory, from, c->bytes);
   const std::uint64_t limit_ns = call_limit_ns();
   if (!callers_->perform(*c, limit_ns)) {  // it may be gone
-    base::log(base::log_level::error, "container '%s': %s() of linker '%s' for '%s', at byte %lu, has not returned for %lu s; it is given up, and until it "
-              "returns all that needs the linker fails (QUIRE_IO_TIMEOUT)", container_.c_str(), name_of(which), name_.c_str(), what_.c_str(),
+    base::log(base::log_level::error,
+              "container '%s': %s() of linker '%s' for '%s', at byte %lu, has not returned for %lu s; it is given up, "
+              "and until it "
+              "returns all that needs the linker fails (QUIRE_IO_TIMEOUT)",
+              container_.c_str(), name_of(which), name_.c_str(), what_.c_str(),
               number(which == function::open ? 0 : at), number(limit_ns / second_ns));
     return ETIMEDOUT;
   }
@@ -235,7 +268,8 @@ std::shared_ptr<link> link::make(const quire_linker& linker, const link_names& n
   return error == 0 ? made : nullptr;
 }
 
-std::shared_ptr<link> link::open(const quire_linker& linker, const link_names& names, unsigned flags, std::uint64_t& bytes, int& error) {
+std::shared_ptr<link> link::open(const quire_linker& linker, const link_names& names, unsigned flags,
+                                 std::uint64_t& bytes, int& error) {
   bytes = 0;
   const auto made = make(linker, names, error);
   if (made != nullptr) made->only_reads_ = (flags & QUIRE_CONTAINER_READ_ONLY) != 0;
@@ -290,12 +324,17 @@ void link::begin(const part& which, std::uint64_t bytes) noexcept {
 
 // ---- Content
 
-std::uint64_t link::end() const noexcept { return std::min(gate_.load(), std::max(known_end_.load(), flushed_end_.load())); }
+std::uint64_t link::end() const noexcept {
+  return std::min(gate_.load(), std::max(known_end_.load(), flushed_end_.load()));
+}
 
 int link::fill(std::uint64_t at, std::span<std::byte> into) noexcept {
   const std::uint64_t there = end() > at ? end() - at : 0;
   std::size_t asked = into.size();
-  if (there < asked) asked = linker_.grain == 0 ? there : std::min<std::size_t>(asked, (there + linker_.grain - 1) / linker_.grain * linker_.grain);
+  if (there < asked)
+    asked = linker_.grain == 0
+                ? there
+                : std::min<std::size_t>(asked, (there + linker_.grain - 1) / linker_.grain * linker_.grain);
   std::memset(into.data() + asked, 0, into.size() - asked);
   return asked == 0 ? 0 : ask(function::fill, at, asked, into.data());
 }
@@ -369,6 +408,8 @@ void link::set_end(std::uint64_t bytes) noexcept {
   flushed_end_ = std::min(flushed_end_.load(), bytes);
 }
 
-int link::tell_end(std::uint64_t bytes) noexcept { return linker_.truncate != nullptr ? ask(function::truncate, bytes) : EOPNOTSUPP; }
+int link::tell_end(std::uint64_t bytes) noexcept {
+  return linker_.truncate != nullptr ? ask(function::truncate, bytes) : EOPNOTSUPP;
+}
 
 }  // namespace quire::container

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A linker at work for one container on one node, and the store that the engine sees of it. Positions are offsets in the container.
+// A linker at work for one container on one node, and the store that the engine sees of it. Positions are offsets in
+// the container.
 //
-// The end. A container becomes longer by writing, and the nodes that do its I/O are not told before each write where it ends now. They know an end that was
-// right once (`known_end`), and what they have flushed; behind it there is zero, for nobody has written there yet. So of a range beyond the end that is known
-// zeroes at its end are not flushed: a file gets no zeroes behind its content, though units are larger. A sync begins with the end being told to all
-// (note_end()); then sync() sees to it that the content has that length: the node that does the I/O of the last byte writes it, a zero, if nothing was ever
-// flushed there. A container becomes shorter by set_end() alone.
+// The end. A container becomes longer by writing, and the nodes that do its I/O are not told before each write where it
+// ends now. They know an end that was right once (`known_end`), and what they have flushed; behind it there is zero,
+// for nobody has written there yet. So of a range beyond the end that is known zeroes at its end are not flushed: a
+// file gets no zeroes behind its content, though units are larger. A sync begins with the end being told to all
+// (note_end()); then sync() sees to it that the content has that length: the node that does the I/O of the last byte
+// writes it, a zero, if nothing was ever flushed there. A container becomes shorter by set_end() alone.
 //
-// The gate. The engine says where the content of the region ends (resize()). From then on nothing beyond goes to the linker, and what was there has come back:
-// so who cuts a container has the engine cut the region first, on all nodes, and then tells the linker, which is filling or flushing nothing of what goes.
+// The gate. The engine says where the content of the region ends (resize()). From then on nothing beyond goes to the
+// linker, and what was there has come back: so who cuts a container has the engine cut the region first, on all nodes,
+// and then tells the linker, which is filling or flushing nothing of what goes.
 //
-// Hanging. A function of the linker that does not return within QUIRE_IO_TIMEOUT is named, and given up (callers.hpp). Until it returns, nothing else is asked
-// of the linker: it fails with ETIMEDOUT at once. So what was to be read is an error, and what was to be written stays in memory. Nobody waits for it, nor
-// does the end of the container: then the thread that hangs closes the linker, should it ever come back.
+// Hanging. A function of the linker that does not return within QUIRE_IO_TIMEOUT is named, and given up (callers.hpp).
+// Until it returns, nothing else is asked of the linker: it fails with ETIMEDOUT at once. So what was to be read is an
+// error, and what was to be written stays in memory. Nobody waits for it, nor does the end of the container: then the
+// thread that hangs closes the linker, should it ever come back.
 #pragma once
 
 #include <quire/linker.h>
@@ -51,7 +55,8 @@ class link : public std::enable_shared_from_this<link> {
  public:
   // Application threads.
   /// Opens `linker`: 0 or errno; `bytes` as quire_linker::open().
-  [[nodiscard]] static std::shared_ptr<link> open(const quire_linker& linker, const link_names& names, unsigned flags, std::uint64_t& bytes, int& error);
+  [[nodiscard]] static std::shared_ptr<link> open(const quire_linker& linker, const link_names& names, unsigned flags,
+                                                  std::uint64_t& bytes, int& error);
   /// quire_linker::identify() and remove(), of what nobody has open here. 0 or errno; EOPNOTSUPP: the linker has none.
   [[nodiscard]] static int identify(const quire_linker& linker, const link_names& names, std::uint64_t& identity);
   [[nodiscard]] static int remove(const quire_linker& linker, const link_names& names);
@@ -68,11 +73,13 @@ class link : public std::enable_shared_from_this<link> {
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept;
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept;
   [[nodiscard]] int sync() noexcept;
-  /// Nothing from `bytes` on, where the region ends now, is asked of the linker from now on, and what was has come back: 0, or ETIMEDOUT where it hangs.
+  /// Nothing from `bytes` on, where the region ends now, is asked of the linker from now on, and what was has come
+  /// back: 0, or ETIMEDOUT where it hangs.
   [[nodiscard]] int resize(std::uint64_t bytes) noexcept;
   /// The content was `known_end` long at least. Any thread.
   void note_end(std::uint64_t bytes) noexcept;
-  /// The content ends there; the linker has been told, or is told elsewhere (tell_end()). Nothing beyond is being flushed.
+  /// The content ends there; the linker has been told, or is told elsewhere (tell_end()). Nothing beyond is being
+  /// flushed.
   void set_end(std::uint64_t bytes) noexcept;
   /// On one node: quire_linker::truncate(). 0 or errno.
   [[nodiscard]] int tell_end(std::uint64_t bytes) noexcept;
@@ -81,7 +88,9 @@ class link : public std::enable_shared_from_this<link> {
   [[nodiscard]] std::uint64_t end() const noexcept;
   [[nodiscard]] const quire_linker& linker() const noexcept { return linker_; }
   /// That are of use for it.
-  [[nodiscard]] unsigned threads() const noexcept { return linker_.threads == 0 || linker_.threads > 4 ? 4 : linker_.threads; }
+  [[nodiscard]] unsigned threads() const noexcept {
+    return linker_.threads == 0 || linker_.threads > 4 ? 4 : linker_.threads;
+  }
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
 
  private:
@@ -89,9 +98,10 @@ class link : public std::enable_shared_from_this<link> {
   class call;
   link(const quire_linker& linker, const link_names& names);
   [[nodiscard]] static std::shared_ptr<link> make(const quire_linker& linker, const link_names& names, int& error);
-  /// Has the linker do it: 0 or errno. `into` gets what is filled, `from` is what is flushed, `answer` what open() and identify() say. Fault context.
-  [[nodiscard]] int ask(function which, std::uint64_t at = 0, std::size_t bytes = 0, std::byte* into = nullptr, const std::byte* from = nullptr,
-                        std::uint64_t* answer = nullptr) noexcept;
+  /// Has the linker do it: 0 or errno. `into` gets what is filled, `from` is what is flushed, `answer` what open() and
+  /// identify() say. Fault context.
+  [[nodiscard]] int ask(function which, std::uint64_t at = 0, std::size_t bytes = 0, std::byte* into = nullptr,
+                        const std::byte* from = nullptr, std::uint64_t* answer = nullptr) noexcept;
   [[nodiscard]] int enter(call& c) noexcept;
   void leave(call& c) noexcept;
   void leave_late(call& c) noexcept;
@@ -111,32 +121,44 @@ class link : public std::enable_shared_from_this<link> {
   void* self_ = nullptr;  ///< the linker's, from open() on
   part part_{};
   bool only_reads_ = false;  ///< it was opened with QUIRE_CONTAINER_READ_ONLY: what memory has is what it has
-  std::mutex tail_{};  ///< for flushes that end beyond flushed_end_, and for sync()
+  std::mutex tail_{};        ///< for flushes that end beyond flushed_end_, and for sync()
 
-  // Under the mutex, which nobody has while he is in the linker, or touches shared memory. Who waits for a change sleeps on `changes_`.
+  // Under the mutex, which nobody has while he is in the linker, or touches shared memory. Who waits for a change
+  // sleeps on `changes_`.
   std::mutex mutex_{};
   std::atomic<std::uint32_t> changes_{0};
-  call* first_ = nullptr;                ///< of those that are in the linker
-  unsigned inside_ = 0, late_ = 0;       ///< they, and those of them that were given up
+  call* first_ = nullptr;           ///< of those that are in the linker
+  unsigned inside_ = 0, late_ = 0;  ///< they, and those of them that were given up
   std::uint64_t late_told_ns_ = 0;
   bool is_open_ = false, closed_ = false;
   // Written under the mutex.
   std::atomic<std::uint64_t> gate_{UINT64_MAX};  ///< nothing from here on goes to the linker
   std::atomic<std::uint64_t> known_end_{0};
   std::atomic<bool> told_shorter_{false};
-  std::atomic<std::uint64_t> flushed_end_{0};  ///< this node has flushed nothing beyond, and the content was so long when it was opened
+  std::atomic<std::uint64_t> flushed_end_{
+      0};  ///< this node has flushed nothing beyond, and the content was so long when it was opened
 };
 
 /// The engine's. It lasts longer than the region, as long as its slot has no other: so the link is closed by itself.
 class linked_store final : public store::store {
  public:
   explicit linked_store(std::shared_ptr<link> of)
-      : link_(std::move(of)), grain_(link_->linker().grain), threads_(link_->threads()), name_("linker " + std::string(link_->linker().name)) {}
-  [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->fill(at, into); }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->try_fill(at, into); }
-  [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override { return link_->flush(at, from); }
+      : link_(std::move(of)),
+        grain_(link_->linker().grain),
+        threads_(link_->threads()),
+        name_("linker " + std::string(link_->linker().name)) {}
+  [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return link_->fill(at, into);
+  }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return link_->try_fill(at, into);
+  }
+  [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override {
+    return link_->flush(at, from);
+  }
   [[nodiscard]] int sync() noexcept override { return link_->sync(); }
-  /// Who cuts the container tells links and linker by set_end() and tell_end(); the engine's end is the capacity again then.
+  /// Who cuts the container tells links and linker by set_end() and tell_end(); the engine's end is the capacity again
+  /// then.
   [[nodiscard]] int resize(std::uint64_t bytes) noexcept override { return link_->resize(bytes); }
   [[nodiscard]] unsigned threads() const noexcept override { return threads_; }
   [[nodiscard]] std::size_t grain() const noexcept override { return grain_ != 0 ? grain_ : 1; }

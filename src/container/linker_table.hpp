@@ -26,7 +26,8 @@ class linker_table {
   /// QUIRE_INVALID, QUIRE_EXISTS, QUIRE_LIMIT, with a sentence that names `call`. Copied.
   [[nodiscard]] base::status add(const char* call, const quire_linker& linker);
   /// The same of a function (quire_linker_register_function()).
-  [[nodiscard]] base::status add_function(const char* name, std::size_t grain, int (*fill)(void*, std::uint64_t, void*, std::size_t), void* context);
+  [[nodiscard]] base::status add_function(const char* name, std::size_t grain,
+                                          int (*fill)(void*, std::uint64_t, void*, std::size_t), void* context);
   /// Stays where it is. Null if there is none.
   [[nodiscard]] const quire_linker* find(std::string_view name) const noexcept;
 

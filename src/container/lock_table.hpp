@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of ranges of bytes on containers, as fcntl and flock have them, for the whole job: an owner's locks never conflict with its own, a new one replaces
-// what it overlaps, and locks of fcntl and of flock do not know each other. Nobody waits here. Pure; in processes the driver of node 0 has it.
-// lock_table.cpp.
+// Locks of ranges of bytes on containers, as fcntl and flock have them, for the whole job: an owner's locks never
+// conflict with its own, a new one replaces what it overlaps, and locks of fcntl and of flock do not know each other.
+// Nobody waits here. Pure; in processes the driver of node 0 has it. lock_table.cpp.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class lock_table {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
-  base::fault_map<std::uint16_t, base::fault_vector<range_lock>> held_{};  ///< of one owner: disjoint, and no two of a kind touch
+  base::fault_map<std::uint16_t, base::fault_vector<range_lock>>
+      held_{};  ///< of one owner: disjoint, and no two of a kind touch
   std::size_t count_ = 0;
 };
 

@@ -198,7 +198,8 @@ void name_table::load(std::string_view name, std::uint16_t number) {
 }
 
 bool name_table::is_changing() const noexcept {
-  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.is == state::making || e.is == state::going || e.unsettled; });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const entry& e) { return e.is == state::making || e.is == state::going || e.unsettled; });
 }
 
 void name_table::forget(std::uint16_t number) noexcept {

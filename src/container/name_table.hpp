@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which containers there are, as node 0 knows it: names, which thread makes, removes or renames one, how often each is open on which node. Pure; in processes
-// the driver of node 0 has it. A container that is unlinked while it is open has no name, and goes when its last opening ends. Where a job goes on without nodes
-// that are lost, each other node notes which containers have been made, and nothing is unlinked or renamed: whoever comes after node 0 has their names.
+// Which containers there are, as node 0 knows it: names, which thread makes, removes or renames one, how often each is
+// open on which node. Pure; in processes the driver of node 0 has it. A container that is unlinked while it is open has
+// no name, and goes when its last opening ends. Where a job goes on without nodes that are lost, each other node notes
+// which containers have been made, and nothing is unlinked or renamed: whoever comes after node 0 has their names.
 // name_table.cpp.
 #pragma once
 
@@ -19,12 +20,12 @@ inline constexpr std::uint16_t most_containers = 4095;
 class name_table {
  public:
   enum class outcome : std::uint8_t {
-    found,   ///< open: it is there, and open once more. take_away: it goes, as far as the table is concerned
-    make,    ///< the caller makes it
-    wait,    ///< somebody makes, removes or renames it: ask again when something has changed
+    found,  ///< open: it is there, and open once more. take_away: it goes, as far as the table is concerned
+    make,   ///< the caller makes it
+    wait,   ///< somebody makes, removes or renames it: ask again when something has changed
     none,
     exists,
-    busy,    ///< somebody has it open
+    busy,  ///< somebody has it open
     full,
   };
   struct answer {
@@ -39,14 +40,17 @@ class name_table {
   void made(std::uint16_t number) noexcept;
   /// It could not be made.
   void failed(std::uint16_t number) noexcept { forget(number); }
-  /// True: that was the last opening of one without a name, which goes now: the caller removes it, and says gone() or stays().
+  /// True: that was the last opening of one without a name, which goes now: the caller removes it, and says gone() or
+  /// stays().
   [[nodiscard]] bool closed(std::uint16_t number, unsigned node = 0) noexcept;
   /// Which one has the name now. found or none. Also on a node that has noted it.
   [[nodiscard]] answer look_up(std::string_view name) const noexcept;
-  /// The name goes, at once; the container is open once more, for the caller, who makes the change known and then says settled().
+  /// The name goes, at once; the container is open once more, for the caller, who makes the change known and then says
+  /// settled().
   [[nodiscard]] answer unlink(std::string_view name, unsigned node = 0);
-  /// From here on `from` is `to`, whose container loses the name as by unlink(). `exclusive`: exists, if there is one. The caller makes the changes known, and
-  /// then says settled() of both. A name that it has already stays, and the number is 0.
+  /// From here on `from` is `to`, whose container loses the name as by unlink(). `exclusive`: exists, if there is one.
+  /// The caller makes the changes known, and then says settled() of both. A name that it has already stays, and the
+  /// number is 0.
   [[nodiscard]] answer rename(std::string_view from, std::string_view to, bool exclusive, unsigned node = 0);
   /// All nodes can see what unlink() or rename() has changed of this one. As closed(), if it has no name.
   [[nodiscard]] bool settled(std::uint16_t number, unsigned node = 0) noexcept;
@@ -57,14 +61,16 @@ class name_table {
   void stays(std::uint16_t number) noexcept;
   void gone(std::uint16_t number) noexcept { forget(number); }
 
-  /// The node is lost, and the others go on: what it had open is closed. What it was making or removing is none any more, and nobody knows what there is of
-  /// it: its number is not used again.
+  /// The node is lost, and the others go on: what it had open is closed. What it was making or removing is none any
+  /// more, and nobody knows what there is of it: its number is not used again.
   void lost(unsigned node) noexcept;
-  /// Not on node 0: there is this one, which some node has made; and it is going, or has gone. Nobody counts there who has opened it.
+  /// Not on node 0: there is this one, which some node has made; and it is going, or has gone. Nobody counts there who
+  /// has opened it.
   void note(std::string_view name, std::uint16_t number);
   void unnote(std::uint16_t number) noexcept;
 
-  /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on. Without a name: it is open once.
+  /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on. Without
+  /// a name: it is open once.
   void load(std::string_view name, std::uint16_t number);
   /// Somebody makes, removes or renames one.
   [[nodiscard]] bool is_changing() const noexcept;
@@ -83,7 +89,9 @@ class name_table {
     std::uint32_t open = 0;
     std::uint32_t by = 0;  ///< the node that makes or removes it
   };
-  [[nodiscard]] static constexpr std::uint32_t opener(std::uint16_t number, unsigned node) noexcept { return std::uint32_t{number} << 16 | node; }
+  [[nodiscard]] static constexpr std::uint32_t opener(std::uint16_t number, unsigned node) noexcept {
+    return std::uint32_t{number} << 16 | node;
+  }
   [[nodiscard]] static key key_of(std::string_view name) noexcept;
   [[nodiscard]] entry& at(std::uint16_t number) noexcept;
   [[nodiscard]] static bool goes(const entry& e) noexcept { return !e.named && !e.unsettled && e.open == 0; }

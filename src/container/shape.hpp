@@ -31,7 +31,8 @@ struct surroundings {
 };
 [[nodiscard]] base::status shape_of(const quire_container_options& given, const surroundings& s, shape& made) noexcept;
 /// The size of its units, which the linker has to say before it is opened.
-[[nodiscard]] base::status unit_of(const quire_container_options& given, const quire_linker* linker, std::uint64_t& unit_bytes) noexcept;
+[[nodiscard]] base::status unit_of(const quire_container_options& given, const quire_linker* linker,
+                                   std::uint64_t& unit_bytes) noexcept;
 
 /// Whether a linker's containers can become longer.
 [[nodiscard]] inline bool grows(const quire_linker& of) noexcept {

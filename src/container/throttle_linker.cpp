@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another linker, as on a slower or a failing device. Calls that go through it take turns at the device: each waits until those before it have had their time.
+// Another linker, as on a slower or a failing device. Calls that go through it take turns at the device: each waits
+// until those before it have had their time.
 #include <time.h>
 
 #include <atomic>
@@ -18,13 +19,16 @@ namespace {
 
 class throttle {
  public:
-  throttle(const throttling& how, const quire_linker& of) noexcept : how_(how), of_(of), turns_(of.threads != 0 ? of.threads : 64) {}
+  throttle(const throttling& how, const quire_linker& of) noexcept
+      : how_(how), of_(of), turns_(of.threads != 0 ? of.threads : 64) {}
   throttle(const throttle&) = delete;
   throttle& operator=(const throttle&) = delete;
   ~throttle() {
     if (self_ != nullptr && of_.close != nullptr) of_.close(self_);
   }
-  int open(unsigned flags, std::uint64_t* bytes) { return of_.open(of_.context, how_.what.c_str(), flags, bytes, &self_); }
+  int open(unsigned flags, std::uint64_t* bytes) {
+    return of_.open(of_.context, how_.what.c_str(), flags, bytes, &self_);
+  }
   int fill(std::uint64_t at, void* into, std::size_t bytes) {
     if (const int error = pass(fills_, how_.fill, bytes); error != 0) return error;
     const turn mine(turns_);
@@ -56,7 +60,9 @@ class throttle {
     turns& of;
   };
   int pass(std::atomic<std::uint64_t>& calls, std::uint64_t first, std::size_t bytes) {
-    const std::uint64_t time_ns = how_.latency_ns + (how_.bytes_per_ns > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / how_.bytes_per_ns) : 0);
+    const std::uint64_t time_ns =
+        how_.latency_ns +
+        (how_.bytes_per_ns > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / how_.bytes_per_ns) : 0);
     if (time_ns != 0) wait_for(time_ns);
     const std::uint64_t call = calls.fetch_add(1) + 1;
     return first != 0 && call >= first && call - first < how_.times ? how_.error : 0;
@@ -129,7 +135,10 @@ bool number_of(std::string_view text, std::uint64_t& into) noexcept {
 bool set(std::string_view name, std::string_view value, throttling& into) {
   std::uint64_t number = 0;
   if (name == "error") {
-    into.error = value == "EIO" ? EIO : value == "ENOSPC" ? ENOSPC : number_of(value, number) && number != 0 && number < 4096 ? static_cast<int>(number) : 0;
+    into.error = value == "EIO"                                             ? EIO
+                 : value == "ENOSPC"                                        ? ENOSPC
+                 : number_of(value, number) && number != 0 && number < 4096 ? static_cast<int>(number)
+                                                                            : 0;
     return into.error != 0;
   }
   if (!number_of(value, number) || number == 0) return false;
@@ -168,7 +177,9 @@ quire_linker throttle_linker(const linker_table& among) noexcept {
   l.context = const_cast<linker_table*>(&among);
   l.open = open;
   l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) { return of(self).fill(at, into, bytes); };
-  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) { return of(self).flush(at, from, bytes); };
+  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
+    return of(self).flush(at, from, bytes);
+  };
   l.sync = [](void* self) { return of(self).sync(); };
   l.truncate = [](void* self, std::uint64_t bytes) { return of(self).truncate(bytes); };
   l.close = [](void* self) { delete static_cast<throttle*>(self); };

@@ -7,7 +7,8 @@
 
 namespace quire::core {
 
-/// Frames from this one on that are in the store only, and whose content means something. Not a large part of what may be in memory.
+/// Frames from this one on that are in the store only, and whose content means something. Not a large part of what may
+/// be in memory.
 std::uint64_t absent_units::run_from(const region_slot& r, std::uint64_t frame, std::uint64_t most) const noexcept {
   most = std::min({most, r.layout.frames() - frame, r.layout.frames_fitting(frame, frames_.most_ahead())});
   std::uint64_t count = 0;
@@ -30,7 +31,8 @@ bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead
 
 void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (!frames_.tracks(r) || count == 0 || first >= r.machine->units()) return;
-  // Threads wait until something has left (pager::starved()), but for what is here: so nothing comes that they have not asked for.
+  // Threads wait until something has left (pager::starved()), but for what is here: so nothing comes that they have not
+  // asked for.
   if (frames_.limited() && frames_.used() > frames_.limit() + frames_.limit() / 8) return;
   const frame_range all = r.layout.frames_of(first, std::min(count, r.machine->units() - first));
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
@@ -78,8 +80,8 @@ void absent_units::go_on_after(frame_io& done) noexcept {
   }
 }
 
-/// The backing does not give the content of some of these frames: of each by itself it is asked again, where something waits. Meanwhile some may have come,
-/// or be on their way again.
+/// The backing does not give the content of some of these frames: of each by itself it is asked again, where something
+/// waits. Meanwhile some may have come, or be on their way again.
 void absent_units::go_on_without(const frame_io& done) noexcept {
   region_slot& r = *done.region;
   for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
@@ -98,7 +100,8 @@ void absent_units::go_on_without(const frame_io& done) noexcept {
   }
 }
 
-/// The backing does not give the content: what waited for it ends with that. What no machine can refuse needs no content.
+/// The backing does not give the content: what waited for it ends with that. What no machine can refuse needs no
+/// content.
 void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexcept {
   if (error != store::store::beyond) core_.stored.note_failure(r, false, error);
   for (parked_unit next; parked_.pop(r, frame, next);) {
@@ -111,9 +114,10 @@ void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexc
   core_.performer.flush();
 }
 
-/// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message has its effects before the
-/// next. A frame for which something waits does not leave memory (page_out.cpp), unless it is dropped: then it is on its way again, and the rest waits
-/// for that. What comes for it meanwhile, from this node itself, waits behind the rest.
+/// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message
+/// has its effects before the next. A frame for which something waits does not leave memory (page_out.cpp), unless it
+/// is dropped: then it is on its way again, and the rest waits for that. What comes for it meanwhile, from this node
+/// itself, waits behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t frame = first; frame < first + count; ++frame) {
@@ -127,7 +131,8 @@ void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t coun
       core_.performer.flush();
       resuming_ = &r;
       resuming_frame_ = frame;
-      next.operation != nullptr ? next.operation->execute(core_) : core_.faults.begin_kernel_fault(r, next.address, next.write);
+      next.operation != nullptr ? next.operation->execute(core_)
+                                : core_.faults.begin_kernel_fault(r, next.address, next.write);
       resuming_ = nullptr;
     }
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units whose content this node has, and has in a store only. What is asked of such a unit waits in a queue of its frame, and whatever comes
-// later behind it; all of it goes on in order when the content is there. Machines know nothing of it: to them the unit's messages come a little
-// later. Other frames go on meanwhile. A frame of several units is away as a whole: if one of them has content, what is asked of any waits.
-// Driver's thread only; absent_units.cpp.
+// Units whose content this node has, and has in a store only. What is asked of such a unit waits in a queue of its
+// frame, and whatever comes later behind it; all of it goes on in order when the content is there. Machines know
+// nothing of it: to them the unit's messages come a little later. Other frames go on meanwhile. A frame of several
+// units is away as a whole: if one of them has content, what is asked of any waits. Driver's thread only;
+// absent_units.cpp.
 //
-// So is a step that needs content: who begins one asks must_wait() first. What cannot be put off calls settle(), which waits for the store and
-// has what waits done first; and frames::use() waits by itself for what is needed in the middle of a step (docs/limits.md has the list).
+// So is a step that needs content: who begins one asks must_wait() first. What cannot be put off calls settle(), which
+// waits for the store and has what waits done first; and frames::use() waits by itself for what is needed in the middle
+// of a step (docs/limits.md has the list).
 #pragma once
 
 #include <cstdint>
@@ -23,37 +25,50 @@ class absent_units {
  public:
   absent_units(core& node, frames& memory) : core_(node), frames_(memory) {}
 
-  /// What is about to be done with a unit has to be parked: its content is on its way from now on, or something waits already. `ahead`: units
-  /// from this one on that will be of use.
+  /// What is about to be done with a unit has to be parked: its content is on its way from now on, or something waits
+  /// already. `ahead`: units from this one on that will be of use.
   [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
     return frames_.tracks(r) && waits(r, unit, ahead);
   }
-  void park(region_slot& r, std::uint64_t unit, op& o) noexcept { parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .operation = &o}); }
+  void park(region_slot& r, std::uint64_t unit, op& o) noexcept {
+    parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .operation = &o});
+  }
   /// A message of one unit.
-  void park(region_slot& r, const model::message& m) noexcept { parked_.push({.region = &r, .frame = r.layout.frame_of(m.unit), .m = m}); }
+  void park(region_slot& r, const model::message& m) noexcept {
+    parked_.push({.region = &r, .frame = r.layout.frame_of(m.unit), .m = m});
+  }
   /// A fault of a thread that the kernel holds.
   void park(region_slot& r, std::uint64_t unit, std::uint64_t address, bool write) noexcept {
     parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .address = address, .write = write});
   }
   /// `o` waits no longer, if it did.
-  void unpark(const region_slot& r, std::uint64_t unit, const op& o) noexcept { parked_.remove(r, r.layout.frame_of(unit), o); }
+  void unpark(const region_slot& r, std::uint64_t unit, const op& o) noexcept {
+    parked_.remove(r, r.layout.frame_of(unit), o);
+  }
 
   /// Of these units, what is in the store only is on its way from now on.
   void prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// What is done with the unit now would have to wait.
   [[nodiscard]] bool is_absent(const region_slot& r, std::uint64_t unit) const noexcept {
     const std::uint64_t frame = r.layout.frame_of(unit);
-    return frames_.tracks(r) && (parked_.has(r, frame) || (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
+    return frames_.tracks(r) &&
+           (parked_.has(r, frame) ||
+            (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
   }
   /// Something waits for its frame.
-  [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept { return holds_frame(r, r.layout.frame_of(unit)); }
-  [[nodiscard]] bool holds_frame(const region_slot& r, std::uint64_t frame) const noexcept { return parked_.has(r, frame); }
+  [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept {
+    return holds_frame(r, r.layout.frame_of(unit));
+  }
+  [[nodiscard]] bool holds_frame(const region_slot& r, std::uint64_t frame) const noexcept {
+    return parked_.has(r, frame);
+  }
   /// Between steps: all that waits for these units has been done when this returns.
   void settle(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     if (!parked_.empty()) settle_frames(r, r.layout.frames_of(first, count));
   }
 
-  /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this returns.
+  /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this
+  /// returns.
   void finish(region_slot& r) noexcept {
     if (frames_.tracks(r)) finish_all(r);
   }

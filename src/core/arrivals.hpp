@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where payloads land that cannot go straight to where they belong: a unit here may be in use, or what came is to be taken apart
-// first. Several may be on their way at a time. Memory is kept: nothing is allocated once as many have been on their way as ever
-// will be. A payload of any size has a place: how large one may be says core::fault_of(). Driver's thread only.
+// Where payloads land that cannot go straight to where they belong: a unit here may be in use, or what came is to be
+// taken apart first. Several may be on their way at a time. Memory is kept: nothing is allocated once as many have been
+// on their way as ever will be. A payload of any size has a place: how large one may be says core::fault_of(). Driver's
+// thread only.
 #pragma once
 
 #include <cstddef>

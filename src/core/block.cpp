@@ -37,8 +37,8 @@ block_merge::writer& block_merge::writer_of(unit_merge& u, model::node_id node) 
 }
 
 /// Remembers what of a part of the unit `node` changed, and tells where others did so before.
-void block_merge::note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node, const std::byte* copy,
-                       const std::byte* base, std::size_t bytes) {
+void block_merge::note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node,
+                       const std::byte* copy, const std::byte* base, std::size_t bytes) {
   (void)writer_of(u, node);
   base::fault_vector<bool> told(u.writers.size());
   for (std::size_t at = offset; at < offset + bytes;) {
@@ -66,7 +66,8 @@ void block_merge::keep(const overlap& o) {
   if (found_.size() > most_kept) found_.pop_back();
 }
 
-bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data, bool raw, const std::byte* base) {
+bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data,
+                      bool raw, const std::byte* base) {
   unit_merge& u = units_[unit];
   if (u.merged.empty()) u.merged.assign(base, base + layout_.bytes_of(unit));
   std::byte* const merged = u.merged.data() + offset;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all nodes wrote to the
-// units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread; the
-// merge of checked blocks, and declarations, take memory from the heap.
+// A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all
+// nodes wrote to the units whose home is here, for blocks that are to be checked: byte by byte it is known who changed
+// what. Driver's thread; the merge of checked blocks, and declarations, take memory from the heap.
 //
 // In a checked block the home keeps the content from before (the base copy, in the unit's twin) as long as the block
 // lasts, and answers requests with it. Diffs of others go into a copy of its own, so that nothing shows before
@@ -40,18 +40,18 @@ class block_merge {
 
   explicit block_merge(const unit_layout& layout) : layout_(layout) {}
 
-  /// A node's changes of a part of the unit that starts at `offset`: a diff of a page, or of what is left of the unit; or, if `raw`, the content
-  /// itself. `base` is the unit as it was before the block. False if it is no diff.
-  [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data, bool raw,
-                         const std::byte* base);
+  /// A node's changes of a part of the unit that starts at `offset`: a diff of a page, or of what is left of the unit;
+  /// or, if `raw`, the content itself. `base` is the unit as it was before the block. False if it is no diff.
+  [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data,
+                         bool raw, const std::byte* base);
   /// Whether anybody but the home has changed the unit.
   [[nodiscard]] bool has(std::uint64_t unit) const { return units_.contains(unit); }
-  /// The end: `content` is the unit with what the home itself changed, and gets the changes of all. `base`: null if the home
-  /// changed nothing.
+  /// The end: `content` is the unit with what the home itself changed, and gets the changes of all. `base`: null if the
+  /// home changed nothing.
   void finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base);
 
-  /// The overlaps found: the lowest in the region is first; of a page, or a unit below one, and two nodes, the first byte. Not all are
-  /// kept.
+  /// The overlaps found: the lowest in the region is first; of a page, or a unit below one, and two nodes, the first
+  /// byte. Not all are kept.
   [[nodiscard]] std::span<const overlap> overlaps() const noexcept { return found_; }
   [[nodiscard]] std::uint64_t overlap_count() const noexcept { return count_; }
 
@@ -97,7 +97,8 @@ class byte_ranges {
 };
 
 struct parallel_block {
-  parallel_block(bool check, model::protocol_id now, const unit_layout& layout) : checked(check), before(now), merge(layout) {}
+  parallel_block(bool check, model::protocol_id now, const unit_layout& layout)
+      : checked(check), before(now), merge(layout) {}
   bool checked;
   model::protocol_id before;  ///< of the region: it has that again at the end
   block_merge merge;

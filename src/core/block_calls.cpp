@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel blocks (KOAN): their calls, and what a node does at their begin and end. The change itself, with its collectives, is that of
-// change.cpp: to release consistency and back, or, where the region has release consistency already, to itself. Calls run on
-// application threads; close_block(), merge_block() and mark_block() on the driver's.
+// Parallel blocks (KOAN): their calls, and what a node does at their begin and end. The change itself, with its
+// collectives, is that of change.cpp: to release consistency and back, or, where the region has release consistency
+// already, to itself. Calls run on application threads; close_block(), merge_block() and mark_block() on the driver's.
 #include "core/block_calls.hpp"
 
 #include <cstdint>
@@ -75,8 +75,9 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 && c.region->block == nullptr &&
-           core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 &&
+           c.region->block == nullptr && core_.protocols.of(*c.region).block &&
+           (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }
 
@@ -95,7 +96,8 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   const auto address_at = [&](std::uint64_t offset) { return c.region->fine(c.region->about.base + offset); };
   for (const auto& o : ended->merge.overlaps()) {
     base::log(base::log_level::warning, "nodes %u and %u both changed the byte at 0x%lx in a parallel block",
-              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()), static_cast<unsigned long>(address_at(o.offset)));
+              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()),
+              static_cast<unsigned long>(address_at(o.offset)));
   }
   const std::uint64_t untold = ended->merge.overlap_count() - ended->merge.overlaps().size();
   if (untold != 0) base::log(base::log_level::warning, "and %lu more overlaps", static_cast<unsigned long>(untold));
@@ -106,7 +108,8 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   std::int64_t offset = any ? static_cast<std::int64_t>(mine.offset) : none;
   if (const auto why = core_.changes.lowest(offset); !why.ok()) return why;
   if (offset == none) return {};
-  std::int64_t pair = any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
+  std::int64_t pair =
+      any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
   if (const auto why = core_.changes.lowest(pair); !why.ok()) return why;
   first.address = reinterpret_cast<void*>(address_at(static_cast<std::uint64_t>(offset)));
   first.node_a = static_cast<int>(pair >> 16);
@@ -119,20 +122,22 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
     using op::op;
     region_ref region{};
     std::uint64_t first = 0, end = 0;
-  } o([](core&, op& self) noexcept {
-    auto& range = static_cast<declare_op&>(self);
-    region_slot& r = *range.region;
-    if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-    if (r.change.frozen) return changer::park(r, self);
-    release::machine* const machine = release_of(r);
-    if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);
-    r.block->declared.add(range.first, range.end);
-    const unit_range units = r.layout.under(range.first, range.end - range.first);
-    for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
-      if (r.bytes_of(unit) != 0) machine->blocks().on_declared(unit);
-    }
-    self.complete();
-  }, op::type::call);
+  } o(
+      [](core&, op& self) noexcept {
+        auto& range = static_cast<declare_op&>(self);
+        region_slot& r = *range.region;
+        if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
+        if (r.change.frozen) return changer::park(r, self);
+        release::machine* const machine = release_of(r);
+        if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);
+        r.block->declared.add(range.first, range.end);
+        const unit_range units = r.layout.under(range.first, range.end - range.first);
+        for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
+          if (r.bytes_of(unit) != 0) machine->blocks().on_declared(unit);
+        }
+        self.complete();
+      },
+      op::type::call);
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return QUIRE_BAD_ADDRESS;
   if (bytes > o.region->bytes_from(address)) return QUIRE_BAD_ADDRESS;

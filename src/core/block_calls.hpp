@@ -28,7 +28,8 @@ class block_calls {
   void stop_scanned_writes(region_slot& r) noexcept;
   /// What is written from now on is written after the block.
   void close(region_slot& r) noexcept;
-  /// The region is about to change, or would if it had not release consistency already: all that was written before has come.
+  /// The region is about to change, or would if it had not release consistency already: all that was written before has
+  /// come.
   void turn(region_slot& r, bool begins, bool checked) noexcept;
   /// Of a region whose machine stays in charge.
   void mark(region_slot& r, bool begins) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that wait for a message, by token. A token names a slot and its generation, so that a late or forged reply finds
-// nothing. Driver's thread only.
+// Calls that wait for a message, by token. A token names a slot and its generation, so that a late or forged reply
+// finds nothing. Driver's thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A region's consistency changes while the program runs (KOAN: "the consistency semantics of a region may change
-// dynamically"). One thread of each node calls; threads of all nodes may go on using the region, and wait while it changes. The callers'
-// collectives are the job's, or those of a group of theirs, beside which others may be in collectives of the job.
+// dynamically"). One thread of each node calls; threads of all nodes may go on using the region, and wait while it
+// changes. The callers' collectives are the job's, or those of a group of theirs, beside which others may be in
+// collectives of the job.
 //
 //   all have called and mean the same   the first collective; from here on nobody waits for what a program does
 //   freeze     what threads ask for is kept for later; twins are sent home; homes stay where they are
-//   drain      each node waits for its own requests; then collectives add up what was sent and received, until all of it is
-//   convert    each node for itself: one machine gives up what it knows, the other one takes it; what only a manager knows
+//   drain      each node waits for its own requests; then collectives add up what was sent and received, until all of
+//   it is convert    each node for itself: one machine gives up what it knows, the other one takes it; what only a
+//   manager knows
 //              goes to others by messages
 //   drain      these messages
 //   thaw       what was kept is executed
 //
-// A parallel block is the same to and fro, with a mark in between; if it is to be checked, what its nodes wrote is put together
-// before the conversion at its end (block.hpp).
+// A parallel block is the same to and fro, with a mark in between; if it is to be checked, what its nodes wrote is put
+// together before the conversion at its end (block.hpp).
 //
 // change() and its callers run on an application thread; the rest on the driver's.
 #include "core/change.hpp"
@@ -63,14 +65,16 @@ base::status changer::set_consistency(std::uint64_t region, quire_consistency to
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(int{to});
   // Where writes are found by scans they cannot be stopped.
-  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 && c.region->block == nullptr && c.to != nullptr &&
-           (!c.region->scans() || c.to->can.scan) && (c.to->id == c.region->machine->protocol() || can_change(*c.region, *c.to));
+  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 &&
+           c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
+           (c.to->id == c.region->machine->protocol() || can_change(*c.region, *c.to));
   return change(c);
 }
 
 bool changer::can_change(const region_slot& r, const protocol::row& to) const noexcept {
   const protocol::abilities& now = core_.protocols.of(r);
-  return now.change && to.can.change && (now.transactions == to.can.transactions || (r.about.copies != 0 && now.directory && to.can.directory));
+  return now.change && to.can.change &&
+         (now.transactions == to.can.transactions || (r.about.copies != 0 && now.directory && to.can.directory));
 }
 
 namespace {
@@ -93,7 +97,8 @@ class no_transactions {
 
 base::status changer::change(const change_call& call) noexcept {
   if (core_.config.survives) {
-    base::log(base::log_level::error, "regions keep their consistency, without parallel blocks, in a job that goes on when a node is "
+    base::log(base::log_level::error,
+              "regions keep their consistency, without parallel blocks, in a job that goes on when a node is "
               "lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
@@ -105,13 +110,14 @@ base::status changer::change(const change_call& call) noexcept {
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
   if (t.bad != 0 || t.call_squared * core_.config.nodes != t.call * t.call) {
     return base::explain(call.old ? QUIRE_NOT_FOUND : QUIRE_INVALID, "%s",
-                         !call.good     ? call.why_not()
+                         !call.good   ? call.why_not()
                          : t.bad != 0 ? "the same call of another node has arguments that are not valid"
                                       : "the calls of the nodes differ: another region, consistency or flag");
   }
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
-  const no_transactions none(core_.transactions, call.to != nullptr && call.to->can.transactions != core_.protocols.of(r).transactions);
+  const no_transactions none(core_.transactions,
+                             call.to != nullptr && call.to->can.transactions != core_.protocols.of(r).transactions);
   t = {};
   core_.as_driver([&] { stop(call, t); });
   base::status why = gather(t, call.by);
@@ -137,9 +143,9 @@ base::status changer::change(const change_call& call) noexcept {
   return why;
 }
 
-/// Until nothing of the region, or of any, is on its way. Nodes that have all they have asked for send only in answer to messages; if then
-/// everything that had been sent at one collective was received by the one before, all is quiet (Mattern, Algorithms for
-/// Distributed Termination Detection, 1987: four counters).
+/// Until nothing of the region, or of any, is on its way. Nodes that have all they have asked for send only in answer
+/// to messages; if then everything that had been sent at one collective was received by the one before, all is quiet
+/// (Mattern, Algorithms for Distributed Termination Detection, 1987: four counters).
 base::status changer::drain(region_slot* r, totals last, channel by) noexcept {
   for (;;) {
     wait_quiet(r);
@@ -232,11 +238,13 @@ void changer::wait_quiet(const region_slot* r) noexcept {
   struct quiet_op : op {
     using op::op;
     const region_slot* region = nullptr;
-  } o([](core& e, op& self) noexcept {
-    e.changes.quieting_ = static_cast<quiet_op&>(self).region;
-    e.changes.quiet_waiter_ = &self;
-    e.changes.look_whether_quiet();
-  }, op::type::call);
+  } o(
+      [](core& e, op& self) noexcept {
+        e.changes.quieting_ = static_cast<quiet_op&>(self).region;
+        e.changes.quiet_waiter_ = &self;
+        e.changes.look_whether_quiet();
+      },
+      op::type::call);
   o.region = r;
   (void)core_.run(o);
 }
@@ -258,11 +266,13 @@ void changer::convert(const change_call& call) noexcept {
   model::machine& from = *r.machine;
   if (call.to->id == from.protocol()) return core_.blocks.mark(r, begins);
   const protocol::abilities& before = core_.protocols.of(r);
-  const bool by_directory = before.directory && call.to->can.directory, views_change = before.transactions != call.to->can.transactions;
+  const bool by_directory = before.directory && call.to->can.directory,
+             views_change = before.transactions != call.to->can.transactions;
   if (views_change) {
     from.on_views_gone();
     if (const int error = core_.builder.show(r, call.to->can.transactions); error != 0) {  // others see it already
-      base::die(QUIRE_SYSTEM, "cannot map region %u anew for another consistency: %s (pool '%s')", unsigned{r.about.id}, std::strerror(error), r.memory->name());
+      base::die(QUIRE_SYSTEM, "cannot map region %u anew for another consistency: %s (pool '%s')", unsigned{r.about.id},
+                std::strerror(error), r.memory->name());
     }
     core_.transactions.on_copy_dropped();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Changes of a region's consistency, and what other collective calls on content share with them (block_calls.cpp, hold.cpp): change.cpp.
+// Changes of a region's consistency, and what other collective calls on content share with them (block_calls.cpp,
+// hold.cpp): change.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,13 @@ class core;
 
 /// What nodes add up, in one collective.
 struct totals {
-  std::int64_t call = 0, call_squared = 0;  ///< what was called: the same on all nodes? Once that is known, `call`: regions about to go
-  std::int64_t bad = 0;       ///< nodes with bad arguments
-  std::int64_t failed = 0;    ///< nodes without memory for it
-  std::int64_t pins = 0;      ///< units pinned, or about to be
-  std::int64_t busy = 0;      ///< nodes that wait for something of their own
+  std::int64_t call = 0,
+               call_squared =
+                   0;       ///< what was called: the same on all nodes? Once that is known, `call`: regions about to go
+  std::int64_t bad = 0;     ///< nodes with bad arguments
+  std::int64_t failed = 0;  ///< nodes without memory for it
+  std::int64_t pins = 0;    ///< units pinned, or about to be
+  std::int64_t busy = 0;    ///< nodes that wait for something of their own
   std::int64_t sent = 0, received = 0;
 };
 
@@ -42,21 +45,30 @@ struct change_call {
 
   /// Of a call that is not good.
   [[nodiscard]] const char* why_not() const noexcept {
-    if (region == nullptr) return "there is no such region (it was destroyed, or never made), or it is that of quire_malloc(), which keeps its consistency";
-    if (region->about.backing != 0) return "it is the region of a container with a linker, which keeps sequential consistency and goes without parallel blocks";
+    if (region == nullptr)
+      return "there is no such region (it was destroyed, or never made), or it is that of quire_malloc(), which keeps "
+             "its consistency";
+    if (region->about.backing != 0)
+      return "it is the region of a container with a linker, which keeps sequential consistency and goes without "
+             "parallel blocks";
     if (what == kind::end_block) return "no parallel block is under way on the region";
     if (region->block != nullptr) return "a parallel block is under way on the region";
-    if (what == kind::begin_block) return "a flag is not known, or the region's consistency goes without parallel blocks";
+    if (what == kind::begin_block)
+      return "a flag is not known, or the region's consistency goes without parallel blocks";
     if (to == nullptr) return "the consistency is neither QUIRE_SEQUENTIAL, QUIRE_RELEASE nor QUIRE_TRANSACTIONAL";
-    if (to->can.transactions && region->about.copies == 0) return "a region becomes transactional only if it was made so, and had another consistency since";
-    if (region->scans() && !to->can.scan) return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
-    if (region->about.copies != 0) return "from transactional to release consistency, and back, it goes by sequential consistency";
+    if (to->can.transactions && region->about.copies == 0)
+      return "a region becomes transactional only if it was made so, and had another consistency since";
+    if (region->scans() && !to->can.scan)
+      return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
+    if (region->about.copies != 0)
+      return "from transactional to release consistency, and back, it goes by sequential consistency";
     return "the region's consistency, or the other one, does not change";
   }
   [[nodiscard]] std::int64_t signature() const noexcept {
     if (!good) return 0;
     constexpr std::int64_t kinds = 4, protocols = region_slot::most_protocols;
-    return ((std::int64_t{region->about.id} * kinds + static_cast<int>(what)) * protocols + to->id.value()) * 2 + (checked ? 1 : 0);
+    return ((std::int64_t{region->about.id} * kinds + static_cast<int>(what)) * protocols + to->id.value()) * 2 +
+           (checked ? 1 : 0);
   }
 };
 

@@ -19,7 +19,7 @@ namespace quire::core {
 
 struct configuration {
   std::span<const protocol::row* const> protocols = protocol::built_in();  ///< that regions may have
-  std::span<const layout_row* const> layouts = layouts::built_in();                ///< the same
+  std::span<const layout_row* const> layouts = layouts::built_in();        ///< the same
   std::span<const store::row* const> stores = store::built_in();           ///< that regions may name
   model::node_id self{};
   unsigned nodes = 1;
@@ -33,18 +33,22 @@ struct configuration {
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t notice_limit = 0;  ///< notices that a node keeps before it packs them; 0: as many as the protocol likes
-  bool sharing = false;      ///< the parts of units that threads use are counted (sharing/table.hpp)
+  bool sharing = false;          ///< the parts of units that threads use are counted (sharing/table.hpp)
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
-  std::uint64_t restart_every = 0;  ///< transactions begin again at every so many-th access that is noticed; 0: when others come first
+  std::uint64_t restart_every =
+      0;  ///< transactions begin again at every so many-th access that is noticed; 0: when others come first
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
-  std::uint64_t cache_limit = 0;   ///< without that one: bytes that units of regions with a store of their own may take on this node; 0: no limit
-  bool replicas = false;     ///< content of regions with sequential consistency is kept on two nodes
-  bool pages_out = false;  ///< some node of the job has a memory limit
+  std::uint64_t cache_limit = 0;   ///< without that one: bytes that units of regions with a store of their own may take
+                                   ///< on this node; 0: no limit
+  bool replicas = false;           ///< content of regions with sequential consistency is kept on two nodes
+  bool pages_out = false;          ///< some node of the job has a memory limit
   std::string page_out_directory{};
-  bool survives = false;  ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
-  std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that keep regions; 0: when it is asked for
+  bool survives = false;            ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
+  std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
+                                    ///< keep regions; 0: when it is asked for
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
-  /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this process.
+  /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this
+  /// process.
   bool (*program_stopped)() noexcept = nullptr;
 };
 

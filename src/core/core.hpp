@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node: the only place where machines meet mechanisms. Faults and calls come in, machines decide, actions are performed.
-// Way of a fault: fault.cpp (in) -> protocol machine -> performer.cpp (out) -> node_effects.cpp -> outbox.cpp -> transport -> inbox.cpp (in at
-// the other node) -> ... -> performer.cpp (permission) -> the thread goes on.
+// A node: the only place where machines meet mechanisms. Faults and calls come in, machines decide, actions are
+// performed. Way of a fault: fault.cpp (in) -> protocol machine -> performer.cpp (out) -> node_effects.cpp ->
+// outbox.cpp -> transport -> inbox.cpp (in at the other node) -> ... -> performer.cpp (permission) -> the thread goes
+// on.
 //
-// A core has no threads, no clock and no memory of its own: host.hpp says on what it runs. So the same code runs in a process (src/engine) and
-// in the simulator (sim/whole). One thread at a time runs it, the driver.
+// A core has no threads, no clock and no memory of its own: host.hpp says on what it runs. So the same code runs in a
+// process (src/engine) and in the simulator (sim/whole). One thread at a time runs it, the driver.
 //
-// It is the list of a node's parts, each of which has a file, a state that nobody else sees, and a job; and of what they share. Parts reach one
-// another through it.
+// It is the list of a node's parts, each of which has a file, a state that nobody else sees, and a job; and of what
+// they share. Parts reach one another through it.
 #pragma once
 
 #include <atomic>
@@ -60,7 +61,8 @@ class core final {
   std::unique_ptr<transport::transport> transport_;
 
  public:
-  core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job, host& threads, mechanisms& machine);
+  core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job, host& threads,
+       mechanisms& machine);
   core(const core&) = delete;
   core& operator=(const core&) = delete;
 
@@ -68,8 +70,8 @@ class core final {
   [[nodiscard]] base::status open();
   /// The transport is connected, and somebody drives from now on.
   void begin() noexcept { watching.begin(now()); }
-  /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead), asks
-  /// for nothing more, and takes it as no loss when peers leave.
+  /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead),
+  /// asks for nothing more, and takes it as no loss when peers leave.
   void expect_end() noexcept;
   /// The end was refused: the node goes on.
   void expect_no_end() noexcept { ending.store(false, std::memory_order_relaxed); }
@@ -100,9 +102,11 @@ class core final {
   [[nodiscard]] std::uint64_t now() const noexcept { return host.now(); }
   /// Some region's consistency is weaker than sequential.
   [[nodiscard]] bool relaxed() const noexcept { return relaxes.load(std::memory_order_relaxed); }
-  /// A region with sequential consistency, and quire_region_options::orders: a thread that reads from it what another has written there acquires what
-  /// that one wrote before into regions of release consistency.
-  [[nodiscard]] bool orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed; }
+  /// A region with sequential consistency, and quire_region_options::orders: a thread that reads from it what another
+  /// has written there acquires what that one wrote before into regions of release consistency.
+  [[nodiscard]] bool orders(const region_slot& r) const noexcept {
+    return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed;
+  }
   void stamp(fault_trace::point where, unsigned region, std::uint64_t unit) noexcept {
     if (trace.is_open()) trace.add(where, region, unit, now());
   }
@@ -173,10 +177,12 @@ void core::as_driver(F f) noexcept {
   struct task : op {
     task(body execute, F& f) noexcept : op(execute, type::call), what(f) {}
     F& what;
-  } o([](core&, op& self) noexcept {
-    static_cast<task&>(self).what();
-    self.complete();
-  }, f);
+  } o(
+      [](core&, op& self) noexcept {
+        static_cast<task&>(self).what();
+        self.complete();
+      },
+      f);
   (void)run(o);
 }
 

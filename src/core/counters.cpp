@@ -33,7 +33,8 @@ release::counters release_counters(const region_map& regions, const gone_counter
 
 namespace {
 transport::traffic without_pings(transport::traffic all, const peer_watch::traffic& watch) noexcept {
-  const std::uint64_t out = watch.sent.load(std::memory_order_relaxed), in = watch.received.load(std::memory_order_relaxed);
+  const std::uint64_t out = watch.sent.load(std::memory_order_relaxed),
+                      in = watch.received.load(std::memory_order_relaxed);
   all.messages_sent -= out;
   all.bytes_sent -= out * watch.message_bytes;
   all.messages_received -= in;

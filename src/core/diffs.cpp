@@ -23,7 +23,7 @@ struct entry_header {
 };
 // Beside the length: the bytes as they are, not their differences; the first entry of a unit in its interval.
 constexpr std::uint32_t whole = 1u << 31, begins = 1u << 30;
-constexpr std::uint64_t most_at_once = 16 * 1024;  // of the content itself, in one entry
+constexpr std::uint64_t most_at_once = 16 * 1024;       // of the content itself, in one entry
 constexpr std::uint32_t most_encoded = os::page_bytes;  // of the content, in a diff
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
@@ -50,8 +50,8 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
   }
 }
 
-void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
-                            bool& differs) noexcept {
+void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes,
+                            bool keep, bool& differs) noexcept {
   const std::span<const std::byte> content(r.system(unit) + offset, bytes);
   std::byte* const twin = r.twin(unit) + offset;
   ++count_.compared;
@@ -93,8 +93,11 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
-  if (raw) std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
-  const auto data = std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes);
+  if (raw)
+    std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
+  const auto data = std::span<const std::byte>(scratch_).first(raw                                     ? bytes
+                                                               : made.what == diff::outcome::unchanged ? 0
+                                                                                                       : made.bytes);
   const entry e{a.unit, 0, 0, raw ? bytes | whole : static_cast<std::uint32_t>(data.size()), data, raw, bytes};
   source mine{model::region_id{r.about.id}, core_.config.self};
   mine.patch = true;
@@ -113,7 +116,8 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
   const auto made = codec_.encode(content, r.twin(unit), scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   const bool raw = made.what == diff::outcome::whole;
-  const entry e{unit, 0, 0, 0, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes), raw, content.size()};
+  const entry e{unit,          0, 0, 0, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes), raw,
+                content.size()};
   CHECK(made.what != diff::outcome::no_room && apply_here(r, e) && apply(e, r.twin(unit)));
 }
 
@@ -149,9 +153,9 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   std::uint32_t& open = open_[to.value()];
   if (open != nobody) {
     departure& d = *departures_[open];
-    const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards && d.origin == s.origin &&
-                      d.origin_token == s.origin_token && d.group == s.group && d.answered != s.patch && d.m.flags == s.flags &&
-                      d.m.a == s.interval && d.m.b == s.since;
+    const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards &&
+                      d.origin == s.origin && d.origin_token == s.origin_token && d.group == s.group &&
+                      d.answered != s.patch && d.m.flags == s.flags && d.m.a == s.interval && d.m.b == s.since;
     if (same && message_bytes - d.bytes >= bytes) return d;
     depart(open);
   } else {
@@ -229,11 +233,13 @@ void diff_traffic::deliver(const message& m) noexcept {
 /// What waits for the units of a message comes first: some of it may be from the same node.
 void diff_traffic::settle(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
-  for (entry e; r != nullptr && !core_.absent.parked().empty() && take_entry(*r, m, entries, e);) core_.absent.settle(*r, e.unit, 1);
+  for (entry e; r != nullptr && !core_.absent.parked().empty() && take_entry(*r, m, entries, e);)
+    core_.absent.settle(*r, e.unit, 1);
 }
 
 /// The next entry. False if there is none.
-bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from, entry& to) noexcept {
+bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from,
+                              entry& to) noexcept {
   if (from.empty()) return false;
   if (from.size() < sizeof(entry_header)) refuse(m);
   entry_header head;
@@ -241,9 +247,11 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   from = from.subspan(sizeof head);
   const std::size_t length = head.length & ~(whole | begins);
   to.raw = (head.length & whole) != 0;
-  const std::uint64_t rest = head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) ? r.bytes_of(head.unit) - head.offset : 0;
+  const std::uint64_t rest =
+      head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) ? r.bytes_of(head.unit) - head.offset : 0;
   to.reach = to.raw ? length : std::min<std::uint64_t>(most_encoded, rest);
-  const bool fits = rest != 0 && to.reach <= rest && padded(length) <= from.size() && (to.raw || head.offset % most_encoded == 0);
+  const bool fits =
+      rest != 0 && to.reach <= rest && padded(length) <= from.size() && (to.raw || head.offset % most_encoded == 0);
   if (!fits) refuse(m);
   to.unit = head.unit;
   to.moves = head.moves;
@@ -293,7 +301,9 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         ++done;
         break;
       }
-      case release::diff_outcome::own: ++done; break;
+      case release::diff_outcome::own:
+        ++done;
+        break;
       case release::diff_outcome::forward: {
         ++count_.forwarded;
         const auto way = machine->way_of(e.unit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diffs on their way: made here and gathered by destination into messages, applied where the home is, sent on where it was,
-// acknowledged hop by hop. Driver's thread only. Memory is kept: nothing is allocated once as many messages have been on
-// their way as ever will be at one time.
+// Diffs on their way: made here and gathered by destination into messages, applied where the home is, sent on where it
+// was, acknowledged hop by hop. Driver's thread only. Memory is kept: nothing is allocated once as many messages have
+// been on their way as ever will be at one time.
 //
 // Payload of message_kind::diffs: entries, each for a part of a unit:
 //
@@ -11,9 +11,9 @@
 //     4 bytes  bytes that follow; top bit: the content itself, from any offset, and not a diff of a page (src/diff)
 //     ...      padded to 8
 //
-// m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack, says in
-// m.acks how many are done; m.token is the sender's own. message_kind::patch has the same entries, with an empty one for a
-// unit in which nothing has changed, and no answer; m.acks is their number, too.
+// m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack,
+// says in m.acks how many are done; m.token is the sender's own. message_kind::patch has the same entries, with an
+// empty one for a unit in which nothing has changed, and no answer; m.acks is their number, too.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ class diff_traffic {
 
   diff_traffic(core& e, unsigned nodes) : core_(e), open_(nodes, nobody) {}
 
-  /// Sends how units differ from their twins. With `keep` the twins become the content, else they mean nothing afterwards.
+  /// Sends how units differ from their twins. With `keep` the twins become the content, else they mean nothing
+  /// afterwards.
   void add(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept;
   /// The same of one unit, of a page, to all targets of `a`: a patch, and the twin becomes the content.
   void add_patch(region_slot& r, const model::action& a) noexcept;
@@ -67,12 +68,12 @@ class diff_traffic {
   }
 
   struct counters {
-    std::uint64_t diffs = 0;  ///< pages sent, this node's own
-    std::uint64_t bytes = 0;  ///< of them
+    std::uint64_t diffs = 0;      ///< pages sent, this node's own
+    std::uint64_t bytes = 0;      ///< of them
     std::uint64_t patches = 0;    ///< units, times targets
     std::uint64_t unchanged = 0;  ///< units that had a twin, and did not differ
     std::uint64_t applied = 0, forwarded = 0;
-    std::uint64_t compared = 0;   ///< pages, with their twins
+    std::uint64_t compared = 0;  ///< pages, with their twins
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
   /// So many pages were, elsewhere.
@@ -83,14 +84,14 @@ class diff_traffic {
   /// A message that this node has sent, until its entries are acknowledged.
   struct departure {
     bool used = false;
-    bool answered = true;         ///< by acknowledgements; else it is free again when nothing waits to be sent
+    bool answered = true;  ///< by acknowledgements; else it is free again when nothing waits to be sent
     model::node_id to{};
     model::message m{};
-    std::uint32_t left = 0;       ///< entries not acknowledged
-    bool forwards = false;        ///< for `origin`, whose message had `origin_token`
+    std::uint32_t left = 0;  ///< entries not acknowledged
+    bool forwards = false;   ///< for `origin`, whose message had `origin_token`
     model::node_id origin{};
     std::uint64_t origin_token = 0;
-    unsigned group = 0;           ///< what release::node gave the diffs
+    unsigned group = 0;  ///< what release::node gave the diffs
     std::size_t bytes = 0;
     std::array<std::byte, message_bytes> payload;
   };
@@ -114,7 +115,8 @@ class diff_traffic {
     bool raw = false;
     std::size_t reach = 0;  ///< bytes of the unit that it is about
   };
-  [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from, entry& to) noexcept;
+  [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from,
+                                entry& to) noexcept;
   [[nodiscard]] bool apply(const entry& e, std::byte* unit, diff::beside threads = diff::beside::none) const noexcept;
   [[nodiscard]] bool apply_here(region_slot& r, const entry& e) const noexcept;
   void settle(const model::message& m, std::span<const std::byte> entries) noexcept;
@@ -122,8 +124,8 @@ class diff_traffic {
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
   void put(model::node_id to, const source& s, const entry& e) noexcept;
-  void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
-                bool& differs) noexcept;
+  void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes,
+                bool keep, bool& differs) noexcept;
   void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;
   void note_sent(source& mine, model::node_id to) noexcept;
   void leave() noexcept;
@@ -134,8 +136,8 @@ class diff_traffic {
   diff::codec codec_{};
   base::fault_vector<base::fault_ptr<departure>> departures_{};
   arrivals arrivals_{};
-  base::fault_vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
-  base::fault_vector<std::uint32_t> gathering_{};    ///< all of them
+  base::fault_vector<std::uint32_t> open_;         ///< by destination: the departure that is being filled
+  base::fault_vector<std::uint32_t> gathering_{};  ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};
   counters count_{};
   std::size_t unanswered_ = 0;        ///< departures that wait for nothing but to be sent

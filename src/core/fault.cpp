@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults on their way in: from a signal, from a descriptor (thread mode), or from a call that touches a range in advance.
-// The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
+// Faults on their way in: from a signal, from a descriptor (thread mode), or from a call that touches a range in
+// advance. The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
 #include "core/fault.hpp"
 
 #include <algorithm>
@@ -16,16 +16,22 @@ namespace quire::core {
 
 using model::access;
 
-fault_path::fault_path(core& node) : core_(node), sharing_(node.config.sharing ? std::make_unique<sharing::table>() : nullptr) {}
+fault_path::fault_path(core& node)
+    : core_(node), sharing_(node.config.sharing ? std::make_unique<sharing::table>() : nullptr) {}
 
 namespace {
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
-  base::log(base::log_level::error, "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu of its page of "
-            "the natural view lies in the minipage whose address is 0x%lx", static_cast<unsigned long>(address), unsigned{r.about.id},
-            static_cast<unsigned long>(r.offset_of(address) % view_map::page_bytes), static_cast<unsigned long>(r.fine(r.natural(address))));
+  base::log(base::log_level::error,
+            "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu "
+            "of its page of "
+            "the natural view lies in the minipage whose address is 0x%lx",
+            static_cast<unsigned long>(address), unsigned{r.about.id},
+            static_cast<unsigned long>(r.offset_of(address) % view_map::page_bytes),
+            static_cast<unsigned long>(r.fine(r.natural(address))));
   const std::uint64_t page = address & ~(view_map::page_bytes - 1);
   if (r.offset_of(page) == 0 || r.access_at(page - 1).page == accessed::by::wrong_page) return;
-  base::log(base::log_level::error, "0x%lx is behind the minipage that ends at 0x%lx", static_cast<unsigned long>(address), static_cast<unsigned long>(page));
+  base::log(base::log_level::error, "0x%lx is behind the minipage that ends at 0x%lx",
+            static_cast<unsigned long>(address), static_cast<unsigned long>(page));
 }
 }  // namespace
 
@@ -38,8 +44,11 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
   }
   check_guards(address);
   if (write && r->about.code != 0) {
-    base::log(base::log_level::error, "a thread has written to 0x%lx, which is in code in shared memory (region %u): code is replaced function by function "
-              "(quire_code_replace)", static_cast<unsigned long>(address), unsigned{r->about.id});
+    base::log(base::log_level::error,
+              "a thread has written to 0x%lx, which is in code in shared memory (region %u): code is replaced function "
+              "by function "
+              "(quire_code_replace)",
+              static_cast<unsigned long>(address), unsigned{r->about.id});
     return QUIRE_BAD_ADDRESS;
   }
   const accessed what = r->access_at(address);
@@ -50,8 +59,11 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
   const base::status why = fault_and_wait(r, what, write ? access::write : access::read, true, entered_ns, address);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
   if (why.code() == QUIRE_NOT_OWNER) {
-    base::log(base::log_level::error, "a thread has written to 0x%lx, byte %lu of region %u, which is transactional, and it is in no transaction: "
-              "quire_atomically() has the write done in one", static_cast<unsigned long>(address), static_cast<unsigned long>(r->offset_of(address)), unsigned{r->about.id});
+    base::log(
+        base::log_level::error,
+        "a thread has written to 0x%lx, byte %lu of region %u, which is transactional, and it is in no transaction: "
+        "quire_atomically() has the write done in one",
+        static_cast<unsigned long>(address), static_cast<unsigned long>(r->offset_of(address)), unsigned{r->about.id});
     return QUIRE_BAD_ADDRESS;
   }
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
@@ -59,7 +71,8 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
 
 void fault_path::check_guards(std::uint64_t address) const noexcept {
   if (const char* const why = guards_.find(address); why != nullptr) {
-    base::die(QUIRE_BAD_ADDRESS, "a thread of this node has accessed 0x%lx: %s", static_cast<unsigned long>(address), why);
+    base::die(QUIRE_BAD_ADDRESS, "a thread of this node has accessed 0x%lx: %s", static_cast<unsigned long>(address),
+              why);
   }
 }
 
@@ -67,13 +80,15 @@ void fault_path::check_gone(std::uint64_t address) const noexcept {
   region_description was;
   if (!core_.regions.find_gone(address, was)) return;
   base::die(QUIRE_BAD_ADDRESS,
-            "a thread of this node has accessed 0x%lx, an address of a region that was destroyed (quire_region_destroy): byte %lu of region %u, "
+            "a thread of this node has accessed 0x%lx, an address of a region that was destroyed "
+            "(quire_region_destroy): byte %lu of region %u, "
             "which had %lu KiB from 0x%lx on",
             static_cast<unsigned long>(address), static_cast<unsigned long>(address - was.base), unsigned{was.id},
             static_cast<unsigned long>(was.bytes >> 10), static_cast<unsigned long>(was.base));
 }
 
-/// In the system view any access is allowed: if it fails there is no frame. Any access of the program outside of regions comes by here, too.
+/// In the system view any access is allowed: if it fails there is no frame. Any access of the program outside of
+/// regions comes by here, too.
 void fault_path::check_frames(std::uint64_t address) const noexcept {
   core_.regions.for_each([address](const region_slot& r) {
     const std::uint64_t base = r.system_base.load(std::memory_order_relaxed);
@@ -82,8 +97,8 @@ void fault_path::check_frames(std::uint64_t address) const noexcept {
   });
 }
 
-base::status fault_path::fault_and_wait(region_ref at, const accessed& what, access want, bool in_signal, std::uint64_t entered_ns,
-                                        std::uint64_t address) noexcept {
+base::status fault_path::fault_and_wait(region_ref at, const accessed& what, access want, bool in_signal,
+                                        std::uint64_t entered_ns, std::uint64_t address) noexcept {
   fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
   region_slot& r = *at;
   const std::uint64_t unit = what.unit;
@@ -115,7 +130,8 @@ void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal,
   const bool gone = o.region.gone();  // destroyed while the thread waited: what it waited counts all the same
   const std::uint64_t unit = gone ? o.unit : r.unit_of(o.address);
   const std::uint64_t offset = gone ? 0 : r.natural(o.address) - r.address_of(unit);
-  const std::uint64_t line = gone ? 0 : std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
+  const std::uint64_t line =
+      gone ? 0 : std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
   core_.recorder->on_fault(here.recorded, here.wants.thread,
                            {r.about.id, unit, static_cast<unsigned>(line), o.want == access::write,
                             in_signal ? detect::place_of_fault() : detect::fault_place{}, entered_ns, here.granted_ns});
@@ -124,7 +140,8 @@ void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal,
 /// For the report's map of addresses and time. Driver's thread.
 void fault_path::record_access(const region_slot& r, std::uint64_t address) noexcept {
   core_.recorder->on_access(r.about.id, r.natural(address), core_.now(), [&r] {
-    return record::region_place{r.about.id, r.consistency() == QUIRE_RELEASE, r.about.base, r.about.bytes, r.layout.most_bytes()};
+    return record::region_place{r.about.id, r.consistency() == QUIRE_RELEASE, r.about.base, r.about.bytes,
+                                r.layout.most_bytes()};
   });
 }
 
@@ -136,21 +153,27 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
 }
 
 /// Under release consistency others hear of a write although it waits for nobody. Driver's thread.
-void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, access want, model::fault_outcome how) noexcept {
+void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, access want,
+                          model::fault_outcome how) noexcept {
   using enum model::fault_outcome;
   if (how == lost || how == refused) return;
   const bool told = want == access::write && core_.protocols.of(r).relaxed;
-  const auto what = how == started ? sharing::event::moved : how == joined || told ? sharing::event::used : sharing::event::seen;
-  sharing_->add(r.about.id, unit, sharing::word_of(r.natural(address) - r.address_of(unit), r.bytes_of(unit)), want == access::write, what);
+  const auto what = how == started          ? sharing::event::moved
+                    : how == joined || told ? sharing::event::used
+                                            : sharing::event::seen;
+  sharing_->add(r.about.id, unit, sharing::word_of(r.natural(address) - r.address_of(unit), r.bytes_of(unit)),
+                want == access::write, what);
 }
 
-void fault_path::note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes, const std::byte* now,
-                              const std::byte* before, bool begins) noexcept {
+void fault_path::note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes,
+                              const std::byte* now, const std::byte* before, bool begins) noexcept {
   if (sharing_ == nullptr) return;
   const std::uint64_t unit_bytes = r.bytes_of(unit);
-  const sharing::word_mask written = before != nullptr ? sharing::words_that_differ(now, before, offset, bytes, unit_bytes)
-                                                       : sharing::words_under(offset, bytes, unit_bytes);
-  if (written.any()) sharing_->add_changes(r.about.id, unit, written, begins ? sharing::event::moved : sharing::event::used);
+  const sharing::word_mask written = before != nullptr
+                                         ? sharing::words_that_differ(now, before, offset, bytes, unit_bytes)
+                                         : sharing::words_under(offset, bytes, unit_bytes);
+  if (written.any())
+    sharing_->add_changes(r.about.id, unit, written, begins ? sharing::event::moved : sharing::event::used);
 }
 
 note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
@@ -162,19 +185,23 @@ note_scope fault_path::note_memory(const char* name, const region_slot& r, std::
 
 /// That one stream brings at a time.
 std::uint64_t fault_path::window_bytes() const noexcept {
-  return core_.frames.limited() ? std::min(read_ahead::max_window_bytes, core_.frames.limit() / 16) : read_ahead::max_window_bytes;
+  return core_.frames.limited() ? std::min(read_ahead::max_window_bytes, core_.frames.limit() / 16)
+                                : read_ahead::max_window_bytes;
 }
 
-read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
+read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here,
+                                     read_ahead& stream) const noexcept {
   const std::uint64_t max_window = r.layout.fitting(unit, window_bytes());
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write,
+                         here);
 }
 
-/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called with
-/// the outcome before the request leaves, unless the thread may go on, or the unit is lost.
+/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or
+/// asked for. `waits` is called with the outcome before the request leaves, unless the thread may go on, or the unit is
+/// lost.
 template <class F>
-model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
-                                        F&& waits) noexcept {
+model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again,
+                                        read_ahead& stream, F&& waits) noexcept {
   if (r.states.used()) {
     r.states.use_whole(unit / r.layout.units_a_page(), false);
     again = true;
@@ -183,9 +210,11 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   const bool had = r.together.used() && r.machine->has_content(unit);
   const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
   const bool guesses = r.can_be_guessed(unit);
-  const auto plan = guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
+  const auto plan =
+      guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
   if (r.together.used()) r.together.on_fault(unit, want, outcome, had);
-  const bool brings = guesses && r.together.used() && outcome == model::fault_outcome::started && lost == 0 && core_.config.read_ahead;
+  const bool brings =
+      guesses && r.together.used() && outcome == model::fault_outcome::started && lost == 0 && core_.config.read_ahead;
   if (brings) {
     const unit_range mates = r.together.around(unit);
     bring_mates(r, {mates.first, unit}, want);  // in ascending order: they are one message
@@ -214,7 +243,8 @@ void fault_path::bring_mates(region_slot& r, unit_range some, access want) noexc
   model::actions list;
   for (std::uint64_t mate = some.first; mate < some.end; ++mate) {
     if (r.layout.bytes_of(mate) == 0) continue;
-    const groups::guess how = r.together.judge(mate, wanted, !r.machine->has_content(mate) && !r.machine->awaits_content(mate));
+    const groups::guess how =
+        r.together.judge(mate, wanted, !r.machine->has_content(mate) && !r.machine->awaits_content(mate));
     if (how.want == access::none) continue;
     list.clear();
     if (!r.machine->on_read_ahead(mate, how.want, how.withhold, list, false)) continue;
@@ -223,10 +253,12 @@ void fault_path::bring_mates(region_slot& r, unit_range some, access want) noexc
   }
 }
 
-/// The same for all units of a page that is used as a whole: they are asked for together. The thread waits for the first that is missing, and
-/// comes again then. Sweeps are of pages: to a stream they have the numbers behind those of the units.
+/// The same for all units of a page that is used as a whole: they are asked for together. The thread waits for the
+/// first that is missing, and comes again then. Sweeps are of pages: to a stream they have the numbers behind those of
+/// the units.
 template <class F>
-model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost, read_ahead& stream, F&& waits) noexcept {
+model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost,
+                                              read_ahead& stream, F&& waits) noexcept {
   using model::fault_outcome;
   constexpr std::uint64_t none = ~std::uint64_t{0};
   const std::uint64_t page = first / r.layout.units_a_page();
@@ -279,10 +311,12 @@ bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexce
   return true;
 }
 
-read_ahead_plan fault_path::plan_for_whole(const region_slot& r, std::uint64_t page, access want, bool here, read_ahead& stream) const noexcept {
+read_ahead_plan fault_path::plan_for_whole(const region_slot& r, std::uint64_t page, access want, bool here,
+                                           read_ahead& stream) const noexcept {
   const std::uint64_t units = r.machine->units(), pages = units / r.layout.units_a_page();
-  return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages, std::max<std::uint64_t>(window_bytes() / view_map::page_bytes, 1),
-                         want == access::write, here);
+  return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages,
+                         std::max<std::uint64_t>(window_bytes() / view_map::page_bytes, 1), want == access::write,
+                         here);
 }
 
 void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
@@ -295,7 +329,8 @@ void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, acce
   read_on(r, plan, {first * a_page, (first + plan.count) * a_page}, want, stream);
 }
 
-/// After a fault in a composed page that cost no message: pages next to it whose units are all here need not fault one by one.
+/// After a fault in a composed page that cost no message: pages next to it whose units are all here need not fault one
+/// by one.
 void fault_path::compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept {
   const model::region_id id{r.about.id};
   const unsigned a_page = r.layout.units_a_page();
@@ -304,7 +339,9 @@ void fault_path::compose_around(region_slot& r, std::uint64_t page, read_ahead& 
   std::uint64_t next = page + 1;
   for (; next < end && r.can_be_guessed(next * a_page); ++next) {
     const unit_range all = r.layout.under(next * view_map::page_bytes, view_map::page_bytes);
-    const auto is_here = [&](std::uint64_t unit) { return r.machine->has_content(unit) && !core_.absent.is_absent(r, unit); };
+    const auto is_here = [&](std::uint64_t unit) {
+      return r.machine->has_content(unit) && !core_.absent.is_absent(r, unit);
+    };
     bool here = true;
     for (std::uint64_t unit = all.first; here && unit < all.end; ++unit) here = is_here(unit);
     if (!here) break;
@@ -327,16 +364,19 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (core_.protocols.of(*o.region).transactions && core_.transactions.holds_up(o)) return;
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   if (core_.recorder != nullptr && !std::exchange(o.recorded, true)) record_access(*o.region, o.address);
-  // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
+  // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this
+  // driver at least.
   const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost, *o.stream,
                                                  [this, &o](std::uint64_t missing) noexcept {
                                                    o.unit = missing;
                                                    core_.waiting.add(o);
                                                  })
-                                  : let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o](model::fault_outcome how) noexcept {
-                                      if (sharing_ != nullptr) note_use(*o.region, o.unit, o.address, o.want, how);
-                                      core_.waiting.add(o);
-                                    });
+                                  : let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream,
+                                           [this, &o](model::fault_outcome how) noexcept {
+                                             if (sharing_ != nullptr)
+                                               note_use(*o.region, o.unit, o.address, o.want, how);
+                                             core_.waiting.add(o);
+                                           });
   if (outcome == model::fault_outcome::local) {
     if (sharing_ != nullptr && !o.composed) note_use(*o.region, o.unit, o.address, o.want, outcome);
     o.complete();
@@ -372,8 +412,9 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   if (core_.frames.over()) core_.paging.page_out();
 }
 
-/// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it may
-/// use, and there is nothing to permit. Or the unit was wanted for a composed page, and its own page was left for later.
+/// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it
+/// may use, and there is nothing to permit. Or the unit was wanted for a composed page, and its own page was left for
+/// later.
 void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, const model::actions& done) noexcept {
   for (const auto& a : done) {
     if (a.kind == model::action_kind::permit && a.unit == unit) return;
@@ -383,8 +424,8 @@ void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, cons
   }
 }
 
-/// After a fault that cost no message: units next to it that this node may use as well need not fault one by one. Those in a store are brought
-/// for the faults to come.
+/// After a fault that cost no message: units next to it that this node may use as well need not fault one by one. Those
+/// in a store are brought for the faults to come.
 void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
   const model::region_id id{r.about.id};
   const std::uint64_t units = r.machine->units();
@@ -401,14 +442,16 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
 }
 
 /// Asks for the units of a plan.
-void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want, read_ahead& stream) noexcept {
+void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want,
+                         read_ahead& stream) noexcept {
   if (plan.count == 0) return;
   bool asked = false;
   for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
     if (!r.can_be_guessed(unit)) continue;
     core_.actions.clear();
     const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
-    if (!r.machine->on_read_ahead(unit, want, unit == units.first || plan.withhold_all, core_.actions, guessed)) continue;
+    if (!r.machine->on_read_ahead(unit, want, unit == units.first || plan.withhold_all, core_.actions, guessed))
+      continue;
     asked = true;
     core_.performer.take(r, core_.actions);
   }
@@ -419,7 +462,8 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stamp(fault_trace::point::woken, r.about.id, first);
   if (sharing_ != nullptr && !core_.protocols.of(r).relaxed) {
-    for (std::uint64_t unit = first; unit < first + count; ++unit) sharing_->came(r.about.id, unit, r.machine->mapped(unit) == access::write);
+    for (std::uint64_t unit = first; unit < first + count; ++unit)
+      sharing_->came(r.about.id, unit, r.machine->mapped(unit) == access::write);
   }
   if (r.detector->descriptor() >= 0) {
     mapping::wake(r, first, count);
@@ -435,7 +479,8 @@ bool fault_path::drain_kernel_faults() noexcept {
     detect::fault_event event;
     while (d.descriptor() >= 0 && d.next(event)) {
       any = true;
-      if (const region_ref r = core_.regions.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
+      if (const region_ref r = core_.regions.find(event.address); r != nullptr)
+        begin_kernel_fault(*r, event.address, event.write);
     }
   });
   core_.settle();
@@ -454,7 +499,8 @@ base::status fault_path::touch(std::uint64_t address, std::uint64_t bytes, acces
     if (why.code() == QUIRE_CONFLICT) return why;
     const std::uint64_t offset = r->offset_of(address);
     const bool page = what.page == accessed::by::composed_page;
-    const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);
+    const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes
+                                    : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);
     address += next - offset;
   }
   return {};
@@ -471,13 +517,15 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
       region_ref region{};
       std::uint64_t first = 0, end = 0;
       bool will_write = false;
-    } o([](core& e, op& self) noexcept {
-      auto& advice = static_cast<advice_op&>(self);
-      if (advice.region.gone() || !e.protocols.of(*advice.region).advice) return self.complete();
-      model::machine& machine = *advice.region->machine;
-      for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
-      self.complete();
-    }, op::type::call);
+    } o(
+        [](core& e, op& self) noexcept {
+          auto& advice = static_cast<advice_op&>(self);
+          if (advice.region.gone() || !e.protocols.of(*advice.region).advice) return self.complete();
+          model::machine& machine = *advice.region->machine;
+          for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
+          self.complete();
+        },
+        op::type::call);
     o.region = r;
     o.first = unit;
     o.end = std::min(all.end, unit + most_at_once);
@@ -492,12 +540,15 @@ std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, acc
     region_ref region{};
     std::uint64_t next = 0, end = 0;
     access want{};
-  } o([](core&, op& self) noexcept {
-    auto& range = static_cast<range_op&>(self);
-    const bool simple = !range.region.gone() && !range.region->change.frozen && !range.region->states.used();
-    while (simple && range.next < range.end && range.region->machine->mapped(range.next) >= range.want) ++range.next;
-    self.complete();
-  }, op::type::fault);
+  } o(
+      [](core&, op& self) noexcept {
+        auto& range = static_cast<range_op&>(self);
+        const bool simple = !range.region.gone() && !range.region->change.frozen && !range.region->states.used();
+        while (simple && range.next < range.end && range.region->machine->mapped(range.next) >= range.want)
+          ++range.next;
+        self.complete();
+      },
+      op::type::fault);
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return 0;
   const region_slot& r = *o.region;
@@ -506,7 +557,9 @@ std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, acc
   o.end = asked.end;
   o.want = want;
   (void)core_.run(o);
-  return o.next == asked.first ? 0 : std::min(bytes, r.layout.offset_of(o.next - 1) + r.bytes_of(o.next - 1) - r.offset_of(address));
+  return o.next == asked.first
+             ? 0
+             : std::min(bytes, r.layout.offset_of(o.next - 1) + r.bytes_of(o.next - 1) - r.offset_of(address));
 }
 
 void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
@@ -515,27 +568,32 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
     region_ref region{};
     read_ahead_plan plan{};
     access want{};
-  } o([](core& e, op& self) noexcept {
-    auto& range = static_cast<range_op&>(self);
-    if (range.region.gone()) return self.complete();
-    if (range.region->change.frozen) return changer::park(*range.region, self);
-    e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
-    for (std::uint64_t i = 0; i < range.plan.count; ++i) {
-      e.actions.clear();
-      if (range.region->bytes_of(range.plan.first + i) == 0 || e.absent.is_absent(*range.region, range.plan.first + i)) continue;
-      if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
-        e.performer.take(*range.region, e.actions);
-      }
-    }
-    e.performer.flush();
-    e.protocols.domain_of(*range.region).relieve();
-    self.complete();
-  }, op::type::fault);
+  } o(
+      [](core& e, op& self) noexcept {
+        auto& range = static_cast<range_op&>(self);
+        if (range.region.gone()) return self.complete();
+        if (range.region->change.frozen) return changer::park(*range.region, self);
+        e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
+        for (std::uint64_t i = 0; i < range.plan.count; ++i) {
+          e.actions.clear();
+          if (range.region->bytes_of(range.plan.first + i) == 0 ||
+              e.absent.is_absent(*range.region, range.plan.first + i))
+            continue;
+          if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
+            e.performer.take(*range.region, e.actions);
+          }
+        }
+        e.performer.flush();
+        e.protocols.domain_of(*range.region).relieve();
+        self.complete();
+      },
+      op::type::fault);
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return;
   const unit_range asked = o.region->under(address, bytes);
   o.plan = {asked.first, asked.count(), false};
-  if (core_.frames.limited()) o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, core_.frames.limit() / 16));
+  if (core_.frames.limited())
+    o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, core_.frames.limit() / 16));
   o.want = want;
   (void)core_.run(o);
 }

@@ -22,17 +22,21 @@ class fault_path {
  public:
   explicit fault_path(core& node);
 
-  /// The calling thread has accessed shared memory that it may not access, and may try again when this returns. QUIRE_BAD_ADDRESS: the
-  /// address is not shared; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the fault came to a handler. Fault context.
+  /// The calling thread has accessed shared memory that it may not access, and may try again when this returns.
+  /// QUIRE_BAD_ADDRESS: the address is not shared; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the
+  /// fault came to a handler. Fault context.
   [[nodiscard]] base::status fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
-  /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame. Fault context.
+  /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame.
+  /// Fault context.
   void check_frames(std::uint64_t address) const noexcept;
-  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment. QUIRE_UNSUPPORTED: memory that only stores of
-  /// transactions write; QUIRE_CONFLICT: the thread's transaction is doomed.
+  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
+  /// QUIRE_UNSUPPORTED: memory that only stores of transactions write; QUIRE_CONFLICT: the thread's transaction is
+  /// doomed.
   base::status touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Threads of this node are going to write what they read of a range, or no longer.
   void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
-  /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean that only a fault tells.
+  /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean
+  /// that only a fault tells.
   [[nodiscard]] std::uint64_t usable(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Starts to bring a range here, and lets threads use what is here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
@@ -42,7 +46,8 @@ class fault_path {
   void check_gone(std::uint64_t address) const noexcept;
 
   // Driver's thread.
-  /// Faults that detectors tell by their descriptors: the kernel holds the threads, also those inside a system call. True if there were any.
+  /// Faults that detectors tell by their descriptors: the kernel holds the threads, also those inside a system call.
+  /// True if there were any.
   bool drain_kernel_faults() noexcept;
   /// The kernel holds the thread, and does not tell which one it is.
   void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;
@@ -53,10 +58,10 @@ class fault_path {
   /// Threads that the kernel holds, about: they leave their cores free.
   [[nodiscard]] std::size_t held_by_kernel() const noexcept { return kernel_waiting_; }
 
-  /// Changes of a unit are about to leave: `bytes` bytes from `offset` on, of which those count that differ from what they were. For the first of a
-  /// unit, `begins`. Nothing unless parts are counted.
-  void note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes, const std::byte* now, const std::byte* before,
-                    bool begins) noexcept;
+  /// Changes of a unit are about to leave: `bytes` bytes from `offset` on, of which those count that differ from what
+  /// they were. For the first of a unit, `begins`. Nothing unless parts are counted.
+  void note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes,
+                    const std::byte* now, const std::byte* before, bool begins) noexcept;
 
   /// What may not be accessed. Any thread.
   [[nodiscard]] guards& guarded() noexcept { return guards_; }
@@ -72,27 +77,30 @@ class fault_path {
 
  private:
   template <class F>
-  model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
-                              F&& waits) noexcept;
+  model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again,
+                              read_ahead& stream, F&& waits) noexcept;
   template <class F>
-  model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, read_ahead& stream, F&& waits) noexcept;
+  model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost,
+                                    read_ahead& stream, F&& waits) noexcept;
   void compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept;
   [[nodiscard]] read_ahead_plan plan_for_whole(const region_slot& r, std::uint64_t page, model::access want, bool here,
                                                read_ahead& stream) const noexcept;
   void read_on_whole(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
   void begin_fault(fault_op& o) noexcept;
-  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal, std::uint64_t entered_ns,
-                              std::uint64_t address) noexcept;
+  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal,
+                              std::uint64_t entered_ns, std::uint64_t address) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept;
   void record_access(const region_slot& r, std::uint64_t address) noexcept;
-  void note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, model::access want, model::fault_outcome how) noexcept;
+  void note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, model::access want,
+                model::fault_outcome how) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] std::uint64_t window_bytes() const noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
-  void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want, read_ahead& stream) noexcept;
+  void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,
+               read_ahead& stream) noexcept;
 
   void bring_mates(region_slot& r, unit_range some, model::access want) noexcept;
 

@@ -10,13 +10,14 @@
 namespace quire::core {
 
 namespace {
-constexpr std::uint64_t most_at_once = 1 << 20;          ///< of an I/O
-constexpr std::uint64_t most_by_the_driver = 128 * 1024; ///< what takes microseconds, if it is in the page cache
+constexpr std::uint64_t most_at_once = 1 << 20;           ///< of an I/O
+constexpr std::uint64_t most_by_the_driver = 128 * 1024;  ///< what takes microseconds, if it is in the page cache
 }  // namespace
 
 /// Whatever the store has there: it may be about to be cut.
 void frames::clear_beyond_end(const region_slot& r, std::uint64_t frame, std::uint64_t count) const noexcept {
-  const std::uint64_t first = r.layout.offset_of_frame(frame), end = first + r.layout.bytes_of_frames(frame, count), from = std::max(first, r.end);
+  const std::uint64_t first = r.layout.offset_of_frame(frame), end = first + r.layout.bytes_of_frames(frame, count),
+                      from = std::max(first, r.end);
   if (from < end) std::memset(r.memory->system_view() + from, 0, end - from);
 }
 
@@ -24,7 +25,9 @@ void frames::clear_beyond_end(const region_slot& r, std::uint64_t frame, std::ui
 std::uint64_t frames::away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept {
   std::uint64_t count = 0;
   const bool saved = r.frames.data()[first].saved != 0;  // else in the backing
-  const auto goes_on = [&](std::uint64_t frame) { return (r.frames.data()[frame].saved != 0) == saved && is_away(r, frame) && !is_filling(r, frame); };
+  const auto goes_on = [&](std::uint64_t frame) {
+    return (r.frames.data()[frame].saved != 0) == saved && is_away(r, frame) && !is_filling(r, frame);
+  };
   while (count < most && goes_on(first + count)) ++count;
   return count;
 }
@@ -106,8 +109,10 @@ frame_io& frames::new_staged(store::io::kind what, region_slot& r, std::uint64_t
   return io;
 }
 
-/// Nobody waits for the disk, and nothing tears: threads go on writing what has been copied. What is beyond the end is not kept: nobody writes it.
-void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t frames, std::uint64_t turn) noexcept {
+/// Nobody waits for the disk, and nothing tears: threads go on writing what has been copied. What is beyond the end is
+/// not kept: nobody writes it.
+void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t frames,
+                                std::uint64_t turn) noexcept {
   const std::uint64_t offset = r.layout.offset_of_frame(first), bytes = r.layout.bytes_of_frames(first, frames);
   frame_io& io = new_staged(store::io::kind::flush, r, turn);
   io.memory = static_cast<std::byte*>(base::fault_allocate(bytes));
@@ -127,7 +132,9 @@ void frames::begin_staged(store::io::kind what, region_slot& r, std::uint64_t at
 }
 
 bool frames::is_flushing(const region_slot& r) const noexcept {
-  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->staged && io->what == store::io::kind::flush && io->region == &r; });
+  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) {
+    return io->under_way && io->staged && io->what == store::io::kind::flush && io->region == &r;
+  });
 }
 
 /// It is not under way any more.
@@ -143,7 +150,8 @@ void frames::end_io(frame_io& done) noexcept {
 void frames::retire(std::unique_ptr<store::store> which) noexcept {
   if (which == nullptr) return;
   store::store* const of = which.release();
-  if (std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->of == of; })) return retired_.push_back(of);
+  if (std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->of == of; }))
+    return retired_.push_back(of);
   frame_io& io = new_io();
   io.what = store::io::kind::close;
   io.of = of;
@@ -156,7 +164,8 @@ void frames::retire(std::unique_ptr<store::store> which) noexcept {
   crew_->begin(io);
 }
 
-void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t frames, bool backed) noexcept {
+void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t frames,
+                   bool backed) noexcept {
   frame_io& io = new_io();
   const std::uint64_t offset = r.layout.offset_of_frame(first);
   io.what = what;
@@ -195,7 +204,8 @@ void frames::settle(frame_io& done) noexcept {
   count.read += done.count;
 }
 
-/// What was used meanwhile stays: it may be mapped, and have changed. So does what must not move now, and what could not be written.
+/// What was used meanwhile stays: it may be mapped, and have changed. So does what must not move now, and what could
+/// not be written.
 void frames::settle_flush(frame_io& done) noexcept {
   region_slot& r = *done.region;
   leaving_ -= done.bytes;
@@ -238,7 +248,8 @@ void frames::leave_wherever(region_slot& r, std::uint64_t frame) noexcept {
   frame_state& f = r.frames.data()[frame];
   if (f.filling != 0) {
     for (const auto& io : ios_) {
-      const bool has_it = io->under_way && !io->settled && !io->staged && io->region == &r && frame - io->first < io->count;
+      const bool has_it =
+          io->under_way && !io->settled && !io->staged && io->region == &r && frame - io->first < io->count;
       if (has_it && io->what == store::io::kind::fill) io->stale = true;
     }
   }
@@ -248,7 +259,9 @@ void frames::leave_wherever(region_slot& r, std::uint64_t frame) noexcept {
 }
 
 frame_io* frames::finish_one(const region_slot& r) noexcept {
-  const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
+  const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) {
+    return io->under_way && !io->settled && !io->staged && io->region == &r;
+  });
   if (found == ios_.end()) return nullptr;
   crew_->finish(**found);
   settle(**found);
@@ -256,11 +269,14 @@ frame_io* frames::finish_one(const region_slot& r) noexcept {
 }
 
 bool frames::any_under_way(const region_slot& r) const noexcept {
-  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
+  return std::any_of(ios_.begin(), ios_.end(),
+                     [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
 }
 
 bool frames::is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept {
-  const auto of_it = [&](const auto& io) { return io->under_way && io->settled && !io->told && io->region == &r && frame - io->first < io->count; };
+  const auto of_it = [&](const auto& io) {
+    return io->under_way && io->settled && !io->told && io->region == &r && frame - io->first < io->count;
+  };
   return std::any_of(ios_.begin(), ios_.end(), of_it);
 }
 

@@ -15,7 +15,8 @@ void frame_queue::grow() noexcept {
   const std::size_t larger = std::max<std::size_t>(capacity_ * 2, os::page_bytes);
   int error = 0;
   auto* const ring = static_cast<entry*>(os::map_table(larger * sizeof(entry), error));
-  if (ring == nullptr) base::die(QUIRE_NO_MEMORY, "no memory for the list of pages in memory: %s", std::strerror(error));
+  if (ring == nullptr)
+    base::die(QUIRE_NO_MEMORY, "no memory for the list of pages in memory: %s", std::strerror(error));
   for (std::size_t i = 0; i < size_; ++i) ring[i] = ring_[(head_ + i) & (capacity_ - 1)];
   os::unmap(ring_, capacity_ * sizeof(entry));
   ring_ = ring;
@@ -34,12 +35,14 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
   const frame_range all = r.layout.frames_of(first, units);
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     frame_state& f = r.frames.data()[frame];
-    if (f.filling != 0) [[unlikely]] (void)finish_fill(r, frame);
+    if (f.filling != 0) [[unlikely]]
+      (void)finish_fill(r, frame);
     f.used = 1;
     if (f.resident == 0) {
       const bool keeps = is_away(r, frame) && !(all_new && is_all_of(r, frame, first, units));
       if (keeps) {
-        const std::uint64_t together = all_new || f.saved == 0 ? 1 : away_from(r, frame, all.end - frame);  // a store is read in long pieces
+        const std::uint64_t together =
+            all_new || f.saved == 0 ? 1 : away_from(r, frame, all.end - frame);  // a store is read in long pieces
         read_back(r, frame, together);
         for (std::uint64_t next = frame + 1; next < frame + together; ++next) enter(r, next, own);
       }
@@ -55,7 +58,8 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
 /// Whether these units are all that the frame has.
 bool frames::is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t first, std::uint64_t units) noexcept {
   const unit_range whole = r.layout.units_of(frame);
-  return r.layout.offset_of(first) <= r.layout.offset_of(whole.first) && r.layout.offset_of(first + units) >= r.layout.offset_of(whole.end);
+  return r.layout.offset_of(first) <= r.layout.offset_of(whole.first) &&
+         r.layout.offset_of(first + units) >= r.layout.offset_of(whole.end);
 }
 
 void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
@@ -93,7 +97,8 @@ void frames::unlist(region_slot& r, std::uint64_t frame) noexcept {
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
   const std::uint64_t offset = r.layout.offset_of_frame(first);
   const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
-  const int error = r.frames.data()[first].saved != 0 ? r.store->fill(r.position + offset, into) : r.backing->fill(offset, into);
+  const int error =
+      r.frames.data()[first].saved != 0 ? r.store->fill(r.position + offset, into) : r.backing->fill(offset, into);
   if (error != 0) lost(r, first, error);
   if (r.frames.data()[first].saved == 0) clear_beyond_end(r, first, frames);
   count.read += frames;
@@ -103,8 +108,8 @@ void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 void frames::lost(const region_slot& r, std::uint64_t first, int error) noexcept {
   const std::uint64_t address = r.about.base + r.layout.offset_of_frame(first);
   const store::store& from = r.frames.data()[first].saved != 0 ? *r.store : *r.backing;
-  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(address), from.name(),
-            from.where(), std::strerror(error));
+  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s",
+            static_cast<unsigned long>(address), from.name(), from.where(), std::strerror(error));
 }
 
 void frames::deposited(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
@@ -123,7 +128,8 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames
   used_ -= bytes;
   const int error = r.memory->give_back(r.layout.offset_of_frame(first), bytes);
   if (error != 0) {
-    base::die(QUIRE_SYSTEM, "cannot give %lu KiB of pool '%s' back to the system: %s; unset QUIRE_MEMORY_LIMIT, or use another pool",
+    base::die(QUIRE_SYSTEM,
+              "cannot give %lu KiB of pool '%s' back to the system: %s; unset QUIRE_MEMORY_LIMIT, or use another pool",
               static_cast<unsigned long>(bytes >> 10), r.memory->name(), std::strerror(error));
   }
 }
@@ -132,7 +138,8 @@ void frames::forget(region_slot& r) noexcept {
   if (!tracks(r)) return;
   while (finish_one(r) != nullptr) continue;
   for (const auto& io : ios_) {
-    if (io->under_way && io->staged && io->region == &r) io->told = true;  // it ends by itself, and nobody is left to hear of it
+    if (io->under_way && io->staged && io->region == &r)
+      io->told = true;  // it ends by itself, and nobody is left to hear of it
   }
   const auto bytes_of = [&](std::uint64_t frame) { return r.layout.bytes_of_frames(frame, 1); };
   const auto counted = [&](std::uint64_t frame) { return r.frames.data()[frame].listed != 0 ? bytes_of(frame) : 0; };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
-// QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which frames go, and where to,
-// is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.
+// QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which frames go, and
+// where to, is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp
+// for the idea.
 //
-// A frame is a unit, or a page with all its units (minipages). It is in memory as a whole, or in its store as a whole. So content of one unit that
-// comes for a frame that is away brings the frame back first: the other units' content is there.
+// A frame is a unit, or a page with all its units (minipages). It is in memory as a whole, or in its store as a whole.
+// So content of one unit that comes for a frame that is away brings the frame back first: the other units' content is
+// there.
 //
-// Stores are read and written by the node's crew (store/io.hpp). A frame on its way to its store stays what it is, and may be used meanwhile;
-// if it was, it stays. A frame that is being filled is used by nobody.
+// Stores are read and written by the node's crew (store/io.hpp). A frame on its way to its store stays what it is, and
+// may be used meanwhile; if it was, it stays. A frame that is being filled is used by nobody.
 #pragma once
 
 #include <algorithm>
@@ -95,8 +97,10 @@ struct frame_io : store::io {
   bool under_way = false;
   bool settled = false;  ///< done, and the frames' states say so
   bool told = false;     ///< and so does whoever looks for it: it need not be told when take_done() finds it
-  bool staged = false;   ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
-  bool stale = false;    ///< a fill: what it brings is not to be used, as it was dropped meanwhile; who still waits has it asked for again
+  bool staged =
+      false;  ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
+  bool stale = false;  ///< a fill: what it brings is not to be used, as it was dropped meanwhile; who still waits has
+                       ///< it asked for again
   std::uint64_t turn = 0;  ///< staged: store_book::turn when it began (stored_units.hpp)
 };
 
@@ -115,7 +119,8 @@ class frames {
   ~frames() {
     for (const store::store* const left : retired_) delete left;  // the crew has stopped
   }
-  /// `limit` in bytes, of all content; 0: none. `stored_limit`: then of the content of regions with a store of their own. `crew` reads and writes.
+  /// `limit` in bytes, of all content; 0: none. `stored_limit`: then of the content of regions with a store of their
+  /// own. `crew` reads and writes.
   void open(model::node_id self, std::uint64_t limit, std::uint64_t stored_limit, store::crew& crew) noexcept {
     self_ = self;
     limit_.store(limit, std::memory_order_relaxed);
@@ -142,12 +147,13 @@ class frames {
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
     r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
-    if (tracks(r)) [[unlikely]] bring(r, first, count, how);
+    if (tracks(r)) [[unlikely]]
+      bring(r, first, count, how);
   }
 
   // Content on its way (frame_io.cpp).
-  /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes microseconds. Frames from `first`
-  /// on, not more than `most`. True if that one has come.
+  /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes
+  /// microseconds. Frames from `first` on, not more than `most`. True if that one has come.
   [[nodiscard]] bool try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
   /// The same content is on its way from now on.
   void begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
@@ -172,19 +178,23 @@ class frames {
     std::uint64_t count = 0;  ///< 0: they have come
     int error = 0;            ///< errno of the backing; 0: what it has given was dropped meanwhile
   };
-  /// The frame's content is on its way from the store. It is here when this returns, with all that comes along, or has been missed.
+  /// The frame's content is on its way from the store. It is here when this returns, with all that comes along, or has
+  /// been missed.
   missed finish_fill(region_slot& r, std::uint64_t frame) noexcept;
   /// Copies of the region's content are on their way to its backing.
   [[nodiscard]] bool is_flushing(const region_slot& r) const noexcept;
-  /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged ends by itself.
+  /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged
+  /// ends by itself.
   frame_io* finish_one(const region_slot& r) noexcept;
-  /// A copy of what is in these frames goes to the region's backing, as far as that has an end behind it. `turn`: as the I/O's.
+  /// A copy of what is in these frames goes to the region's backing, as far as that has an end behind it. `turn`: as
+  /// the I/O's.
   void begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t turn) noexcept;
   /// What the backing has is to outlive this process (sync), or its content ends at `at` from now on (resize).
   void begin_staged(store::io::kind what, region_slot& r, std::uint64_t at, std::uint64_t turn) noexcept;
   /// The backing has what is in these frames, which threads cannot use now: they are given back.
   void leave_to_backing(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    for (std::uint64_t frame = first; frame < first + count; ++frame) r.frames.data()[frame].saved = r.frames.data()[frame].taken = 0;
+    for (std::uint64_t frame = first; frame < first + count; ++frame)
+      r.frames.data()[frame].saved = r.frames.data()[frame].taken = 0;
     give_back(r, first, count);
   }
   /// The same of a frame that may be anywhere: in memory, in the page-out file, on its way from a store.
@@ -203,7 +213,9 @@ class frames {
   /// A step has waited for it: who else waits for its content is told when the crew has given it back.
   [[nodiscard]] bool is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept;
   /// It is in memory, with its content.
-  [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].resident != 0; }
+  [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t frame) const noexcept {
+    return r.frames.data()[frame].resident != 0;
+  }
   /// Its content, if this node has it, is in the store only, or on its way from there.
   [[nodiscard]] bool is_away(const region_slot& r, std::uint64_t frame) const noexcept {
     const frame_state& f = r.frames.data()[frame];
@@ -214,7 +226,9 @@ class frames {
     if (r.backing == nullptr || r.frames.data()[frame].taken != 0) return false;
     return r.machine->authority_of(r.layout.units_of(frame).first) == self_;
   }
-  [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].filling != 0; }
+  [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t frame) const noexcept {
+    return r.frames.data()[frame].filling != 0;
+  }
   /// Some unit of it has content here, in memory or not.
   [[nodiscard]] bool has_content(const region_slot& r, std::uint64_t frame) const noexcept {
     return any_unit(r, frame, [&](std::uint64_t unit) { return r.machine->has_content(unit); });
@@ -223,14 +237,17 @@ class frames {
   template <class Predicate>
   [[nodiscard]] static bool any_unit(const region_slot& r, std::uint64_t frame, Predicate&& what) noexcept {
     const unit_range all = r.layout.units_of(frame);
-    for (std::uint64_t unit = all.first; unit < all.end && r.bytes_of(unit) != 0; ++unit) {  // numbers that a page does not use come last
+    for (std::uint64_t unit = all.first; unit < all.end && r.bytes_of(unit) != 0;
+         ++unit) {  // numbers that a page does not use come last
       if (what(unit)) return true;
     }
     return false;
   }
 
   /// Of a unit, in its store.
-  [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept { return r.position + r.layout.offset_of(unit); }
+  [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept {
+    return r.position + r.layout.offset_of(unit);
+  }
 
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
@@ -240,7 +257,8 @@ class frames {
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
     return r.store->fill(position_of(r, first), into);
   }
-  /// To the store, of units whose frames have not been in memory. 0 or errno; then the driver is to say deposited(). Any thread.
+  /// To the store, of units whose frames have not been in memory. 0 or errno; then the driver is to say deposited().
+  /// Any thread.
   [[nodiscard]] int deposit(const region_slot& r, std::uint64_t first, std::span<const std::byte> from) const noexcept {
     return r.store->flush(position_of(r, first), from);
   }
@@ -257,18 +275,21 @@ class frames {
     const frame_state& f = r.frames.data()[frame];
     return f.landing != 0 || f.sent == period_ || f.sent == before_;
   }
-  /// Threads are let into these units now: until some others were let in they keep their frames. Else a thread might fault for ever on the
-  /// only unit that can leave.
+  /// Threads are let into these units now: until some others were let in they keep their frames. Else a thread might
+  /// fault for ever on the only unit that can leave.
   void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     if (!limited()) return;
-    const std::uint64_t few = r.layout.fitting(first, limit() / 128);  // a window of read-ahead may go: threads come for its first
+    const std::uint64_t few =
+        r.layout.fitting(first, limit() / 128);  // a window of read-ahead may go: threads come for its first
     const let_in now{&r, r.layout.frames_of(first, std::min(count, few))};
     let_in& last = let_in_[last_let_in_ % let_in_.size()];
-    if (last.region == &r && last.frames.first == now.frames.first && last.frames.end == now.frames.end) return;  // units of one page come one by one
+    if (last.region == &r && last.frames.first == now.frames.first && last.frames.end == now.frames.end)
+      return;  // units of one page come one by one
     let_in_[++last_let_in_ % let_in_.size()] = now;
   }
   [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t frame) const noexcept {
-    return std::any_of(let_in_.begin(), let_in_.end(), [&](const let_in& l) { return l.region == &r && frame - l.frames.first < l.frames.count(); });
+    return std::any_of(let_in_.begin(), let_in_.end(),
+                       [&](const let_in& l) { return l.region == &r && frame - l.frames.first < l.frames.count(); });
   }
   /// The transport has begun a new period of sending: what was sent before the last has left.
   void on_period() noexcept {
@@ -300,17 +321,19 @@ class frames {
   void enqueue(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;
   /// An entry of it has been taken from a queue. False: nobody may choose it, as the frame has left memory meanwhile.
   [[nodiscard]] bool dequeued(region_slot& r, std::uint64_t frame) noexcept;
-  /// Nobody chooses it any more. Its entry stays, and is passed over: looking for it would take as long as the queue is.
+  /// Nobody chooses it any more. Its entry stays, and is passed over: looking for it would take as long as the queue
+  /// is.
   void unlist(region_slot& r, std::uint64_t frame) noexcept;
 
-  /// Frames in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
-  /// page_out.cpp's.
+  /// Frames in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's
+  /// hands but page_out.cpp's.
   frame_queue came, own;
   counters count;
 
  private:
   void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
-  [[nodiscard]] static bool is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t first, std::uint64_t units) noexcept;
+  [[nodiscard]] static bool is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t first,
+                                      std::uint64_t units) noexcept;
   void enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;
   void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   [[noreturn]] void lost(const region_slot& r, std::uint64_t first, int error) noexcept;
@@ -333,11 +356,12 @@ class frames {
   model::node_id self_{};
   std::atomic<bool> tracks_any_{false};
   std::atomic<std::uint64_t> limit_{0};
-  std::uint64_t stored_limit_ = 0;  ///< what `limit_` is where not all is limited, once there is a region with a store of its own
+  std::uint64_t stored_limit_ =
+      0;  ///< what `limit_` is where not all is limited, once there is a region with a store of its own
   bool limits_all_ = false;
   std::uint64_t used_ = 0, leaving_ = 0, staged_ = 0, staged_count_ = 0;
   base::fault_vector<store::store*> retired_{};  ///< something of them is under way
-  std::array<let_in, 8> let_in_{};  ///< the last ones
+  std::array<let_in, 8> let_in_{};               ///< the last ones
   std::size_t last_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left
 };

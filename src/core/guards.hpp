@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory that no thread of this node may access (quire_guard): below a stack, say. Entries are added by any thread, and stay.
+// Shared memory that no thread of this node may access (quire_guard): below a stack, say. Entries are added by any
+// thread, and stay.
 #pragma once
 
 #include <atomic>

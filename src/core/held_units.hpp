@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that threads here have lost unused: the manager hears a little later that they have come, so that the threads can use them (Mirage's
-// delta). Sequential consistency. Driver's thread only.
+// Units that threads here have lost unused: the manager hears a little later that they have come, so that the threads
+// can use them (Mirage's delta). Sequential consistency. Driver's thread only.
 #pragma once
 
 #include <algorithm>

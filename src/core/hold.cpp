@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files, and content
-// that comes from files at a restart.
+// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files,
+// and content that comes from files at a restart.
 //
-//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a program does
-//   freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing is on its way. Then each
+//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a
+//   program does freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing
+//   is on its way. Then each
 //                     unit has one node that keeps its content
-//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and waits
-//   let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
+//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and
+//   waits let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
 //
 // hold(), let_go() and adopt() are called by an application thread; what they run as the driver says so.
 #include "core/hold.hpp"
@@ -25,7 +26,8 @@ namespace {
 
 constexpr std::uint64_t while_regions_go_ns = 100'000;
 
-/// Calls f(first, count) for runs of units of which `what` holds, among those that this node has used. Numbers that nobody uses end no run.
+/// Calls f(first, count) for runs of units of which `what` holds, among those that this node has used. Numbers that
+/// nobody uses end no run.
 template <class Predicate, class F>
 void for_each_run(const region_slot& r, Predicate&& what, F&& f) {
   std::uint64_t first = 0, end = 0;  // of the run that is open
@@ -149,7 +151,9 @@ std::vector<kept_run> content_hold::kept(const region_slot* only) noexcept {
   core_.as_driver([&] {
     core_.regions.for_each([&](region_slot& r) {
       if (only != nullptr && only != &r) return;
-      const auto wanted = [&](std::uint64_t unit) { return r.machine->is_written(unit) && r.machine->keeps(unit) && !is_in_backing(r, unit); };
+      const auto wanted = [&](std::uint64_t unit) {
+        return r.machine->is_written(unit) && r.machine->keeps(unit) && !is_in_backing(r, unit);
+      };
       for_each_run(r, wanted, [&](std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t unit = first; unit < first + count;) {
           const bool here = core_.frames.in_memory(r, unit);
@@ -167,7 +171,8 @@ std::vector<kept_run> content_hold::kept(const region_slot* only) noexcept {
 /// Of a unit that this node keeps.
 bool content_hold::is_in_backing(const region_slot& r, std::uint64_t unit) const noexcept {
   if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self) return false;
-  return r.machine->stored().is_clean(unit) || (core_.frames.is_away(r, r.layout.frame_of(unit)) && core_.frames.is_backed(r, r.layout.frame_of(unit)));
+  return r.machine->stored().is_clean(unit) ||
+         (core_.frames.is_away(r, r.layout.frame_of(unit)) && core_.frames.is_backed(r, r.layout.frame_of(unit)));
 }
 
 std::vector<kept_run> content_hold::kept_in_backing(region_slot& r, std::uint64_t bytes) noexcept {
@@ -192,7 +197,8 @@ int content_hold::read_paged_out(const region_slot& r, std::uint64_t unit, std::
 
 // ---- Restart
 
-base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, store::store& from) noexcept {
+base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count,
+                                 store::store& from) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
   const std::uint64_t step = core_.frames.limits(r) ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
   std::vector<std::byte> buffer;
@@ -204,7 +210,10 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
     bool fits = true;
     core_.as_driver([&] {
       // A limit leaves room for what the program needs at once; the rest waits in the region's store.
-      const auto has_room = [&] { return !core_.frames.is_away(r, frame) && core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2; };
+      const auto has_room = [&] {
+        return !core_.frames.is_away(r, frame) &&
+               core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2;
+      };
       fits = !core_.frames.limits(r) || core_.frames.is_here(r, frame) || has_room();
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
@@ -212,9 +221,13 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
     const bool part = !fits && core_.frames.is_away(r, frame);
     const frame_range whole = r.layout.frames_of(first, units);
     const std::uint64_t deposited = part ? first : r.layout.units_of(whole.first).first;
-    if (!fits) buffer.assign(part ? r.bytes_of(first, units) : r.layout.bytes_of_frames(whole.first, whole.count()), std::byte{0});
-    const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(first, units))
-                                           : std::span(buffer).subspan(r.layout.offset_of(first) - r.layout.offset_of(deposited), r.bytes_of(first, units));
+    if (!fits)
+      buffer.assign(part ? r.bytes_of(first, units) : r.layout.bytes_of_frames(whole.first, whole.count()),
+                    std::byte{0});
+    const std::span<std::byte> into =
+        fits ? std::span(r.system(first), r.bytes_of(first, units))
+             : std::span(buffer).subspan(r.layout.offset_of(first) - r.layout.offset_of(deposited),
+                                         r.bytes_of(first, units));
     if (from.fill(core_.frames.position_of(r, first), into) != 0) return QUIRE_DAMAGED;
     const int error = fits ? 0 : core_.frames.deposit(r, deposited, buffer);
     if (error != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a core runs on. In a process: the threads of src/drive, and the machine's memory (src/engine). In the simulator: fibres that take
-// turns, memory that is an array, and a clock that it moves itself (sim/whole).
+// What a core runs on. In a process: the threads of src/drive, and the machine's memory (src/engine). In the simulator:
+// fibres that take turns, memory that is an array, and a clock that it moves itself (sim/whole).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class host {
  public:
   /// Nanoseconds, from whenever. Any thread.
   [[nodiscard]] virtual std::uint64_t now() const noexcept = 0;
-  /// Has `o` executed, and waits until it is done. `timeout_ms` < 0: for ever. False when the time ran out: the op is still pending.
-  /// `in_fault`: the thread is in a fault. Application thread.
+  /// Has `o` executed, and waits until it is done. `timeout_ms` < 0: for ever. False when the time ran out: the op is
+  /// still pending. `in_fault`: the thread is in a fault. Application thread.
   [[nodiscard]] virtual bool run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept = 0;
   /// The same of an op that runs already.
   [[nodiscard]] virtual bool wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept = 0;
@@ -51,9 +51,9 @@ class host {
 class mechanisms {
  public:
   /// As pool::make().
-  [[nodiscard]] virtual base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address,
-                                                                            std::uint64_t bytes, bool accessible, const pool::fine_views& fine,
-                                                                            pool::view_kind view = pool::view_kind::shared) = 0;
+  [[nodiscard]] virtual base::result<std::unique_ptr<pool::pool>> make_pool(
+      const pool::settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
+      const pool::fine_views& fine, pool::view_kind view = pool::view_kind::shared) = 0;
   /// As detect::open().
   [[nodiscard]] virtual base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) = 0;
 

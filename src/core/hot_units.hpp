@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which units the threads of this node wait for: for each the faults, and the time that they took. The table has a
-// fixed size. Where it is full, a new unit counts against the one with the fewest faults nearby, and takes its place in the
-// end (Misra and Gries, Finding Repeated Elements, 1982). So units that threads wait for often are in it. Any thread, fault context too: a few
-// instructions, no lock. Two threads that count at the same moment may lose a count.
+// fixed size. Where it is full, a new unit counts against the one with the fewest faults nearby, and takes its place in
+// the end (Misra and Gries, Finding Repeated Elements, 1982). So units that threads wait for often are in it. Any
+// thread, fault context too: a few instructions, no lock. Two threads that count at the same moment may lose a count.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,9 @@ class hot_units {
       std::uint64_t found = p.key.load(std::memory_order_relaxed);
       if (found == 0 && p.key.compare_exchange_strong(found, key, std::memory_order_relaxed)) found = key;
       if (found == key) return p.count(write, ns);
-      if (fewest == nullptr || p.faults.load(std::memory_order_relaxed) < fewest->faults.load(std::memory_order_relaxed)) fewest = &p;
+      if (fewest == nullptr ||
+          p.faults.load(std::memory_order_relaxed) < fewest->faults.load(std::memory_order_relaxed))
+        fewest = &p;
     }
     std::uint64_t left = fewest->faults.load(std::memory_order_relaxed);
     if (left > 1) {

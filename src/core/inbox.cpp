@@ -14,13 +14,15 @@
 namespace quire::core {
 
 namespace {
-/// Whether a message left by outbox::synchronise(), or tells what those are to tell (domains where consistency is relaxed do): threads of this node may
-/// go on by it.
+/// Whether a message left by outbox::synchronise(), or tells what those are to tell (domains where consistency is
+/// relaxed do): threads of this node may go on by it.
 bool synchronises(const model::message& m, const protocol::message_traits& t, const protocol_set& all) noexcept {
   if (m.kind < model::message_kind::sync_first) {
-    return t.leaves != protocol::passage::plain || t.acquires || (t.to == protocol::route::domain && all.find(t.of)->can.relaxed);
+    return t.leaves != protocol::passage::plain || t.acquires ||
+           (t.to == protocol::route::domain && all.find(t.of)->can.relaxed);
   }
-  return m.kind <= model::message_kind::sync_last ? !sync::is_piece(sync::kind_of(m.kind)) : m.kind <= model::message_kind::service_notice;
+  return m.kind <= model::message_kind::sync_last ? !sync::is_piece(sync::kind_of(m.kind))
+                                                  : m.kind <= model::message_kind::service_notice;
 }
 }  // namespace
 
@@ -37,15 +39,20 @@ void inbox::deliver(const message& m) noexcept {
   }
   const payload what = core_.protocols.traits(m.kind).brings;
   switch (what) {
-    case payload::entries: return core_.diffs.deliver(m);
-    case payload::spread: return core_.spread.deliver(m);
-    case payload::offer: return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
+    case payload::entries:
+      return core_.diffs.deliver(m);
+    case payload::spread:
+      return core_.spread.deliver(m);
+    case payload::offer:
+      return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
     case payload::replica:
-      return core_.replicas.traffic.arriving.with(m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
+      return core_.replicas.traffic.arriving.with(
+          m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
     case payload::piece:
       if (m.payload_bytes == 0) return handle(m, {});
       return core_.objects.with_piece(m, [&](std::span<const std::byte> content) { handle(m, content); });
-    default: break;
+    default:
+      break;
   }
   const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
   const protocol::message_traits& t = core_.protocols.traits(m.kind);
@@ -55,7 +62,9 @@ void inbox::deliver(const message& m) noexcept {
 
 void inbox::admit(const message& m, std::span<const std::byte> value) noexcept {
   const protocol::message_traits& t = core_.protocols.traits(m.kind);
-  if (core_.relaxed() && (synchronises(m, t, core_.protocols) || is_ordered(m, t)) && core_.protocols.keeps_back(m, value)) return;
+  if (core_.relaxed() && (synchronises(m, t, core_.protocols) || is_ordered(m, t)) &&
+      core_.protocols.keeps_back(m, value))
+    return;
   handle(m, value);
 }
 
@@ -66,10 +75,11 @@ bool inbox::is_ordered(const message& m, const protocol::message_traits& t) cons
   return r != nullptr && core_.orders(*r);
 }
 
-/// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all that was sent has come.
+/// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all
+/// that was sent has come.
 bool inbox::is_too_late(const message& m) const noexcept {
-  return core_.config.survives && m.kind < message_kind::sync_first && core_.protocols.traits(m.kind).to != route::part &&
-         core_.regions.slot(m.region) == nullptr;
+  return core_.config.survives && m.kind < message_kind::sync_first &&
+         core_.protocols.traits(m.kind).to != route::part && core_.regions.slot(m.region) == nullptr;
 }
 
 /// What was sent before its sender knew of a death is not counted there any more.
@@ -98,32 +108,46 @@ void inbox::handle_memory(const message& m, std::span<const std::byte> value) no
   switch (t.to) {
     case route::machine:
     case route::own:
-    case route::page_out: return handle_units(m, t);
+    case route::page_out:
+      return handle_units(m, t);
     case route::domain:
       if (!core_.protocols.domain(t.of).on_message(m, value)) refuse(m, "what it tells is nonsense");
       return;
-    case route::part: return handle_part(m, value);
-    case route::nobody: refuse(m, "no protocol of this node has such messages");
+    case route::part:
+      return handle_part(m, value);
+    case route::nobody:
+      refuse(m, "no protocol of this node has such messages");
   }
 }
 
 void inbox::handle_part(const message& m, std::span<const std::byte> value) noexcept {
   switch (m.kind) {
-    case message_kind::room: return core_.paging.on_room(m);
-    case message_kind::write_back: return core_.stored.on_call(m);
-    case message_kind::written_back: return core_.stored.on_answer(m);
-    case message_kind::diffs: return core_.diffs.on_diffs(m, value);
-    case message_kind::diffs_ack: return core_.diffs.on_ack(m);
-    case message_kind::spread_ack: return core_.spread.on_ack(m);
-    case message_kind::spread_done: return core_.calls.on_spread_done(m);
-    default: refuse(m, "nobody takes it");
+    case message_kind::room:
+      return core_.paging.on_room(m);
+    case message_kind::write_back:
+      return core_.stored.on_call(m);
+    case message_kind::written_back:
+      return core_.stored.on_answer(m);
+    case message_kind::diffs:
+      return core_.diffs.on_diffs(m, value);
+    case message_kind::diffs_ack:
+      return core_.diffs.on_ack(m);
+    case message_kind::spread_ack:
+      return core_.spread.on_ack(m);
+    case message_kind::spread_done:
+      return core_.calls.on_spread_done(m);
+    default:
+      refuse(m, "nobody takes it");
   }
 }
 
 void inbox::landed(region_slot& r, const message& m) noexcept {
-  if (core_.protocols.traits(m.kind).brings != payload::content || m.payload_bytes == 0 || !core_.frames.tracks(r)) return;
+  if (core_.protocols.traits(m.kind).brings != payload::content || m.payload_bytes == 0 || !core_.frames.tracks(r))
+    return;
   if (core_.config.survives) {
-    const auto same = [&](const message& l) { return l.from == m.from && l.kind == m.kind && l.region == m.region && l.unit == m.unit && l.token == m.token; };
+    const auto same = [&](const message& l) {
+      return l.from == m.from && l.kind == m.kind && l.region == m.region && l.unit == m.unit && l.token == m.token;
+    };
     const auto found = std::find_if(landings_.begin(), landings_.end(), same);
     if (found == landings_.end()) return;  // its sender is dead
     landings_.erase(found);
@@ -147,9 +171,12 @@ void inbox::forget_landings(std::uint64_t dead) noexcept {
 
 bool inbox::must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead, protocol::awaits what) noexcept {
   switch (what) {
-    case protocol::awaits::content: return core_.absent.must_wait(r, unit, ahead);
-    case protocol::awaits::turn: return core_.absent.holds(r, unit);
-    case protocol::awaits::nothing: break;
+    case protocol::awaits::content:
+      return core_.absent.must_wait(r, unit, ahead);
+    case protocol::awaits::turn:
+      return core_.absent.holds(r, unit);
+    case protocol::awaits::nothing:
+      break;
   }
   return false;
 }
@@ -175,7 +202,8 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
   core_.performer.flush();
 }
 
-/// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know (change.cpp).
+/// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know
+/// (change.cpp).
 void inbox::step(region_slot& r, const message& one, const protocol::message_traits& t) noexcept {
   if (t.counted) count_received(r, one);
   if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(one);
@@ -185,9 +213,7 @@ void inbox::step(region_slot& r, const message& one, const protocol::message_tra
   core_.performer.take(r, core_.actions);
 }
 
-void inbox::take_unit(region_slot& r, const message& one) noexcept {
-  step(r, one, core_.protocols.traits(one.kind));
-}
+void inbox::take_unit(region_slot& r, const message& one) noexcept { step(r, one, core_.protocols.traits(one.kind)); }
 
 bool inbox::refuse_unit(region_slot& r, const message& one, int error) noexcept {
   core_.actions.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages on their way in: content lands in the system view, machines take the message. inbox.cpp, payloads.cpp. Driver's thread only.
+// Messages on their way in: content lands in the system view, machines take the message. inbox.cpp, payloads.cpp.
+// Driver's thread only.
 #pragma once
 
 #include <array>
@@ -61,7 +62,8 @@ class inbox final : public transport::sink {
 
   core& core_;
   std::array<std::byte, value_bytes> landing_{};
-  base::fault_vector<model::message> landings_{};  ///< where nodes may be lost: content of tracked frames (frames.hpp) that is being received
+  base::fault_vector<model::message>
+      landings_{};  ///< where nodes may be lost: content of tracked frames (frames.hpp) that is being received
   arrivals updates_{};
 };
 

@@ -14,9 +14,10 @@ namespace quire::core {
 
 class job_call {
  public:
-  /// `within`: the call of the API whose steps the collectives of this thread are; none for a collective by itself. `thread`:
-  /// quire_thread(). A call within a call of the same thread is part of that.
-  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept : at_(e.job_call), before_(this_thread().meeting) {
+  /// `within`: the call of the API whose steps the collectives of this thread are; none for a collective by itself.
+  /// `thread`: quire_thread(). A call within a call of the same thread is part of that.
+  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept
+      : at_(e.job_call), before_(this_thread().meeting) {
     if (before_ == sync::meeting::none) this_thread().meeting = within;
     const auto me = static_cast<std::uint32_t>(thread) + 1;
     std::uint32_t nobody = 0;

@@ -8,7 +8,7 @@
 namespace quire::core {
 
 struct job_call_state {
-  std::atomic<std::uint32_t> thread{0};  ///< its number, + 1; 0: none
+  std::atomic<std::uint32_t> thread{0};    ///< its number, + 1; 0: none
   std::atomic<const char*> name{nullptr};  ///< the call of the API; null: there is none
   std::atomic<int> refused{0};
 };

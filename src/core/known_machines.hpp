@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of the core that do the work of one protocol (diffs, what is spread, parallel blocks, replicas) know its machines.
+// Parts of the core that do the work of one protocol (diffs, what is spread, parallel blocks, replicas) know its
+// machines.
 #pragma once
 
 #include "core/region_slot.hpp"
@@ -10,7 +11,9 @@
 namespace quire::core {
 
 /// The region's machine, if it has release consistency; else null.
-[[nodiscard]] inline release::machine* release_of(const region_slot& r) noexcept { return release::in_charge(r.machine.get()); }
+[[nodiscard]] inline release::machine* release_of(const region_slot& r) noexcept {
+  return release::in_charge(r.machine.get());
+}
 /// The same of sequential consistency.
 [[nodiscard]] inline sequential::machine* sequential_of(const region_slot& r) noexcept {
   return r.machine->protocol() == sequential::id ? static_cast<sequential::machine*>(r.machine.get()) : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of layouts. A layout is a row, and a folder with its body; a region's description names the row. Rows of a configuration come beside
-// those that the library has (layouts.cpp); tests/sim/toy/two_sizes.hpp is one.
+// The table of layouts. A layout is a row, and a folder with its body; a region's description names the row. Rows of a
+// configuration come beside those that the library has (layouts.cpp); tests/sim/toy/two_sizes.hpp is one.
 #pragma once
 
 #include <cstdint>

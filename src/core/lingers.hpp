@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mutexes that this node keeps for a moment although another one wants them (src/sync/lock_linger.cpp). Driver's thread only.
+// Mutexes that this node keeps for a moment although another one wants them (src/sync/lock_linger.cpp). Driver's thread
+// only.
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,8 @@ int compose(region_slot& r, std::uint64_t page, access level) noexcept {
 
 void wake(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (!r.states.used()) return r.detector->wake(r.application(first), r.bytes_of(first, count));
-  r.states.for_each(first, count, [&](const view_pages& run) { r.detector->wake(address_of(r, run), run.count * page_bytes); });
+  r.states.for_each(first, count,
+                    [&](const view_pages& run) { r.detector->wake(address_of(r, run), run.count * page_bytes); });
 }
 
 bool divide(region_slot& r, std::uint64_t first_page, std::uint64_t pages, std::uint64_t bytes) noexcept {
@@ -49,7 +50,8 @@ bool divide(region_slot& r, std::uint64_t first_page, std::uint64_t pages, std::
   const unsigned units = r.layout.units_a_page();
   // A program may have looked at pages that it was never given.
   const bool right = first_page <= r.layout.units() / units && pages <= r.layout.units() / units - first_page;
-  if (right && pages != 0 && protect(r, first_page * units, pages * units, access::write, access::none) != 0) return false;
+  if (right && pages != 0 && protect(r, first_page * units, pages * units, access::write, access::none) != 0)
+    return false;
   return right && r.minipages->divide(first_page, pages, bytes);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What threads may do with units, said to the detector: a run of units is one call, or one for each view that shows some of them. All of the core
-// that changes what is mapped comes by here. Driver's thread, fault context.
+// What threads may do with units, said to the detector: a run of units is one call, or one for each view that shows
+// some of them. All of the core that changes what is mapped comes by here. Driver's thread, fault context.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,15 @@
 
 namespace quire::core::mapping {
 
-/// Raises what threads may do with units from `from` to `to`. 0, EFAULT without a frame, or another errno; the same call again does what is left.
-[[nodiscard]] int permit(region_slot& r, std::uint64_t first, std::uint64_t count, model::access from, model::access to) noexcept;
+/// Raises what threads may do with units from `from` to `to`. 0, EFAULT without a frame, or another errno; the same
+/// call again does what is left.
+[[nodiscard]] int permit(region_slot& r, std::uint64_t first, std::uint64_t count, model::access from,
+                         model::access to) noexcept;
 /// Lowers it, whichever way threads see the units. 0 or errno.
-[[nodiscard]] int protect(region_slot& r, std::uint64_t first, std::uint64_t count, model::access from, model::access to) noexcept;
-/// A thread faults at a place that may be mapped as far as the core knows: the kernel has unmapped it, or it has been left for later. 0 or errno.
+[[nodiscard]] int protect(region_slot& r, std::uint64_t first, std::uint64_t count, model::access from,
+                          model::access to) noexcept;
+/// A thread faults at a place that may be mapped as far as the core knows: the kernel has unmapped it, or it has been
+/// left for later. 0 or errno.
 [[nodiscard]] int map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept;
 /// Maps a page of the natural view, all units of which permit `level`. 0 or errno.
 [[nodiscard]] int compose(region_slot& r, std::uint64_t page, model::access level) noexcept;

@@ -18,7 +18,8 @@ using model::message;
 using model::message_kind;
 using model::node_id;
 
-void node_effects::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept {
+void node_effects::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
+                              bool with_content) noexcept {
   core_.out.send_units(r, to, m, first, count, with_content);
 }
 void node_effects::use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept {
@@ -36,33 +37,46 @@ void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t co
     std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
     return;
   }
-  // Of a unit with several pages threads may have written some: the kernel may have taken others away, which show their frames if anything.
+  // Of a unit with several pages threads may have written some: the kernel may have taken others away, which show their
+  // frames if anything.
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     if (!os::copy_present_pages(r.system(unit), r.application(unit), unit_bytes))
-      base::die(QUIRE_SYSTEM, "cannot read what a transaction has written: process_vm_readv() fails; units of a page need no such call");
+      base::die(
+          QUIRE_SYSTEM,
+          "cannot read what a transaction has written: process_vm_readv() fails; units of a page need no such call");
   }
 }
-void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
+void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  core_.faults.wake_units(r, first, count);
+}
 void node_effects::refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept {
   core_.waiting.end(r, first, count, stored_units::status_of(error));
 }
-void node_effects::flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.stored.flush(r, first, count); }
+void node_effects::flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  core_.stored.flush(r, first, count);
+}
 void node_effects::leave_units(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept {
   core_.stored.leave(r, first, count, static_cast<model::leave_end>(end));
 }
 void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }
 void node_effects::complete_call(const message& m) noexcept { core_.out.complete_call(m); }
-void node_effects::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept { core_.held.add(r, unit, level); }
-void node_effects::send_diffs(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
+void node_effects::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept {
+  core_.held.add(r, unit, level);
+}
+void node_effects::send_diffs(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count,
+                              bool keep) noexcept {
   core_.diffs.add(r, to, first, count, keep);
 }
 void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.diffs.add_patch(r, a); }
-void node_effects::perform(model::region_id region, const model::actions& list) noexcept { core_.performer.take(*core_.regions.slot(region), list); }
+void node_effects::perform(model::region_id region, const model::actions& list) noexcept {
+  core_.performer.take(*core_.regions.slot(region), list);
+}
 void node_effects::perform_all() noexcept { core_.performer.flush(); }
 void node_effects::hear(const message& m, std::span<const std::byte> value) noexcept { core_.in.handle(m, value); }
 void node_effects::admit(const message& m, std::span<const std::byte> value) noexcept { core_.in.admit(m, value); }
 bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
-/// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any life.
+/// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any
+/// life.
 std::uint32_t node_effects::life_of(model::region_id region) noexcept {
   constexpr std::uint32_t none = ~std::uint32_t{0};
   const region_slot* const r = core_.regions.slot(region);
@@ -81,7 +95,8 @@ void node_effects::transmit(node_id to, const message& m, std::span<const std::b
     full.payload_bytes = static_cast<std::uint32_t>(payload.size());
     return core_.out.post(to, full, payload);
   }
-  if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return core_.out.send_grant(to, m);
+  if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0)
+    return core_.out.send_grant(to, m);
   if (core_.in.is_ordered(m, core_.protocols.traits(m.kind))) return core_.out.send_ordered(to, m);
   core_.out.send(to, m, value);
 }
@@ -99,7 +114,8 @@ void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t
   twin_bytes_used_ += r.bytes_of(first, count);
 }
 
-/// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end there.
+/// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end
+/// there.
 bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept {
   region_slot& r = *core_.regions.slot(region);
   const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
@@ -112,8 +128,8 @@ bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept
   return false;
 }
 
-/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed nor on its
-/// way to another node, all go.
+/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed
+/// nor on its way to another node, all go.
 void node_effects::trim_twins() noexcept {
   constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
   if (twin_bytes_used_ < generous * core_.config.twin_bytes || core_.consistency.open().bases != 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What machines want done, on this node's mechanisms: each action goes to the part of the node that does it, and what domains want
-// done on content, twins and diffs is done here. node_effects.cpp. Driver's thread only.
+// What machines want done, on this node's mechanisms: each action goes to the part of the node that does it, and what
+// domains want done on content, twins and diffs is done here. node_effects.cpp. Driver's thread only.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ class node_effects final : public effects, public protocol::domain::effects {
   void complete_call(const model::message& m) noexcept override;
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
-  void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept override;
+  void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
+                  bool keep) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
   void end_of_actions() noexcept override;
   // protocol::domain::effects

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread asks of the engine: a fault, or a call of the API. It lives on the asking thread's stack, is executed by
-// whoever drives (possibly that thread itself), and is completed once; until then the thread spins, drives, or sleeps.
+// What a thread asks of the engine: a fault, or a call of the API. It lives on the asking thread's stack, is executed
+// by whoever drives (possibly that thread itself), and is completed once; until then the thread spins, drives, or
+// sleeps.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@ namespace quire::core {
 
 class core;
 
-/// Base of all operations. `execute` runs once, on the driver's thread; it may complete the operation or leave that to a
-/// message that arrives later.
+/// Base of all operations. `execute` runs once, on the driver's thread; it may complete the operation or leave that to
+/// a message that arrives later.
 class op {
  public:
   using body = void (*)(core&, op&) noexcept;

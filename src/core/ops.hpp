@@ -14,10 +14,10 @@ namespace quire::core {
 /// What waits for a message, and what came.
 struct call_op : op {
   explicit call_op(body execute) noexcept : op(execute, type::call) {}
-  model::message m{};           ///< the request, then the reply
+  model::message m{};  ///< the request, then the reply
   model::node_id to{};
   std::uint64_t token = 0;
-  std::uint64_t replies = 1;    ///< how many replies complete it
+  std::uint64_t replies = 1;  ///< how many replies complete it
   region_ref region{};
   // Of calls that are made again when a node has died (survival.cpp).
   bool pushes = false;                 ///< else an atomic operation, whose manager is `to`
@@ -34,7 +34,8 @@ struct fault_op : op {
   bool inside = false;    ///< it is in a transaction
   bool nested = false;    ///< it waits for something else, and a signal has let it in here
   bool recorded = false;  ///< the report has it
-  bool composed = false;  ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
+  bool composed =
+      false;          ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;
   std::uint64_t address = 0;  ///< of the access

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages out: those of units with their content, what must not leave before what it tells of, and what this node sends to itself.
+// Messages out: those of units with their content, what must not leave before what it tells of, and what this node
+// sends to itself.
 #include "core/outbox.hpp"
 
 #include <atomic>
@@ -19,12 +20,13 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-/// What survivors tell one another of locks and rounds. It says nothing of what threads have written, and the marker behind it does not wait.
+/// What survivors tell one another of locks and rounds. It says nothing of what threads have written, and the marker
+/// behind it does not wait.
 bool is_of_recovery(message_kind k) noexcept {
   return k == sync::message_kind_of(sync::kind::lock_survives) || k == sync::message_kind_of(sync::kind::survey);
 }
-/// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
-/// of that node will come to it.
+/// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a
+/// thread of that node will come to it.
 transport::urgency urgency_of(const message& m, const protocol::message_traits& t) noexcept {
   const bool said = t.later_if_said && (m.flags & model::message_flag::unhurried) != 0;
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
@@ -42,8 +44,8 @@ model::edge edge_of(const message& m, protocol::passage how, node_id self) noexc
 }
 }  // namespace
 
-void outbox::post(model::node_id to, const message& m, std::span<const std::byte> payload,
-                  transport::urgency how, transport::lasting lasts) noexcept {
+void outbox::post(model::node_id to, const message& m, std::span<const std::byte> payload, transport::urgency how,
+                  transport::lasting lasts) noexcept {
   CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, core_.config.nodes) && core_.in.fault_of(m) == nullptr);
   if (core_.recorder != nullptr) core_.recorder->on_sent(to.value(), wire::header_bytes + payload.size());
   core_.wire.send(to, m, payload, how, lasts);
@@ -57,7 +59,8 @@ void outbox::send(node_id to, const message& m, std::span<const std::byte> value
   }
 }
 
-void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept {
+void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
+                        bool with_content) noexcept {
   core_.diffs.send_all();  // a request does not overtake the diff that it is to see
   const protocol::message_traits& t = core_.protocols.traits(m.kind);
   if (t.brings == protocol::payload::spread) return core_.spread.add(r, first, count, m.requester, m.token);
@@ -78,12 +81,15 @@ void outbox::send_content(region_slot& r, node_id to, message out, const protoco
   const std::uint64_t first = out.unit, count = out.count;
   core_.stamp(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
-  const bool told = (out.flags & model::message_flag::as_told) != 0, twin = told || (out.flags & model::message_flag::base) != 0;
+  const bool told = (out.flags & model::message_flag::as_told) != 0,
+             twin = told || (out.flags & model::message_flag::base) != 0;
   if (!twin) core_.frames.use(r, first, count, content::sent);
-  // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin of a unit that is kept
-  // is what the patches behind it begin with: they change some bytes, and would make a mixture of what it has become meanwhile.
+  // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin
+  // of a unit that is kept is what the patches behind it begin with: they change some bytes, and would make a mixture
+  // of what it has become meanwhile.
   bool changes = told || t.copied || (!twin && r.block != nullptr && r.block->checked);
-  for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
+  for (std::uint64_t unit = first; !twin && unit < first + count; ++unit)
+    changes |= r.machine->mapped(unit) == model::access::write;
   post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t),
        changes ? transport::lasting::now : transport::lasting::until_sent);
 }
@@ -96,8 +102,9 @@ void outbox::send_behind(node_id to, message m, const protocol::message_traits& 
   for (; m.unit < end; m.unit += m.count) later_.push_back({to, m, what});
 }
 
-/// Of a region that orders: no message overtakes one that waits for diffs (sequential (I7) needs the order of a pair). What threads here may have
-/// written into a unit before its content leaves is behind all that they wrote before that; content of later copies is behind the same interval.
+/// Of a region that orders: no message overtakes one that waits for diffs (sequential (I7) needs the order of a pair).
+/// What threads here may have written into a unit before its content leaves is behind all that they wrote before that;
+/// content of later copies is behind the same interval.
 void outbox::send_in_order(region_slot& r, node_id to, const message& m, const protocol::message_traits& t) noexcept {
   if (brings_content(m, t)) {  // from its frame, when it leaves
     core_.frames.use(r, m.unit, m.count, content::sent);
@@ -134,19 +141,25 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   core_.frames.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
   const bool told = release_of(r)->kept().is_kept(m.unit);
-  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now, told ? transport::lasting::now : transport::lasting::until_sent);
+  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now,
+       told ? transport::lasting::now : transport::lasting::until_sent);
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.
 void outbox::operate(region_slot& r, const action& a) noexcept {
   message m = a.m;
-  if (m.c > r.bytes_of(a.unit) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0) core_.in.refuse(m, "there is no word at that offset of the unit");
+  if (m.c > r.bytes_of(a.unit) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0)
+    core_.in.refuse(m, "there is no word at that offset of the unit");
   core_.frames.use(r, a.unit, 1, content::changed);
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
   const std::uint64_t operand = m.a, desired = m.b;
   switch (static_cast<model::atomic_operation>(m.operation)) {
-    case model::atomic_operation::add: m.a = word.fetch_add(m.a); break;
-    case model::atomic_operation::exchange: m.a = word.exchange(m.a); break;
+    case model::atomic_operation::add:
+      m.a = word.fetch_add(m.a);
+      break;
+    case model::atomic_operation::exchange:
+      m.a = word.exchange(m.a);
+      break;
     case model::atomic_operation::compare_exchange: {
       std::uint64_t before = m.a;
       word.compare_exchange_strong(before, m.b);
@@ -158,7 +171,8 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
   if (!core_.protocols.of(r).relaxed) {
     if (core_.orders(r)) note_write_ended();  // the view may not let threads write here, and will not be lowered then
     if (here) return complete_call(m);
-    if (core_.orders(r)) return later_.push_back({a.to, m, model::edge::releases});  // threads here may have written the word
+    if (core_.orders(r))
+      return later_.push_back({a.to, m, model::edge::releases});  // threads here may have written the word
     return core_.replicas.hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
   }
   const auto what = static_cast<model::atomic_operation>(m.operation);
@@ -191,7 +205,8 @@ void outbox::send_later() noexcept {
   sends_later_ = false;
 }
 
-void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
+void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                         model::edge what) noexcept {
   if (what != model::edge::none) core_.protocols.tell(to);
   if (core_.relaxed() && core_.protocols.leaves(to, m, value, what)) return;
   if (!is_of_recovery(m.kind) && core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;

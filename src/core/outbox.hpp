@@ -24,19 +24,24 @@ class outbox {
   explicit outbox(core& node) : core_(node) {}
 
   /// The only way to the transport.
-  void post(model::node_id to, const model::message& m, std::span<const std::byte> payload, transport::urgency how = transport::urgency::now,
+  void post(model::node_id to, const model::message& m, std::span<const std::byte> payload,
+            transport::urgency how = transport::urgency::now,
             transport::lasting lasts = transport::lasting::until_sent) noexcept;
   /// To any node, this one too.
   void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
   /// Messages that synchronise threads take memory along.
-  void synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept;
+  void synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                   model::edge what) noexcept;
   /// A message about units of a region, that its machine wants to be sent.
-  void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept;
+  void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first, std::uint64_t count,
+                  bool with_content) noexcept;
   /// Content of a region that orders, which domain::leaves() has let go.
   void send_ordered(model::node_id to, const model::message& m) noexcept;
-  /// Whether all content that was sent in the period before has left, and another one begins (transport::turn_period()). What waits has not left.
+  /// Whether all content that was sent in the period before has left, and another one begins
+  /// (transport::turn_period()). What waits has not left.
   [[nodiscard]] bool turn_period() noexcept;
-  /// Threads could write a unit of a region that orders, and cannot any more: what they have written before is released with the next content.
+  /// Threads could write a unit of a region that orders, and cannot any more: what they have written before is released
+  /// with the next content.
   void note_write_ended() noexcept { write_ended_ = true; }
   /// A pin's grant, with the content as it is when all that is known has been told.
   void send_grant(model::node_id to, model::message m) noexcept;
@@ -52,9 +57,11 @@ class outbox {
 
  private:
   void send_behind(model::node_id to, model::message m, const protocol::message_traits& t) noexcept;
-  void send_in_order(region_slot& r, model::node_id to, const model::message& m, const protocol::message_traits& t) noexcept;
+  void send_in_order(region_slot& r, model::node_id to, const model::message& m,
+                     const protocol::message_traits& t) noexcept;
   void send_content(region_slot& r, model::node_id to, model::message m, const protocol::message_traits& t) noexcept;
-  /// Atomic operations of regions with release consistency, pins, pushes, and all about regions that order: what must wait until the actions before it are done.
+  /// Atomic operations of regions with release consistency, pins, pushes, and all about regions that order: what must
+  /// wait until the actions before it are done.
   struct later_message {
     model::node_id to{};
     model::message m{};

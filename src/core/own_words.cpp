@@ -17,7 +17,8 @@ bool is_own(const region_slot& r, const frames& f, std::uint64_t unit) noexcept 
 }
 
 /// A part of it, from `unit` on, which moves.
-void look_at_some(const region_slot& r, const frames& f, std::uint64_t& unit, std::uint64_t units, words_reader& reader) noexcept {
+void look_at_some(const region_slot& r, const frames& f, std::uint64_t& unit, std::uint64_t units,
+                  words_reader& reader) noexcept {
   constexpr std::uint64_t most_bytes = 1 << 20, most_units = 4096;
   constexpr std::uint64_t part = std::uint64_t{1} << dumped_parts::part_shift;
   std::uint64_t read = 0;

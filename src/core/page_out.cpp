@@ -2,18 +2,21 @@
 // Page-out (KOAN): a node whose units take more memory than QUIRE_MEMORY_LIMIT gives frames up. In this order:
 //
 //   1. frames without content that means anything: of units that other nodes have taken; nobody needs to know
-//   2. clean copies of what other nodes have, but for an eighth of the limit, more where it is small: what has just come is to be of use
-//   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to write
+//   2. clean copies of what other nodes have, but for an eighth of the limit, more where it is small: what has just
+//   come is to be of use
+//   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to
+//   write
 //   4. the same, to the region's store: a file
 //
-// Frames go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the front again
-// without having been touched (second chance). Those that threads were let into last stay. Nothing goes while a message that is being sent may still read its frame.
+// Frames go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the
+// front again without having been touched (second chance). Those that threads were let into last stay. Nothing goes
+// while a message that is being sent may still read its frame.
 //
-// A frame with several units (minipages) goes when all of them may: what one needs, the frame is needed for. It never goes to another node, whose
-// units of the same page are others.
+// A frame with several units (minipages) goes when all of them may: what one needs, the frame is needed for. It never
+// goes to another node, whose units of the same page are others.
 //
-// All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving. The crew writes to stores;
-// a frame that is used while it is on its way there stays.
+// All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving. The
+// crew writes to stores; a frame that is used while it is on its way there stays.
 #include "core/page_out.hpp"
 
 #include <algorithm>
@@ -31,14 +34,14 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-constexpr std::uint64_t most_at_once = 1 << 20;           ///< bytes that leave in one go
-constexpr std::uint64_t least_room = 1 << 16;             ///< that is worth a question
-constexpr std::uint64_t answer_time_ns = 2'000'000'000;   ///< for a node that was asked to take units
-constexpr std::uint64_t arrival_time_ns = 5'000'000;      ///< for the units, after its answer
-constexpr std::uint64_t sweep_rest_ns = 1'000'000;        ///< between two looks for frames that mean nothing
-constexpr std::uint64_t shortest_rest_ns = 300'000;       ///< of a node that had no room: it is asked again after that,
-constexpr std::uint64_t longest_rest_ns = 50'000'000;     ///< and later each time
-constexpr std::uint64_t disk_rest_ns = 1'000'000'000;     ///< after the file could not be written
+constexpr std::uint64_t most_at_once = 1 << 20;          ///< bytes that leave in one go
+constexpr std::uint64_t least_room = 1 << 16;            ///< that is worth a question
+constexpr std::uint64_t answer_time_ns = 2'000'000'000;  ///< for a node that was asked to take units
+constexpr std::uint64_t arrival_time_ns = 5'000'000;     ///< for the units, after its answer
+constexpr std::uint64_t sweep_rest_ns = 1'000'000;       ///< between two looks for frames that mean nothing
+constexpr std::uint64_t shortest_rest_ns = 300'000;      ///< of a node that had no room: it is asked again after that,
+constexpr std::uint64_t longest_rest_ns = 50'000'000;    ///< and later each time
+constexpr std::uint64_t disk_rest_ns = 1'000'000'000;    ///< after the file could not be written
 
 bool goes_with(const page_out_state::victim& before, const page_out_state::victim& v) noexcept {
   return v.region == before.region && v.frame == before.frame + 1 && v.goes == before.goes && v.taker == before.taker;
@@ -58,8 +61,11 @@ void pager::page_out() noexcept {
   if (core_.frames.over() && starved()) sweep_unused(core_.frames.own);
   if (core_.frames.over()) {
     const std::uint64_t step = std::min(core_.frames.limit() / 16, most_at_once);
-    const std::uint64_t goal = std::min(core_.frames.used() - core_.frames.leaving() - core_.frames.limit() + step / 2, step);
-    const std::uint64_t copies = core_.frames.came.bytes(), share = std::max(core_.frames.limit() / 8, std::min<std::uint64_t>(core_.frames.limit() / 4, 1 << 16));
+    const std::uint64_t goal =
+        std::min(core_.frames.used() - core_.frames.leaving() - core_.frames.limit() + step / 2, step);
+    const std::uint64_t copies = core_.frames.came.bytes(),
+                        share = std::max(core_.frames.limit() / 8,
+                                         std::min<std::uint64_t>(core_.frames.limit() / 4, 1 << 16));
     const std::uint64_t found = copies > share ? choose(core_.frames.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
     if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(core_.frames.own, goal - found);
@@ -104,7 +110,8 @@ void pager::drop_copies(region_slot& r, std::uint64_t frame) noexcept {
 bool pager::next_of(frame_queue& from, frame_queue::entry& e) noexcept {
   while (from.size() != 0) {
     e = from.pop();
-    if (core_.frames.dequeued(*core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)}), e.frame)) return true;
+    if (core_.frames.dequeued(*core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)}), e.frame))
+      return true;
   }
   return false;
 }
@@ -119,8 +126,9 @@ std::uint64_t pager::choose(frame_queue& from, std::uint64_t goal) noexcept {
   for (; looks != 0 && got < goal && next_of(from, e); --looks) {
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
-    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.frame) ||
-                       core_.frames.was_let_in(r, e.frame) || core_.absent.holds_frame(r, e.frame);
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() ||
+                       core_.frames.is_moving(r, e.frame) || core_.frames.was_let_in(r, e.frame) ||
+                       core_.absent.holds_frame(r, e.frame);
     const frame_use use = fixed ? frame_use::busy : use_of(r, e.frame);
     const auto is_mapped = [&](std::uint64_t unit) { return r.machine->mapped(unit) != model::access::none; };
     if (use == frame_use::busy) {
@@ -150,12 +158,14 @@ void pager::leave() noexcept {
     const bool content = frames::any_unit(*v.region, v.frame, [&](std::uint64_t unit) {
       return machine.frames().use_of_frame(unit) == frame_use::needed && machine.is_written(unit);
     });
-    if (content && v.region->backing != nullptr && machine.authority_of(v.region->layout.units_of(v.frame).first) == core_.config.self) {
+    if (content && v.region->backing != nullptr &&
+        machine.authority_of(v.region->layout.units_of(v.frame).first) == core_.config.self) {
       v.goes = way_of_backed(*v.region, v.frame);
       if (v.goes == page_out_state::way::to_backing) unmap(*v.region, v.frame);
       continue;
     }
-    if (content && v.region->store == nullptr) {  // of a region with a store of its own, at the node that has that, unless it is lost
+    if (content && v.region->store ==
+                       nullptr) {  // of a region with a store of its own, at the node that has that, unless it is lost
       v.taker = machine.authority_of(v.region->layout.units_of(v.frame).first);
       v.goes = none_moves && v.taker != core_.config.self ? page_out_state::way::to_node : page_out_state::way::stays;
       v.until_ns = now + answer_time_ns;
@@ -163,7 +173,8 @@ void pager::leave() noexcept {
     }
     const bool alone = v.region->layout.units_of(v.frame).count() == 1;
     const std::uint64_t bytes = v.region->layout.bytes_of_frames(v.frame, 1);
-    if (content && alone && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
+    if (content && alone && (taker == core_.config.self || p.peers[taker.value()].room < bytes))
+      taker = find_taker(now, bytes);
     if (content && alone && taker != core_.config.self && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
       v.taker = taker;
@@ -190,7 +201,8 @@ void pager::leave() noexcept {
   p.refused = false;
 }
 
-/// Content of a unit that this node manages, in a region with a store of its own: it has it, or gets it now; then the frame goes later.
+/// Content of a unit that this node manages, in a region with a store of its own: it has it, or gets it now; then the
+/// frame goes later.
 page_out_state::way pager::way_of_backed(region_slot& r, std::uint64_t frame) noexcept {
   const std::uint64_t unit = r.layout.units_of(frame).first;
   return core_.stored.begin_flush(r, unit) ? page_out_state::way::to_backing : page_out_state::way::stays;
@@ -206,7 +218,8 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
     m.region = model::region_id{r.about.id};
     m.from = m.requester = core_.config.self;
     p.moving.insert(p.moving.end(), run.begin(), run.end());
-    return core_.out.send_units(r, run.front().taker, m, r.layout.units_of(first).first, run.size(), false);  // of a unit each
+    return core_.out.send_units(r, run.front().taker, m, r.layout.units_of(first).first, run.size(),
+                                false);  // of a unit each
   }
   if (run.front().goes == page_out_state::way::to_disk) return core_.frames.begin_flush(r, first, run.size());
   if (run.front().goes == page_out_state::way::to_backing) return core_.frames.leave_to_backing(r, first, run.size());
@@ -220,8 +233,10 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
 void pager::on_flush_failed(const region_slot& r, int error) noexcept {
   const std::uint64_t now = core_.now();
   if (now >= page_out_.disk_rests_until_ns) {  // else others that were on their way have failed as well
-    base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
-              "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", r.store->where(), std::strerror(error));
+    base::log(base::log_level::warning,
+              "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
+              "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)",
+              r.store->where(), std::strerror(error));
   }
   page_out_.disk_rests_until_ns = now + disk_rest_ns;
 }
@@ -238,7 +253,8 @@ node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
   for (unsigned n = 0; n < p.peers.size(); ++n) {
     page_out_state::peer& peer = p.peers[n];
     if (node_id{static_cast<std::uint16_t>(n)} == core_.config.self) continue;
-    // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would leave.
+    // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would
+    // leave.
     if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, most_at_once);
     if (peer.room <= most || peer.room < least) continue;
     most = peer.room;
@@ -270,7 +286,8 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
     sweep_unused(core_.frames.own);
     sweep_unused(core_.frames.came);
   }
-  const bool is_home = r.backing != nullptr && r.machine->authority_of(m.unit) == core_.config.self;  // what comes goes on to the store
+  const bool is_home =
+      r.backing != nullptr && r.machine->authority_of(m.unit) == core_.config.self;  // what comes goes on to the store
   const bool may = asks && (is_home || core_.frames.room() >= r.bytes_of(m.unit, m.count));
   message answer;
   answer.kind = message_kind::room;
@@ -292,7 +309,8 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
 
 /// Offers of units to keep. One may be from before the region's consistency changed.
 void pager::take_homes(region_slot& r, const message& m) noexcept {
-  if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol()) return;
+  if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol())
+    return;
   core_.absent.settle(r, m.unit, m.count);
   message one = m;
   one.count = 1;
@@ -331,8 +349,8 @@ void pager::rest(page_out_state::peer& peer) noexcept {
   page_out_.refused = true;
 }
 
-/// Looks which units have gone to the node that was asked to take them. Where none has, they may be such as never will, as long as a production
-/// phase lasts, say, or a pin.
+/// Looks which units have gone to the node that was asked to take them. Where none has, they may be such as never will,
+/// as long as a production phase lasts, say, or a pin.
 void pager::settle_moves() noexcept {
   const std::uint64_t now = core_.host.now();
   const node_id taker = page_out_.moving.empty() ? core_.config.self : page_out_.moving.front().taker;
@@ -356,10 +374,13 @@ void pager::settle_moves() noexcept {
 
 // ---- Threads that ask for more while there is far too much
 
-bool pager::is_over_by(std::uint64_t part) const noexcept { return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part; }
+bool pager::is_over_by(std::uint64_t part) const noexcept {
+  return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part;
+}
 
 bool pager::starved() const noexcept {
-  const bool leaving = core_.frames.leaving() != 0 || core_.frames.any_staged() || !page_out_.moving.empty() || core_.wire.sends_pending();
+  const bool leaving = core_.frames.leaving() != 0 || core_.frames.any_staged() || !page_out_.moving.empty() ||
+                       core_.wire.sends_pending();
   return leaving && is_over_by(8);
 }
 
@@ -368,7 +389,8 @@ bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept {
 }
 
 bool pager::is_restless() const noexcept {
-  return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0 && !core_.frames.any_staged());
+  return !page_out_.moving.empty() ||
+         (page_out_.anybody_starves() && core_.frames.leaving() == 0 && !core_.frames.any_staged());
 }
 
 void pager::starve(op& o) noexcept {
@@ -382,7 +404,8 @@ void pager::feed() noexcept {
     core_.execute(*o);
     o = rest;
   }
-  for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {})) core_.faults.begin_kernel_fault(*f.region, f.address, f.write);
+  for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {}))
+    core_.faults.begin_kernel_fault(*f.region, f.address, f.write);
   core_.settle();
 }
 

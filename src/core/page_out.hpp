@@ -47,10 +47,10 @@ struct page_out_state {
   /// Somebody must look again.
   [[nodiscard]] bool under_way() const noexcept { return !moving.empty() || anybody_starves(); }
 
-  op* first_starved = nullptr;  ///< faults that wait for memory
+  op* first_starved = nullptr;                 ///< faults that wait for memory
   base::fault_vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
   std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
-  bool refused = false;  ///< a node has had no room, and nothing has left since
+  bool refused = false;    ///< a node has had no room, and nothing has left since
   bool some_went = false;  ///< of those in `moving`, so far
 };
 
@@ -82,12 +82,15 @@ class pager {
   }
 
   // Threads that ask for more while there is far too much.
-  /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes, or to stores, is still on its way.
+  /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes, or to stores, is still on
+  /// its way.
   [[nodiscard]] bool starved() const noexcept;
   /// The same for a thread that faults on a unit. One that has a frame asks for no more.
   [[nodiscard]] bool starves(const region_slot& r, std::uint64_t unit) const noexcept;
   void starve(op& o) noexcept;
-  void starve(region_slot& r, std::uint64_t address, bool write) noexcept { page_out_.starved_faults.push_back({&r, address, write}); }
+  void starve(region_slot& r, std::uint64_t address, bool write) noexcept {
+    page_out_.starved_faults.push_back({&r, address, write});
+  }
 
  private:
   /// Another node is short of memory, and asks this one to take units.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits for the content of units: operations, messages, and faults of threads that the kernel holds, a queue a frame. Driver's thread only;
-// no heap.
+// What waits for the content of units: operations, messages, and faults of threads that the kernel holds, a queue a
+// frame. Driver's thread only; no heap.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,13 @@ class parked_units {
   [[nodiscard]] bool has(const region_slot& r, std::uint64_t frame) const noexcept {
     if (empty()) return false;
     const list& bucket = buckets_[bucket_of(r, frame)];
-    return std::any_of(bucket.begin(), bucket.end(), [&](const parked_unit& p) { return p.region == &r && p.frame == frame; });
+    return std::any_of(bucket.begin(), bucket.end(),
+                       [&](const parked_unit& p) { return p.region == &r && p.frame == frame; });
   }
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
     const auto of_it = [&](const parked_unit& p) { return p.region == &r; };
-    return !empty() && std::any_of(buckets_.begin(), buckets_.end(), [&](const list& b) { return std::any_of(b.begin(), b.end(), of_it); });
+    return !empty() && std::any_of(buckets_.begin(), buckets_.end(),
+                                   [&](const list& b) { return std::any_of(b.begin(), b.end(), of_it); });
   }
   /// Behind all others of its frame.
   void push(const parked_unit& p) noexcept {
@@ -46,7 +48,8 @@ class parked_units {
   }
   /// Takes the first of a frame. False if there is none.
   [[nodiscard]] bool pop(const region_slot& r, std::uint64_t frame, parked_unit& first) noexcept {
-    return take(r, frame, [](const parked_unit&) { return true; }, first);
+    return take(
+        r, frame, [](const parked_unit&) { return true; }, first);
   }
   /// Takes all messages, in the order of each frame. What this node's own threads wait for stays.
   template <class F>
@@ -62,7 +65,8 @@ class parked_units {
   /// `o` waits no longer, if it did.
   void remove(const region_slot& r, std::uint64_t frame, const op& o) noexcept {
     parked_unit removed;
-    (void)take(r, frame, [&](const parked_unit& p) { return p.operation == &o; }, removed);
+    (void)take(
+        r, frame, [&](const parked_unit& p) { return p.operation == &o; }, removed);
   }
 
  private:
@@ -75,7 +79,8 @@ class parked_units {
   [[nodiscard]] bool take(const region_slot& r, std::uint64_t frame, Predicate&& which, parked_unit& taken) noexcept {
     if (empty()) return false;
     list& b = buckets_[bucket_of(r, frame)];
-    const auto found = std::find_if(b.begin(), b.end(), [&](const parked_unit& p) { return p.region == &r && p.frame == frame && which(p); });
+    const auto found = std::find_if(
+        b.begin(), b.end(), [&](const parked_unit& p) { return p.region == &r && p.frame == frame && which(p); });
     if (found == b.end()) return false;
     taken = *found;
     b.erase(found);

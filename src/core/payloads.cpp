@@ -31,7 +31,8 @@ const char* inbox::fault_of(const message& m) const noexcept {
     case payload::value:
       return m.payload_bytes <= landing_.size() ? nullptr : "the value is too long";
     case payload::piece:
-      return m.payload_bytes <= sync::array_limits{}.piece_bytes ? nullptr : "so many bytes of an array are never sent at once";
+      return m.payload_bytes <= sync::array_limits{}.piece_bytes ? nullptr
+                                                                 : "so many bytes of an array are never sent at once";
     case payload::entries:
       return m.payload_bytes != 0 && m.payload_bytes <= diff_traffic::message_bytes
                  ? nullptr
@@ -94,14 +95,16 @@ landing inbox::place_content(const message& m) noexcept {
   region_slot& r = *core_.regions.slot(m.region);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const std::uint64_t unit = m.unit + i;
-    if (m.kind == message_kind::pin_grant ? r.machine->pins().awaits_grant(unit) : r.machine->awaits_content(unit)) continue;
+    if (m.kind == message_kind::pin_grant ? r.machine->pins().awaits_grant(unit) : r.machine->awaits_content(unit))
+      continue;
     count_received(r, m);
     return landing::too_late();
   }
   core_.frames.use(r, m.unit, m.count, content::replaced);
   if (core_.config.survives && core_.frames.tracks(r)) landings_.push_back(m);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
-  if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(r.layout.offset_of(m.unit), m.payload_bytes);
+  if (m.count > 1 && !r.machine->is_written(m.unit))
+    (void)!r.memory->populate(r.layout.offset_of(m.unit), m.payload_bytes);
   return landing::at(r.system(m.unit));
 }
 

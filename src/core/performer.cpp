@@ -39,30 +39,47 @@ void performer::flush() noexcept {
 void performer::perform(const run& r) noexcept {
   const action& a = r.what;
   switch (a.kind) {
-    case action_kind::protect: return protect(r);
-    case action_kind::permit: return permit(r);
-    case action_kind::send: return to_.send_units(*r.region, a.to, a.m, a.unit, r.count, a.with_content);
+    case action_kind::protect:
+      return protect(r);
+    case action_kind::permit:
+      return permit(r);
+    case action_kind::send:
+      return to_.send_units(*r.region, a.to, a.m, a.unit, r.count, a.with_content);
     case action_kind::multicast:
-      a.targets.for_each([&](model::node_id node) { to_.send_units(*r.region, node, a.m, a.unit, r.count, a.with_content); });
+      a.targets.for_each(
+          [&](model::node_id node) { to_.send_units(*r.region, node, a.m, a.unit, r.count, a.with_content); });
       return;
-    case action_kind::wake: return to_.wake_units(*r.region, a.unit, r.count);
-    case action_kind::refuse: return to_.refuse_units(*r.region, a.unit, r.count, static_cast<int>(a.m.operation));
-    case action_kind::flush: return to_.flush_units(*r.region, a.unit, r.count);
-    case action_kind::leave: return to_.leave_units(*r.region, a.unit, r.count, a.m.a);
+    case action_kind::wake:
+      return to_.wake_units(*r.region, a.unit, r.count);
+    case action_kind::refuse:
+      return to_.refuse_units(*r.region, a.unit, r.count, static_cast<int>(a.m.operation));
+    case action_kind::flush:
+      return to_.flush_units(*r.region, a.unit, r.count);
+    case action_kind::leave:
+      return to_.leave_units(*r.region, a.unit, r.count, a.m.a);
     case action_kind::operate:
-    case action_kind::operate_here: return to_.operate(*r.region, a);
-    case action_kind::complete: return to_.complete_call(a.m);
-    case action_kind::publish: return to_.publish(*r.region, a.unit, r.count);
-    case action_kind::make_twin: return to_.make_twins(*r.region, a.unit, r.count);
-    case action_kind::send_diff: return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
-    case action_kind::send_patch: return to_.send_patch(*r.region, a);
-    case action_kind::drop_twin: return;  // its memory is used again
-    case action_kind::hold: return to_.hold_unit(*r.region, a.unit, a.m.a);
+    case action_kind::operate_here:
+      return to_.operate(*r.region, a);
+    case action_kind::complete:
+      return to_.complete_call(a.m);
+    case action_kind::publish:
+      return to_.publish(*r.region, a.unit, r.count);
+    case action_kind::make_twin:
+      return to_.make_twins(*r.region, a.unit, r.count);
+    case action_kind::send_diff:
+      return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
+    case action_kind::send_patch:
+      return to_.send_patch(*r.region, a);
+    case action_kind::drop_twin:
+      return;  // its memory is used again
+    case action_kind::hold:
+      return to_.hold_unit(*r.region, a.unit, a.m.a);
   }
 }
 
 namespace {
-/// userfaultfd says so of a process that has gone (pool `fork`): nobody needs the page. The engine's process ends when it hears of it.
+/// userfaultfd says so of a process that has gone (pool `fork`): nobody needs the page. The engine's process ends when
+/// it hears of it.
 bool application_ended(int error) noexcept { return error == ESRCH; }
 
 [[noreturn]] void give_up(const char* what, const region_slot& r, std::uint64_t unit, int error) noexcept {
@@ -70,23 +87,26 @@ bool application_ended(int error) noexcept { return error == ESRCH; }
   if (error == ENOMEM && !r.detector->accessible()) {
     base::die(QUIRE_NO_MEMORY,
               "cannot %s the page at 0x%lx: this process has as many mappings as the system allows (vm.max_map_count). "
-              "Detector 'segv' needs one for each change of protection; use userfaultfd (quire info), larger units, or raise the limit",
+              "Detector 'segv' needs one for each change of protection; use userfaultfd (quire info), larger units, or "
+              "raise the limit",
               what, address);
   }
-  base::die(QUIRE_SYSTEM, "cannot %s the page at 0x%lx: %s (%s)", what, address, std::strerror(error), r.detector->name());
+  base::die(QUIRE_SYSTEM, "cannot %s the page at 0x%lx: %s (%s)", what, address, std::strerror(error),
+            r.detector->name());
 }
 }  // namespace
 
 void no_frame(const region_slot& r, std::uint64_t address) noexcept {
-  base::die(QUIRE_NO_MEMORY, "there is no memory for the page at 0x%lx (pool '%s'): %s", static_cast<unsigned long>(address),
-            r.memory->name(), r.memory->when_full());
+  base::die(QUIRE_NO_MEMORY, "there is no memory for the page at 0x%lx (pool '%s'): %s",
+            static_cast<unsigned long>(address), r.memory->name(), r.memory->when_full());
 }
 
 namespace {
 /// Frames for all pages that have a byte of these units. 0 or errno.
 int populate(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   constexpr std::uint64_t page = view_map::page_bytes;
-  const std::uint64_t offset = r.layout.offset_of(first) / page * page, end = (r.layout.offset_of(first) + r.bytes_of(first, count) + page - 1) / page * page;
+  const std::uint64_t offset = r.layout.offset_of(first) / page * page,
+                      end = (r.layout.offset_of(first) + r.bytes_of(first, count) + page - 1) / page * page;
   const int error = r.memory->populate(offset, end - offset);
   if (error == EFAULT) no_frame(r, r.about.base + offset);
   return error;
@@ -113,7 +133,8 @@ void performer::protect(const run& r) noexcept {
   to_.note_protected(*r.region, a.from, a.level);
 }
 
-/// What was left for later may have no frame yet, where nobody has written it. Else nothing may fail that a further fault does not mend.
+/// What was left for later may have no frame yet, where nobody has written it. Else nothing may fail that a further
+/// fault does not mend.
 void performer::map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept {
   if (mapping::map_again(r, unit, level) != EFAULT) return;
   if (populate(r, unit, 1) == 0) (void)!mapping::map_again(r, unit, level);

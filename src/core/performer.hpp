@@ -33,7 +33,8 @@ class effects {
   virtual void complete_call(const model::message& m) noexcept = 0;
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
-  virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept = 0;
+  virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
+                          bool keep) noexcept = 0;
   virtual void send_patch(region_slot& r, const model::action& a) noexcept = 0;
   /// All steps so far have been taken as a whole, and performed.
   virtual void end_of_actions() noexcept = 0;
@@ -53,7 +54,8 @@ class performer {
   void take(region_slot& r, const model::actions& list) noexcept;
   /// Performs everything taken so far. Only between steps.
   void flush() noexcept;
-  /// Lets threads use a page of the natural view, all units of which permit `level`. Nothing is taken and not performed.
+  /// Lets threads use a page of the natural view, all units of which permit `level`. Nothing is taken and not
+  /// performed.
   void compose(region_slot& r, std::uint64_t page, model::access level) noexcept;
   /// A thread faults on a unit that it may use, as far as the machine knows: see mapping::map_again().
   void map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending order, and
-// may give up; then it is told which node has what it waited for. Calls come from application threads; the bodies of
-// operations, and what they call, run on the driver's thread.
+// Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending
+// order, and may give up; then it is told which node has what it waited for. Calls come from application threads; the
+// bodies of operations, and what they call, run on the driver's thread.
 #include "core/pins.hpp"
 
 #include <vector>
@@ -30,8 +30,9 @@ struct pin_op : fault_op {
 };
 
 void pin_calls::open() noexcept {
-  core_.services.set(holder_service, [](void*, core& e, const message& m, std::span<const std::byte>) noexcept { e.pins.answer_holder(m); },
-              nullptr);
+  core_.services.set(
+      holder_service,
+      [](void*, core& e, const message& m, std::span<const std::byte>) noexcept { e.pins.answer_holder(m); }, nullptr);
 }
 
 void pin_calls::begin_pin(pin_op& o) noexcept {
@@ -42,7 +43,8 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   if (r.block != nullptr || !core_.protocols.of(r).pins) return o.complete(QUIRE_UNSUPPORTED);
   if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
   core_.actions.clear();
-  const auto outcome = o.again ? r.machine->pins().on_pin_again(o.unit, core_.actions) : r.machine->pins().on_pin(o.unit, core_.actions);
+  const auto outcome =
+      o.again ? r.machine->pins().on_pin_again(o.unit, core_.actions) : r.machine->pins().on_pin(o.unit, core_.actions);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   core_.performer.take(r, core_.actions);
@@ -75,17 +77,21 @@ base::status pin_calls::pin_unit(region_ref r, std::uint64_t unit, std::uint64_t
     const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
     const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
-    const bool refused = done && (o.result() == stored_units::unreadable || o.result() == QUIRE_BEYOND);  // the pin is still counted
+    const bool refused =
+        done && (o.result() == stored_units::unreadable || o.result() == QUIRE_BEYOND);  // the pin is still counted
     if (done && !o.result().ok() && !refused) return o.result();
     if (done && o.pinned) return {};
-    if (done && !refused && (deadline_ns == 0 || core_.host.now() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it
+    if (done && !refused && (deadline_ns == 0 || core_.host.now() < deadline_ns))
+      continue;  // woken: the unit has come, or a copy of it
     struct cancel_op : op {
       using op::op;
       pin_op* late = nullptr;
-    } cancel([](core& e, op& self) noexcept {
-      e.pins.give_pin_up(*static_cast<cancel_op&>(self).late);
-      self.complete();
-    }, op::type::call);
+    } cancel(
+        [](core& e, op& self) noexcept {
+          e.pins.give_pin_up(*static_cast<cancel_op&>(self).late);
+          self.complete();
+        },
+        op::type::call);
     cancel.late = &o;
     (void)core_.run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
     if (o.done() && !o.result().ok()) return o.result();
@@ -105,13 +111,15 @@ void pin_calls::give_pin_up(pin_op& o) noexcept {
   core_.performer.flush();
 }
 
-base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
+base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms,
+                                int& holder) noexcept {
   holder = -1;
   const region_ref r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
   if (!core_.protocols.of(*r).pins) return QUIRE_UNSUPPORTED;
-  const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
+  const std::uint64_t deadline_ns =
+      timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const auto [first, end] = r->under(address, bytes);
   base::status why = end - first > core_.config.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;
@@ -135,7 +143,8 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   if (holder >= 0) {
     base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: node %d has it pinned", at, holder);
   } else {
-    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: it is on its way, or was released just now", at);
+    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: it is on its way, or was released just now",
+              at);
   }
   return timeout_ms == 0 ? base::status{QUIRE_BUSY} : why;
 }
@@ -154,22 +163,24 @@ base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint
     using op::op;
     region_ref region{};
     std::uint64_t first = 0, end = 0;
-  } o([](core& e, op& self) noexcept {
-    auto& range = static_cast<range_op&>(self);
-    if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-    model::machine& m = *range.region->machine;
-    e.whole.end(*range.region, range.first, range.end);  // those pins are not the program's
-    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-      if (!m.pins().is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
-    }
-    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-      e.actions.clear();
-      CHECK(m.pins().on_unpin(unit, e.actions));
-      e.performer.take(*range.region, e.actions);
-    }
-    e.performer.flush();
-    self.complete();
-  }, op::type::call);
+  } o(
+      [](core& e, op& self) noexcept {
+        auto& range = static_cast<range_op&>(self);
+        if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
+        model::machine& m = *range.region->machine;
+        e.whole.end(*range.region, range.first, range.end);  // those pins are not the program's
+        for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+          if (!m.pins().is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
+        }
+        for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+          e.actions.clear();
+          CHECK(m.pins().on_unpin(unit, e.actions));
+          e.performer.take(*range.region, e.actions);
+        }
+        e.performer.flush();
+        self.complete();
+      },
+      op::type::call);
   o.region = r;
   o.first = first;
   o.end = end;
@@ -218,17 +229,21 @@ int pin_calls::find_holder(region_ref r, std::uint64_t unit) noexcept {
   }
   if (node < 0 || node == core_.config.self.value()) return -1;
   put(question::is_it_pinned);
-  if (!core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
+  if (!core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() ||
+      m.a == 0)
+    return -1;
   return node;
 }
 
 /// a = the node; b = 1: it knows better.
 void pin_calls::answer_holder(const message& m) noexcept {
-  region_slot* const r = m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
+  region_slot* const r =
+      m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
   if (r == nullptr || m.b >= r->machine->units()) return core_.services.answer(m, QUIRE_BAD_ADDRESS);
   if (!core_.protocols.of(*r).pins) return core_.services.answer(m, QUIRE_UNSUPPORTED);
   model::machine& machine = *r->machine;
-  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.pins().is_pinned(m.b) ? 1 : 0);
+  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned))
+    return core_.services.answer(m, {}, machine.pins().is_pinned(m.b) ? 1 : 0);
   const model::node_id knows = machine.authority_of(m.b);
   if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
   core_.services.answer(m, {}, machine.pins().holder_of(m.b).value());

@@ -20,7 +20,8 @@ class pin_calls {
 
   /// Pins all units of a range here. `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is
   /// the node that has the first one missed pinned, -1 if it is not known. Application thread.
-  [[nodiscard]] base::status acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept;
+  [[nodiscard]] base::status acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms,
+                                     int& holder) noexcept;
   [[nodiscard]] base::status release(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// Before this node leaves: what it has pinned must not keep the others waiting. Driver's thread.
   void drop_pins() noexcept;

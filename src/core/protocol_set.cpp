@@ -13,14 +13,16 @@ namespace {
 /// Messages that are no protocol's.
 protocol::message_traits traits_of_core(message_kind k) noexcept {
   if (k == message_kind::please_take) return {.kind = k, .to = route::page_out};
-  if (k == message_kind::room || k == message_kind::write_back || k == message_kind::written_back) return {.kind = k, .to = route::part};
+  if (k == message_kind::room || k == message_kind::write_back || k == message_kind::written_back)
+    return {.kind = k, .to = route::part};
   if (k < message_kind::sync_first) return {.kind = k, .to = route::nobody};
   const bool piece = k <= message_kind::sync_last && sync::is_piece(sync::kind_of(k));
   return {.kind = k, .brings = piece ? payload::piece : payload::value, .to = route::part};
 }
 }  // namespace
 
-protocol_set::protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node, protocol::domain::effects& to)
+protocol_set::protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node,
+                           protocol::domain::effects& to)
     : rows_(rows), node_(node) {
   for (std::size_t k = 0; k < traits_.size(); ++k) traits_[k] = traits_of_core(static_cast<message_kind>(k));
   std::array<bool, 256> taken{};

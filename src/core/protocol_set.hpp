@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocols that regions of this node may have, and their domains; and what each kind of message needs. What concerns memory as a whole,
-// a release or an acquire, concerns the domains of all protocols whose consistency is weaker than sequential. Driver's thread.
+// The protocols that regions of this node may have, and their domains; and what each kind of message needs. What
+// concerns memory as a whole, a release or an acquire, concerns the domains of all protocols whose consistency is
+// weaker than sequential. Driver's thread.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +31,21 @@ class protocol_set {
     const bool may = consistency >= 0 && static_cast<std::size_t>(consistency) < by_id_.size();
     return may ? by_id_[static_cast<std::size_t>(consistency)].what : nullptr;
   }
-  [[nodiscard]] const protocol::abilities& of(const region_slot& r) const noexcept { return by_id_[r.machine->protocol().value()].what->can; }
+  [[nodiscard]] const protocol::abilities& of(const region_slot& r) const noexcept {
+    return by_id_[r.machine->protocol().value()].what->can;
+  }
   /// Of a protocol that the node has.
   [[nodiscard]] protocol::domain& domain(model::protocol_id id) const noexcept { return *by_id_[id.value()].shared; }
-  [[nodiscard]] protocol::domain& domain_of(const region_slot& r) const noexcept { return domain(r.machine->protocol()); }
+  [[nodiscard]] protocol::domain& domain_of(const region_slot& r) const noexcept {
+    return domain(r.machine->protocol());
+  }
   /// Of kinds that are nobody's, as well: those that are not about memory.
-  [[nodiscard]] const protocol::message_traits& traits(model::message_kind k) const noexcept { return traits_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] const protocol::message_traits& traits(model::message_kind k) const noexcept {
+    return traits_[static_cast<std::size_t>(k)];
+  }
   /// Null, with errno in `error`, if there is no memory for it.
-  [[nodiscard]] std::unique_ptr<model::machine> make_machine(const protocol::row& of, const protocol::region_shape& shape, int& error) const {
+  [[nodiscard]] std::unique_ptr<model::machine> make_machine(const protocol::row& of,
+                                                             const protocol::region_shape& shape, int& error) const {
     return of.make_machine(node_, shape, domain(of.id), error);
   }
 
@@ -57,9 +65,11 @@ class protocol_set {
     for (std::size_t i = 0; i < relaxed_.size(); ++i) relaxed_[i]->on_gathered(group[i]);
   }
   void on_round_end(marks& group, bool refused) const {
-    for (std::size_t i = 0; i < relaxed_.size(); ++i) refused ? relaxed_[i]->on_round_refused(group[i]) : relaxed_[i]->on_epoch(group[i]);
+    for (std::size_t i = 0; i < relaxed_.size(); ++i)
+      refused ? relaxed_[i]->on_round_refused(group[i]) : relaxed_[i]->on_epoch(group[i]);
   }
-  [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) const {
+  [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                            model::edge what) const {
     for (protocol::domain* d : relaxed_) {
       if (d->leaves(to, m, value, what)) return true;
     }

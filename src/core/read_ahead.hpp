@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptive read-ahead: tells a sweep from other faults and says which units to ask for before they are touched. Pure; one
-// per thread, a few streams each, so that a loop over several arrays is seen too.
+// Adaptive read-ahead: tells a sweep from other faults and says which units to ask for before they are touched. Pure;
+// one per thread, a few streams each, so that a loop over several arrays is seen too.
 //
 // A sweep starts with a window of a few units, which doubles. The first unit of each window (the marker) is not
-// mapped when it arrives: touching it costs a local fault and starts the next window, so that one window is always on its
-// way while the one before is used. Small windows are withheld whole: what of them is never touched is known, and is not
-// read ahead again.
+// mapped when it arrives: touching it costs a local fault and starts the next window, so that one window is always on
+// its way while the one before is used. Small windows are withheld whole: what of them is never touched is known, and
+// is not read ahead again.
 //
-// A sweep over what lies here asks for nothing, as it may end where this node's part does: more of what lies next to it is mapped at each fault.
-// Where it comes to what lies elsewhere, the first window is a small one again.
+// A sweep over what lies here asks for nothing, as it may end where this node's part does: more of what lies next to it
+// is mapped at each fault. Where it comes to what lies elsewhere, the first window is a small one again.
 //
-// A sweep that writes what it has read is asked for in writable copies once at least every second unit of a window has been
-// written; the marker then shows whether the sweep still writes (double faults, KOAN).
+// A sweep that writes what it has read is asked for in writable copies once at least every second unit of a window has
+// been written; the marker then shows whether the sweep still writes (double faults, KOAN).
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,12 @@ struct read_ahead_plan {
 class read_ahead {
  public:
   static constexpr std::uint64_t first_window = 4;
-  static constexpr std::uint64_t most_around = 64;    ///< units that are mapped around a fault
+  static constexpr std::uint64_t most_around = 64;                ///< units that are mapped around a fault
   static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< what is on its way at most, per stream
-  static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
+  static constexpr std::uint64_t trusted_window = 16;             ///< from here on, whole windows are mapped on arrival
 
-  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1). `here`: it costs no message.
+  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1).
+  /// `here`: it costs no message.
   read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window,
                            bool write = false, bool here = false) noexcept {
     if (write && wrote_behind(region, unit)) return {};
@@ -105,7 +106,8 @@ class read_ahead {
   /// Units to map around a local fault of the stream that `unit` belongs to.
   [[nodiscard]] std::uint64_t around(model::region_id region, std::uint64_t unit) const noexcept {
     for (const stream& s : streams_) {
-      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min(std::max(s.window, s.near), most_around);
+      if (s.live && s.region == region && s.last == unit)
+        return s.hits < 2 ? 0 : std::min(std::max(s.window, s.near), most_around);
     }
     return 0;
   }
@@ -119,8 +121,8 @@ class read_ahead {
     std::uint64_t trigger = 0;  ///< a fault from here on asks for the next window
     std::uint64_t reach = 1;    ///< how far ahead of `last` a fault still belongs to the stream
     std::uint64_t window = 0;
-    std::uint64_t near = 0;     ///< of a sweep that asks for nothing: units to map around its faults
-    bool asks = false;          ///< some of the units of its last plan were elsewhere
+    std::uint64_t near = 0;  ///< of a sweep that asks for nothing: units to map around its faults
+    bool asks = false;       ///< some of the units of its last plan were elsewhere
     std::uint32_t hits = 0;
     std::uint64_t used = 0;
     std::uint64_t seen = 0;     ///< units that the sweep has passed since the last plan

@@ -37,9 +37,11 @@ void region_builder::empty(region_slot& r) noexcept {
   if (r.memory != nullptr && r.memory->application_view() != nullptr) {
     std::byte* const at = r.memory->application_view();
     if (const int error = r.memory->leave(); error != 0) {
-      base::die(QUIRE_SYSTEM, "cannot give the memory of region %u back (pool '%s'): %s", unsigned{r.about.id}, r.memory->name(), std::strerror(error));
+      base::die(QUIRE_SYSTEM, "cannot give the memory of region %u back (pool '%s'): %s", unsigned{r.about.id},
+                r.memory->name(), std::strerror(error));
     }
-    for (unsigned view = 0; r.detector != nullptr && view <= r.views.fine(); ++view) r.detector->detach(at + r.views.distance({view, 0}), r.about.bytes);
+    for (unsigned view = 0; r.detector != nullptr && view <= r.views.fine(); ++view)
+      r.detector->detach(at + r.views.distance({view, 0}), r.about.bytes);
   }
   for (const auto& m : r.made) {
     if (m != nullptr) m->forget();
@@ -75,7 +77,8 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   pool.code = about.code != 0;
   if (split_ && pool.which != pool::kind::fork) {
-    base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'", pool::name_of(pool.which));
+    base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'",
+              pool::name_of(pool.which));
     return QUIRE_UNSUPPORTED;
   }
   if (core_.frames.limits_all()) r->store = store_for(about);
@@ -89,12 +92,16 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
   if (const auto why = about.backing != 0 ? can_be_backed(*r, *of) : base::status{}; !why.ok()) return why;
-  if (const auto why = of->can.transactions || about.copies != 0 ? can_have_private_views(*r, *of, pool) : base::status{}; !why.ok()) return why;
+  if (const auto why =
+          of->can.transactions || about.copies != 0 ? can_have_private_views(*r, *of, pool) : base::status{};
+      !why.ok())
+    return why;
   if (of->can.transactions) r->about.copies = 1;
   const bool copies = r->about.copies != 0;
   const auto views = copies ? pool::view_kind::private_copies : pool::view_kind::shared;
   warn_of_mappings(*r);
-  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()}, views);
+  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(),
+                                      {r->views.fine(), r->views.stride()}, views);
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
@@ -105,8 +112,10 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     core_.host.start_crew();
   }
   if (error == 0) error = prepare(*r, *of);
-  if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
-  if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
+  if (error == 0 && r->views.fine() != 0)
+    error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
+  if (error == 0 && r->views.fine() != 0)
+    error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
   unsigned attached = 0;
   for (; error == 0 && attached <= r->views.fine(); ++attached) {
     error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes, copies);
@@ -114,7 +123,8 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
-    for (unsigned view = 0; view + 1 < attached; ++view) r->detector->detach(r->memory->application_view() + r->views.distance({view, 0}), about.bytes);
+    for (unsigned view = 0; view + 1 < attached; ++view)
+      r->detector->detach(r->memory->application_view() + r->views.distance({view, 0}), about.bytes);
     r->detector = nullptr;  // it does not know the region
     return QUIRE_SYSTEM;
   }
@@ -124,7 +134,8 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   return {};
 }
 
-/// Mapped anew first, in one step, with no permission: a thread that the detector does not watch for a moment could go by what is there.
+/// Mapped anew first, in one step, with no permission: a thread that the detector does not watch for a moment could go
+/// by what is there.
 int region_builder::show(region_slot& r, bool copies) noexcept {
   std::byte* const at = r.memory->application_view();
   int error = r.memory->show(copies ? pool::view_kind::private_copies : pool::view_kind::shared);
@@ -154,8 +165,10 @@ base::status region_builder::lay_out(region_slot& r) const {
   }
   auto made = (*row)->make({r.about.bytes, r.about.unit_bytes, r.about.views});
   if (made == nullptr) {
-    base::log(base::log_level::error, "a region of %lu KiB with units of %u bytes and %u fine views cannot have the layout '%s'",
-              static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes, unsigned{r.about.views}, (*row)->name);
+    base::log(base::log_level::error,
+              "a region of %lu KiB with units of %u bytes and %u fine views cannot have the layout '%s'",
+              static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes, unsigned{r.about.views},
+              (*row)->name);
     return QUIRE_INVALID;
   }
   r.minipages = dynamic_cast<class minipages*>(made.get());
@@ -167,21 +180,26 @@ base::status region_builder::lay_out(region_slot& r) const {
 base::status region_builder::can_have_views(const region_slot& r) const noexcept {
   if (r.views.fine() == 0) return {};
   if (!r.detector->scans()) return {};
-  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', which would look "
+  base::log(base::log_level::error,
+            "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', "
+            "which would look "
             "at all views");
   return QUIRE_UNSUPPORTED;
 }
 
 /// What does not go with private views. Of pools their makers know.
-base::status region_builder::can_have_private_views(const region_slot& r, const protocol::row& of, const pool::settings& pool) const noexcept {
-  const char* const why = r.detector->scans()             ? "detector 'scan'"
-                          : r.detector->descriptor() >= 0 ? "detector 'thread'"
-                          : r.views.fine() != 0           ? "minipages"
-                          : core_.config.pages_out && !of.can.page_out
-                              ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
-                          : r.about.orders != 0           ? "quire_region_options.orders"
-                          : core_.regions.is_adopted(r.about) ? "memory that was adopted"
-                          : pool.which == pool::kind::fork ? "pool 'fork'" : nullptr;
+base::status region_builder::can_have_private_views(const region_slot& r, const protocol::row& of,
+                                                    const pool::settings& pool) const noexcept {
+  const char* const why =
+      r.detector->scans()             ? "detector 'scan'"
+      : r.detector->descriptor() >= 0 ? "detector 'thread'"
+      : r.views.fine() != 0           ? "minipages"
+      : core_.config.pages_out && !of.can.page_out
+          ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
+      : r.about.orders != 0               ? "quire_region_options.orders"
+      : core_.regions.is_adopted(r.about) ? "memory that was adopted"
+      : pool.which == pool::kind::fork    ? "pool 'fork'"
+                                          : nullptr;
   if (why == nullptr) return {};
   base::log(base::log_level::error, "a transactional region does not go with %s", why);
   return QUIRE_UNSUPPORTED;
@@ -189,24 +207,27 @@ base::status region_builder::can_have_private_views(const region_slot& r, const 
 
 /// What does not go with a store of the region's own.
 base::status region_builder::can_be_backed(const region_slot& r, const protocol::row& of) const noexcept {
-  const char* const why = !of.can.stores                ? of.name
-                          : r.detector->scans()         ? "detector 'scan'"
-                          : r.detector->descriptor() >= 0 ? "detector 'thread'"
+  const char* const why = !of.can.stores                                       ? of.name
+                          : r.detector->scans()                                ? "detector 'scan'"
+                          : r.detector->descriptor() >= 0                      ? "detector 'thread'"
                           : r.layout.units_a_page() > 1 || r.views.fine() != 0 ? "minipages"
-                          : r.about.code != 0           ? "code"
-                          : r.about.placement == QUIRE_PLACE_FIRST_TOUCH ? "placement by first touch"
-                          : core_.regions.is_adopted(r.about) ? "memory that was adopted" : nullptr;
+                          : r.about.code != 0                                  ? "code"
+                          : r.about.placement == QUIRE_PLACE_FIRST_TOUCH       ? "placement by first touch"
+                          : core_.regions.is_adopted(r.about)                  ? "memory that was adopted"
+                                                                               : nullptr;
   if (why != nullptr) {
     base::log(base::log_level::error, "a region with a store of its own does not go with %s", why);
     return QUIRE_UNSUPPORTED;
   }
   const bool is_home = r.about.placement != QUIRE_PLACE_NODE || model::node_id{r.about.home} == core_.config.self;
   if (is_home && r.backing == nullptr) {
-    base::log(base::log_level::error, "this node has no store of number %u to keep region %u in", unsigned{r.about.backing}, unsigned{r.about.id});
+    base::log(base::log_level::error, "this node has no store of number %u to keep region %u in",
+              unsigned{r.about.backing}, unsigned{r.about.id});
     return QUIRE_INVALID;
   }
   if (r.backing == nullptr || r.about.unit_bytes % r.backing->grain() == 0) return {};
-  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that %s reads and writes at a time", r.about.unit_bytes,
+  base::log(base::log_level::error,
+            "a unit of %u bytes is no multiple of the %zu bytes that %s reads and writes at a time", r.about.unit_bytes,
             r.backing->grain(), r.backing->name());
   return QUIRE_INVALID;
 }
@@ -218,7 +239,8 @@ void region_builder::warn_of_mappings(const region_slot& r) const noexcept {
   const std::uint64_t most = os::most_mappings();
   if (needed <= most / 2) return;
   base::log(base::log_level::warning,
-            "region %u has %lu pages in %u fine views: detector 'segv' may need as many mappings, of which this system allows %lu to a process "
+            "region %u has %lu pages in %u fine views: detector 'segv' may need as many mappings, of which this system "
+            "allows %lu to a process "
             "(vm.max_map_count); use userfaultfd (quire info), larger minipages, or raise the limit",
             unsigned{r.about.id}, static_cast<unsigned long>(pages), r.views.fine(), static_cast<unsigned long>(most));
 }
@@ -229,8 +251,11 @@ base::status region_builder::fits_limit(const region_slot& r) const noexcept {
   const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : r.about.backing != 0 ? c.cache_limit : 0;
   if (limit == 0 || r.layout.most_bytes() <= limit / 16) return {};
   const char* const option = c.memory_limit != 0 ? "QUIRE_MEMORY_LIMIT" : "QUIRE_CACHE_LIMIT";
-  base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of %s, %lu KiB: threads could not use several at a time; make units smaller, or "
-            "the limit larger", static_cast<unsigned>(r.layout.most_bytes() >> 10), option, static_cast<unsigned long>(limit >> 10));
+  base::log(base::log_level::error,
+            "a unit of %u KiB is more than a sixteenth of %s, %lu KiB: threads could not use several at a time; make "
+            "units smaller, or "
+            "the limit larger",
+            static_cast<unsigned>(r.layout.most_bytes() >> 10), option, static_cast<unsigned long>(limit >> 10));
   return QUIRE_INVALID;
 }
 
@@ -239,7 +264,8 @@ base::status region_builder::can_survive(const region_description& about, const 
   if (!core_.config.survives) return {};
   const bool held_by_kernel = about.detector == QUIRE_DETECT_USERFAULT_THREAD;
   if (of.can.survive && (of.can.replicas || !core_.config.replicas) && !held_by_kernel) return {};
-  base::log(base::log_level::error, "a region with %s%s cannot go on when a node is lost: make it without, or set QUIRE_ON_FAILURE to end",
+  base::log(base::log_level::error,
+            "a region with %s%s cannot go on when a node is lost: make it without, or set QUIRE_ON_FAILURE to end",
             held_by_kernel ? "detector 'thread'" : of.name, held_by_kernel ? "" : " consistency");
   return QUIRE_UNSUPPORTED;
 }
@@ -257,9 +283,12 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.scans = r.detector->scans();
   shape.stored = about.backing != 0;
   shape.refills = r.backing != nullptr;
-  const auto untouched = core_.regions.is_adopted(about) ? model::placement::node : model::placement::block;  // where units are until a node touches them
+  const auto untouched = core_.regions.is_adopted(about)
+                             ? model::placement::node
+                             : model::placement::block;  // where units are until a node touches them
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
-  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home}, r.layout.units_a_page());
+  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home},
+                                                r.layout.units_a_page());
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
   if (shape.scans) scanning_ = true;
@@ -282,22 +311,27 @@ store::store* region_builder::store_for(const region_description& about) {
   }
   auto& made = stores_[of->id];
   if (made == nullptr) made = of->make({core_.config.page_out_directory});
-  const std::uint32_t together = std::max<std::uint32_t>(about.unit_bytes, os::page_bytes);  // units of a page leave together
+  const std::uint32_t together =
+      std::max<std::uint32_t>(about.unit_bytes, os::page_bytes);  // units of a page leave together
   if (together % made->grain() == 0) return made.get();
-  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", together,
+  base::log(base::log_level::error,
+            "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", together,
             made->grain(), of->name);
   return nullptr;
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.
-base::result<detect::detector*> region_builder::detector_for(const region_description& about, const pool::settings& pool) {
+base::result<detect::detector*> region_builder::detector_for(const region_description& about,
+                                                             const pool::settings& pool) {
   const std::lock_guard guard(regions_mutex_);
   const bool userfault = pool::takes_userfault(pool);
   const std::uint8_t asked = about.detector;
-  auto which = asked == QUIRE_DETECT_DEFAULT ? core_.config.detector : static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
+  auto which =
+      asked == QUIRE_DETECT_DEFAULT ? core_.config.detector : static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
   if (!userfault && which != detect::kind::segv) {
     if (asked != QUIRE_DETECT_DEFAULT) {
-      base::log(base::log_level::error, "userfaultfd cannot watch pool '%s'; ask for detector 'segv'", pool::name_of(pool.which));
+      base::log(base::log_level::error, "userfaultfd cannot watch pool '%s'; ask for detector 'segv'",
+                pool::name_of(pool.which));
       return QUIRE_UNSUPPORTED;
     }
     which = detect::kind::segv;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making the regions of a node: pools, detectors, tables and machines. region_builder.cpp. Any thread but a faulting one.
+// Making the regions of a node: pools, detectors, tables and machines. region_builder.cpp. Any thread but a faulting
+// one.
 #pragma once
 
 #include <array>
@@ -28,10 +29,12 @@ class region_builder {
   [[nodiscard]] base::status add(const region_description& about);
   /// Gives up all that a region had: memory, protection, tables. Driver's thread, of a slot that nobody finds.
   void empty(region_slot& r) noexcept;
-  /// Makes what a region needs for a protocol, unless it has it. 0 or errno. Driver's thread, of a region that others know.
+  /// Makes what a region needs for a protocol, unless it has it. 0 or errno. Driver's thread, of a region that others
+  /// know.
   [[nodiscard]] int prepare(region_slot& r, const protocol::row& of);
-  /// Threads see private copies of what they write from now on, or the frames themselves; nothing is mapped. Driver's thread, as above, where
-  /// region_description::copies is set, and no thread may go on. 0 or errno: then nobody may use the region.
+  /// Threads see private copies of what they write from now on, or the frames themselves; nothing is mapped. Driver's
+  /// thread, as above, where region_description::copies is set, and no thread may go on. 0 or errno: then nobody may
+  /// use the region.
   [[nodiscard]] int show(region_slot& r, bool copies) noexcept;
   /// The machine of this protocol decides from now on. Driver's thread, as above.
   void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
@@ -54,13 +57,15 @@ class region_builder {
 
   [[nodiscard]] base::status fill(region_slot& r, const region_description& about);
   [[nodiscard]] base::status can_have_views(const region_slot& r) const noexcept;
-  [[nodiscard]] base::status can_have_private_views(const region_slot& r, const protocol::row& of, const pool::settings& pool) const noexcept;
+  [[nodiscard]] base::status can_have_private_views(const region_slot& r, const protocol::row& of,
+                                                    const pool::settings& pool) const noexcept;
   void warn_of_mappings(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_be_backed(const region_slot& r, const protocol::row& of) const noexcept;
   [[nodiscard]] base::status fits_limit(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
-  [[nodiscard]] base::result<detect::detector*> detector_for(const region_description& about, const pool::settings& pool);
+  [[nodiscard]] base::result<detect::detector*> detector_for(const region_description& about,
+                                                             const pool::settings& pool);
 
   core& core_;
   mechanisms& mechanisms_;
@@ -68,7 +73,7 @@ class region_builder {
   std::array<std::unique_ptr<store::store>, 256> stores_{};  ///< by the number of their row; where memory is limited
   std::mutex regions_mutex_;
   std::uint64_t adopted_bytes_ = 0;  ///< of regions outside of the range, so far
-  bool split_ = false;     ///< the application is another process (pool 'fork')
+  bool split_ = false;               ///< the application is another process (pool 'fork')
   bool scanning_ = false;
 };
 

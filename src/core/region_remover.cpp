@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region goes. All nodes take these steps together (region/keeper_end.cpp), each as the driver, between steps of machines:
+// A region goes. All nodes take these steps together (region/keeper_end.cpp), each as the driver, between steps of
+// machines:
 //
-//   begin     as for a change of consistency (change.cpp): what threads ask for is kept for later, written units are sent home, homes stay
-//   look      what was sent and received, and whether this node is at rest; again and again, until two looks at all nodes agree
-//   finish    addresses, frames, tables, and every place of the node that names the region
+//   begin     as for a change of consistency (change.cpp): what threads ask for is kept for later, written units are
+//   sent home, homes stay look      what was sent and received, and whether this node is at rest; again and again,
+//   until two looks at all nodes agree finish    addresses, frames, tables, and every place of the node that names the
+//   region
 //
-// Notices alone may come later, as they wait with the nodes that know them: they tell the region's life, and nobody hears those of another one.
+// Notices alone may come later, as they wait with the nodes that know them: they tell the region's life, and nobody
+// hears those of another one.
 #include "core/region_remover.hpp"
 
 #include <algorithm>
@@ -19,7 +22,8 @@ namespace quire::core {
 
 stays region_remover::begin(region_slot& r) noexcept {
   if (r.block != nullptr) return stays::in_block;
-  if (r.change.frozen.has(freeze::change) || r.change.frozen.has(freeze::hold) || r.change.frozen.has(freeze::end)) return stays::changes;
+  if (r.change.frozen.has(freeze::change) || r.change.frozen.has(freeze::hold) || r.change.frozen.has(freeze::end))
+    return stays::changes;
   core_.whole.end();
   bool pinned = core_.protocols.domain_of(r).commits_in(model::region_id{r.about.id});
   core_.pinned.for_each([&](const directory::pin& p) { pinned |= p.region.value() == r.about.id; });
@@ -61,7 +65,8 @@ region_rest region_remover::look(region_slot& r) noexcept {
   region_rest now;
   bool at_rest = true;
   for (const auto& m : r.made) at_rest = at_rest && (m == nullptr || m->at_rest());
-  now.quiet = at_rest && r.change.calls == 0 && !core_.held.has_any_of(r) && !core_.diffs.has_any_of(r) && !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) && core_.stored.is_quiet(r) &&
+  now.quiet = at_rest && r.change.calls == 0 && !core_.held.has_any_of(r) && !core_.diffs.has_any_of(r) &&
+              !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) && core_.stored.is_quiet(r) &&
               !core_.survival.recovery().active();
   now.sent = r.change.sent;
   now.received = r.change.received;

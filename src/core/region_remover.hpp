@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region goes, as one node sees it: region_remover.cpp. Who says when is region::keeper of node 0. Driver's thread only.
+// A region goes, as one node sees it: region_remover.cpp. Who says when is region::keeper of node 0. Driver's thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,11 @@ class region_remover {
   /// It stays after all.
   void give_up(region_slot& r) noexcept;
   [[nodiscard]] region_rest look(region_slot& r) noexcept;
-  /// Its content is on its way between memory and a store. That may take as long as a store hangs: so nobody looks meanwhile,
+  /// Its content is on its way between memory and a store. That may take as long as a store hangs: so nobody looks
+  /// meanwhile,
   [[nodiscard]] bool has_io(const region_slot& r) const noexcept;
-  /// and the message that asks for a look is handled when that has ended. One for each region: a later one takes its place.
+  /// and the message that asks for a look is handled when that has ended. One for each region: a later one takes its
+  /// place.
   void postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value);
   /// Once a round. True if a message is handled now.
   bool look_at_postponed() noexcept;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables.
 //
-// Fault handlers find slots without a lock. That is right though regions go: a slot never moves, and its memory never goes before the
-// end. A slot whose region goes (region_remover.cpp) is emptied by the driver, and kept for the next region of its number. A thread may still have its
-// address then: all that such a thread does with it is to read plain numbers, and to ask the driver. It asks by a region_ref, which
-// has the slot's turn as of the moment when it was found. The driver, who alone empties and fills slots, compares the turn before it looks at
-// anything else, and refuses what is of another turn.
+// Fault handlers find slots without a lock. That is right though regions go: a slot never moves, and its memory never
+// goes before the end. A slot whose region goes (region_remover.cpp) is emptied by the driver, and kept for the next
+// region of its number. A thread may still have its address then: all that such a thread does with it is to read plain
+// numbers, and to ask the driver. It asks by a region_ref, which has the slot's turn as of the moment when it was
+// found. The driver, who alone empties and fills slots, compares the turn before it looks at anything else, and refuses
+// what is of another turn.
 #pragma once
 
 #include <algorithm>
@@ -44,29 +45,32 @@ struct region_description {
   std::uint8_t consistency = 0;
   std::uint8_t pool = 0;
   std::uint8_t detector = 0;
-  std::uint8_t heap = 0;   ///< memory is allocated from it (region::registry)
-  std::uint8_t store = 0;  ///< a row of the table of stores
-  std::uint8_t layout = 0;  ///< and of layouts
-  std::uint8_t orders = 0;  ///< its units carry release consistency along (core::orders())
-  std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
-  std::uint16_t views = 0;  ///< fine ones, each of a unit a page (MultiView)
-  std::uint16_t chunk = 0;  ///< of a heap with them: allocations a unit; 0: 1
+  std::uint8_t heap = 0;      ///< memory is allocated from it (region::registry)
+  std::uint8_t store = 0;     ///< a row of the table of stores
+  std::uint8_t layout = 0;    ///< and of layouts
+  std::uint8_t orders = 0;    ///< its units carry release consistency along (core::orders())
+  std::uint32_t life = 0;     ///< regions that had gone when it was made: with `id` it names the region for ever
+  std::uint16_t views = 0;    ///< fine ones, each of a unit a page (MultiView)
+  std::uint16_t chunk = 0;    ///< of a heap with them: allocations a unit; 0: 1
   std::uint8_t grouping = 0;  ///< core::grouping
   std::uint8_t code = 0;      ///< threads run what is in it, and none writes it (src/code)
   std::uint8_t copies = 0;    ///< its views can show private copies: it was made with transactional consistency
   std::uint8_t placed = 0;    ///< its addresses are in the room of another region
-  std::uint16_t backing = 0;  ///< the number under which nodes have the store that keeps its content (stored_units.hpp); 0: none does
-  /// Addresses behind the region that are its own, too: a gap up to a granule, and from there on the room, where another region may be placed. The content
-  /// of both is no matter of this region.
+  std::uint16_t backing =
+      0;  ///< the number under which nodes have the store that keeps its content (stored_units.hpp); 0: none does
+  /// Addresses behind the region that are its own, too: a gap up to a granule, and from there on the room, where
+  /// another region may be placed. The content of both is no matter of this region.
   std::uint64_t gap_bytes = 0, room_bytes = 0;
 };
 /// The handle that programs have (quire_region::id).
-[[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept { return d.id | std::uint64_t{d.life} << 16; }
+[[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept {
+  return d.id | std::uint64_t{d.life} << 16;
+}
 
 [[nodiscard]] inline view_map views_of(const region_description& d) noexcept { return {d.bytes, d.views}; }
 
-/// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
-/// and no others.
+/// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a
+/// checkpoint look at those and no others.
 class dumped_parts {
  public:
   static constexpr unsigned part_shift = 26;  // 64 MiB
@@ -142,7 +146,8 @@ class freezes {
   std::uint8_t bits_ = 0;
 };
 
-/// While the consistency of a region changes (change.cpp), or it is about to go, what its threads ask for waits here. Driver's thread.
+/// While the consistency of a region changes (change.cpp), or it is about to go, what its threads ask for waits here.
+/// Driver's thread.
 struct change_state {
   struct fault {
     std::uint64_t address = 0;
@@ -151,9 +156,9 @@ struct change_state {
   freezes frozen{};
   op* first = nullptr;  ///< operations to be executed afterwards, oldest first
   op* last = nullptr;
-  base::fault_vector<fault> faults{};     ///< of threads that the kernel holds
-  std::uint64_t calls = 0;         ///< of this node, under way: atomic operations, pushes
-  std::uint64_t sent = 0;          ///< units in messages about units, those between calls and their replies left out
+  base::fault_vector<fault> faults{};  ///< of threads that the kernel holds
+  std::uint64_t calls = 0;             ///< of this node, under way: atomic operations, pushes
+  std::uint64_t sent = 0;  ///< units in messages about units, those between calls and their replies left out
   std::uint64_t received = 0;
 };
 
@@ -182,15 +187,18 @@ struct region_slot {
   groups together{zeroes};               ///< the same, if units of a page may come together
   std::unique_ptr<pool::pool> memory;
   std::atomic<std::uint64_t> system_base{0};  ///< its system view, for threads that must not look at `memory`
-  detect::detector* detector = nullptr;  ///< shared by all regions of its kind
+  detect::detector* detector = nullptr;       ///< shared by all regions of its kind
   dumped_parts dumped;
   protocol::table<frame_state> frames{zeroes};
   std::uint64_t position = 0;     ///< of its first byte in stores
   store::store* store = nullptr;  ///< where content is that has no frame; null where memory has no limit
-  /// Keeps the content of units that this node manages, beyond the job: positions are offsets in the region. Null where it has none, or another node's.
+  /// Keeps the content of units that this node manages, beyond the job: positions are offsets in the region. Null where
+  /// it has none, or another node's.
   std::unique_ptr<store::store> backing;
-  std::uint64_t first_brought = UINT64_MAX, end_brought = 0;  ///< frames that have come from `backing`, or are about to: perhaps of units that nobody has touched
-  std::uint64_t end = UINT64_MAX;  ///< where the content ends that `backing` keeps: what is beyond is zero when it comes, and is not written
+  std::uint64_t first_brought = UINT64_MAX, end_brought = 0;  ///< frames that have come from `backing`, or are about
+                                                              ///< to: perhaps of units that nobody has touched
+  std::uint64_t end = UINT64_MAX;  ///< where the content ends that `backing` keeps: what is beyond is zero when it
+                                   ///< comes, and is not written
   protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
   static constexpr std::size_t most_protocols = 16;
   /// By protocol, each made when the region first has its consistency. One of them is in charge.
@@ -200,21 +208,31 @@ struct region_slot {
   std::atomic<std::uint32_t> turn{0};  ///< odd: the slot has a region; grows when one comes, and when it goes
   struct {
     std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
-  } waited;  ///< by threads of this node, for units of the region
+  } waited;                               ///< by threads of this node, for units of the region
   base::fault_ptr<parallel_block> block;  ///< while a parallel block lasts
 
   /// The machine of this protocol, in charge or not; null if the region never had it.
   [[nodiscard]] model::machine* made_of(model::protocol_id id) const noexcept { return made[id.value()].get(); }
-  [[nodiscard]] quire_consistency consistency() const noexcept { return static_cast<quire_consistency>(machine->protocol().value()); }
+  [[nodiscard]] quire_consistency consistency() const noexcept {
+    return static_cast<quire_consistency>(machine->protocol().value());
+  }
   /// Its written units are found without faults.
   [[nodiscard]] bool scans() const noexcept { return detector->scans(); }
   /// Of an address in any view.
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const noexcept { return views.of(address - about.base).offset; }
-  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept { return layout.unit_of(offset_of(address)); }
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const noexcept {
+    return views.of(address - about.base).offset;
+  }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
+    return layout.unit_of(offset_of(address));
+  }
   /// Units that have a byte of a range of addresses of the region.
-  [[nodiscard]] unit_range under(std::uint64_t address, std::uint64_t bytes) const noexcept { return layout.under(offset_of(address), bytes); }
+  [[nodiscard]] unit_range under(std::uint64_t address, std::uint64_t bytes) const noexcept {
+    return layout.under(offset_of(address), bytes);
+  }
   /// In the natural view.
-  [[nodiscard]] std::uint64_t address_of(std::uint64_t unit) const noexcept { return about.base + layout.offset_of(unit); }
+  [[nodiscard]] std::uint64_t address_of(std::uint64_t unit) const noexcept {
+    return about.base + layout.offset_of(unit);
+  }
   [[nodiscard]] std::uint64_t natural(std::uint64_t address) const noexcept { return about.base + offset_of(address); }
   /// The same byte where its unit is shown alone.
   [[nodiscard]] std::uint64_t fine(std::uint64_t address) const noexcept {
@@ -229,13 +247,13 @@ struct region_slot {
     if (view != 0) return {unit, accessed::by::wrong_page};
     return {layout.unit_of(offset - offset % view_map::page_bytes), accessed::by::composed_page};
   }
-  /// Whether to bring or map the unit before anybody asks for it. Not what has no bytes, nor pages that are not divided yet: they may be, while what was asked
-  /// for is on its way.
+  /// Whether to bring or map the unit before anybody asks for it. Not what has no bytes, nor pages that are not divided
+  /// yet: they may be, while what was asked for is on its way.
   [[nodiscard]] bool can_be_guessed(std::uint64_t unit) const noexcept {
     return views.fine() == 0 || (layout.bytes_of(unit) != 0 && layout.view_of(unit) != 0);
   }
-  /// Bytes from an address on that can be used together: to the end of the region in the natural view, of the unit in a fine one; 0 where that does
-  /// not show it.
+  /// Bytes from an address on that can be used together: to the end of the region in the natural view, of the unit in a
+  /// fine one; 0 where that does not show it.
   [[nodiscard]] std::uint64_t bytes_from(std::uint64_t address) const noexcept {
     const auto [view, offset] = views.of(address - about.base);
     if (view == 0) return about.bytes - offset;
@@ -244,26 +262,35 @@ struct region_slot {
   }
   /// Where threads see the unit, by a page that shows no other.
   [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept {
-    return memory->application_view() + views.distance({views.fine() == 0 ? 0 : layout.view_of(unit), layout.offset_of(unit)});
+    return memory->application_view() +
+           views.distance({views.fine() == 0 ? 0 : layout.view_of(unit), layout.offset_of(unit)});
   }
-  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept { return memory->system_view() + layout.offset_of(unit); }
+  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
+    return memory->system_view() + layout.offset_of(unit);
+  }
   [[nodiscard]] std::byte* twin(std::uint64_t unit) const noexcept { return twins.data() + layout.offset_of(unit); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t unit) const noexcept { return layout.bytes_of(unit); }
-  [[nodiscard]] std::size_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept { return layout.bytes_of(first, count); }
+  [[nodiscard]] std::size_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept {
+    return layout.bytes_of(first, count);
+  }
 };
 
-/// A region as a thread has found it. Any thread may have one for as long as it likes; what it leads to is that region only if the driver says so.
+/// A region as a thread has found it. Any thread may have one for as long as it likes; what it leads to is that region
+/// only if the driver says so.
 class region_ref {
  public:
   region_ref() noexcept = default;
   region_ref(std::nullptr_t) noexcept {}
-  region_ref(region_slot* slot) noexcept : slot_(slot), turn_(slot != nullptr ? slot->turn.load(std::memory_order_acquire) : 0) {}
+  region_ref(region_slot* slot) noexcept
+      : slot_(slot), turn_(slot != nullptr ? slot->turn.load(std::memory_order_acquire) : 0) {}
   [[nodiscard]] region_slot* get() const noexcept { return slot_; }
   [[nodiscard]] region_slot* operator->() const noexcept { return slot_; }
   [[nodiscard]] region_slot& operator*() const noexcept { return *slot_; }
   operator region_slot*() const noexcept { return slot_; }
   /// Its slot is empty, or another region's. Driver's thread.
-  [[nodiscard]] bool gone() const noexcept { return turn_ % 2 == 0 || slot_->turn.load(std::memory_order_relaxed) != turn_; }
+  [[nodiscard]] bool gone() const noexcept {
+    return turn_ % 2 == 0 || slot_->turn.load(std::memory_order_relaxed) != turn_;
+  }
 
  private:
   region_slot* slot_ = nullptr;
@@ -276,9 +303,9 @@ class region_ref {
   return m.unit < units && m.count <= units - m.unit;
 }
 
-/// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a range
-/// that would have few of them, down to 2 MiB. Beside the range lie the regions of
-/// memory that programs had before (quire_region_adopt), in a list. Reading is lock-free and async-signal-safe.
+/// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a
+/// range that would have few of them, down to 2 MiB. Beside the range lie the regions of memory that programs had
+/// before (quire_region_adopt), in a list. Reading is lock-free and async-signal-safe.
 class region_map {
  public:
   static constexpr std::size_t max_regions = 4096;
@@ -313,7 +340,8 @@ class region_map {
     return s != nullptr ? life < s->about.life : had != nullptr && life <= had->about.life;
   }
   [[nodiscard]] region_ref find(std::uint64_t address) const noexcept {
-    if (address - base_ >= bytes_) [[unlikely]] return find_adopted(address);
+    if (address - base_ >= bytes_) [[unlikely]]
+      return find_adopted(address);
     const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
     if (tag == 0) return nullptr;
     const region_ref s = slots_[tag - 1].load(std::memory_order_acquire);  // its turn is read before anything of it
@@ -325,7 +353,9 @@ class region_map {
   /// Some byte of a range outside is one of such a region.
   [[nodiscard]] bool meets_adopted(std::uint64_t base, std::uint64_t bytes) const noexcept {
     bool meets = false;
-    for_each([&](const region_slot& r) { meets = meets || (is_adopted(r.about) && base < r.about.base + r.about.bytes && base + bytes > r.about.base); });
+    for_each([&](const region_slot& r) {
+      meets = meets || (is_adopted(r.about) && base < r.about.base + r.about.bytes && base + bytes > r.about.base);
+    });
     return meets;
   }
   void publish(std::unique_ptr<region_slot> s) {
@@ -343,13 +373,17 @@ class region_map {
     s.turn.fetch_add(1, std::memory_order_release);
     empty_[s.about.id].store(&s, std::memory_order_release);
   }
-  /// The empty slot of a number, or a new one: for publish(). What is taken and not published is given back by keep_empty().
+  /// The empty slot of a number, or a new one: for publish(). What is taken and not published is given back by
+  /// keep_empty().
   [[nodiscard]] std::unique_ptr<region_slot> take_empty(std::uint16_t id) {
     region_slot* const had = empty_[id].exchange(nullptr, std::memory_order_acq_rel);
     return had != nullptr ? std::unique_ptr<region_slot>(had) : std::make_unique<region_slot>();
   }
-  void keep_empty(std::unique_ptr<region_slot> s, std::uint16_t id) noexcept { empty_[id].store(s.release(), std::memory_order_release); }
-  /// What was at an address that no region has: of a region that has gone, its description. False if nothing is known. Any thread, fault context.
+  void keep_empty(std::unique_ptr<region_slot> s, std::uint16_t id) noexcept {
+    empty_[id].store(s.release(), std::memory_order_release);
+  }
+  /// What was at an address that no region has: of a region that has gone, its description. False if nothing is known.
+  /// Any thread, fault context.
   [[nodiscard]] bool find_gone(std::uint64_t address, region_description& was) const noexcept {
     for (std::size_t i = 0; empty_ != nullptr && i < max_regions; ++i) {
       const region_slot* const s = empty_[i].load(std::memory_order_acquire);
@@ -380,7 +414,8 @@ class region_map {
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return std::uint64_t{1} << granule_shift_; }
 
  private:
-  /// Adopted regions in the order of their addresses. There is a new list for each that comes; it may be read for as long as the map lives.
+  /// Adopted regions in the order of their addresses. There is a new list for each that comes; it may be read for as
+  /// long as the map lives.
   struct adopted_list {
     std::vector<std::pair<std::uint64_t, region_slot*>> regions;  ///< by the first address
     std::unique_ptr<const adopted_list> before;
@@ -388,7 +423,8 @@ class region_map {
   [[nodiscard]] region_ref find_adopted(std::uint64_t address) const noexcept {
     const adopted_list* const list = adopted_.load(std::memory_order_acquire);
     if (list == nullptr) return nullptr;
-    const auto after = std::ranges::upper_bound(list->regions, address, {}, &std::pair<std::uint64_t, region_slot*>::first);
+    const auto after =
+        std::ranges::upper_bound(list->regions, address, {}, &std::pair<std::uint64_t, region_slot*>::first);
     if (after == list->regions.begin()) return nullptr;
     const region_ref s = std::prev(after)->second;
     return !s.gone() && address - s->about.base < s->about.bytes ? s : nullptr;
@@ -396,7 +432,8 @@ class region_map {
   void add_adopted(region_slot& s) {
     auto list = std::make_unique<adopted_list>();
     if (const adopted_list* const now = adopted_.load(); now != nullptr) {
-      std::ranges::copy_if(now->regions, std::back_inserter(list->regions), [](const auto& r) { return !region_ref(r.second).gone(); });
+      std::ranges::copy_if(now->regions, std::back_inserter(list->regions),
+                           [](const auto& r) { return !region_ref(r.second).gone(); });
     }
     const std::pair<std::uint64_t, region_slot*> one{s.about.base, &s};
     list->regions.insert(std::ranges::upper_bound(list->regions, one), one);
@@ -408,7 +445,8 @@ class region_map {
       if (with != 0) add_adopted(s);
       return;
     }
-    const std::uint64_t first = (s.about.base - base_) >> granule_shift_, last = (s.about.base + s.views.span() - 1 - base_) >> granule_shift_;
+    const std::uint64_t first = (s.about.base - base_) >> granule_shift_,
+                        last = (s.about.base + s.views.span() - 1 - base_) >> granule_shift_;
     for (std::uint64_t g = first; g <= last; ++g) granules_[g].store(with, std::memory_order_release);
   }
   std::uint64_t base_ = 0, bytes_ = 0;

@@ -31,9 +31,10 @@ void replicator::replicate() noexcept {
       },
       [&] {
         core_.performer.flush();
-        traffic.open_gate(
-            traffic.rounds.ended,
-            [&](model::node_id to, const message& m, std::span<const std::byte> value) { core_.out.send(to, m, value); });
+        traffic.open_gate(traffic.rounds.ended,
+                          [&](model::node_id to, const message& m, std::span<const std::byte> value) {
+                            core_.out.send(to, m, value);
+                          });
       });
   core_.performer.flush();
   if (!recovery.copying() || traffic.rounds.active || traffic.rounds.unsaved != 0) return;

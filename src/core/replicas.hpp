@@ -76,7 +76,8 @@ class replicator {
   /// Content for this node as a backup.
   void on_content(const model::message& m, std::span<const std::byte> content) noexcept;
   /// As of replica_traffic, where the job keeps content on two nodes.
-  [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value, bool tells) noexcept;
+  [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                               bool tells) noexcept;
 
   replica_traffic traffic;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making a node, what its driver does, round by round, and what must be over before it may end. Driver's thread, unless said otherwise.
+// Making a node, what its driver does, round by round, and what must be over before it may end. Driver's thread, unless
+// said otherwise.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -38,14 +39,25 @@ configuration with_few_twins(configuration c) {
 
 }  // namespace
 
-core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter, quire::core::host& threads,
-           mechanisms& machine)
-    : transport_(std::move(t)), config(with_few_twins(c)), host(threads), job(starter), wire(*transport_), pinned(c.pin_limit),
+core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter,
+           quire::core::host& threads, mechanisms& machine)
+    : transport_(std::move(t)),
+      config(with_few_twins(c)),
+      host(threads),
+      job(starter),
+      wire(*transport_),
+      pinned(c.pin_limit),
       survival(*this, c.self.value(), c.nodes, c.replicas),
-      protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine), transactions(*this),
-      consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
-      replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
-  if (const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : c.cache_limit; limit != 0) paging.open(c.nodes, limit);
+      protocols(config.protocols, job_of(config, pinned, survival.members()), effects),
+      builder(*this, machine),
+      transactions(*this),
+      consistency(static_cast<release::node&>(protocols.domain(release::id))),
+      diffs(*this, c.nodes),
+      objects(*this, c.self, c.nodes),
+      replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds),
+      watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
+  if (const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : c.cache_limit; limit != 0)
+    paging.open(c.nodes, limit);
   pins.open();
 }
 
@@ -115,7 +127,9 @@ void core::expect_end() noexcept {
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (wire.sends_pending() || !held.empty() || !whole.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet() || !stored.is_quiet()) ++left;
+      if (wire.sends_pending() || !held.empty() || !whole.empty() || protocols.busy() || replicas.traffic.busy() ||
+          !absent.is_quiet() || !stored.is_quiet())
+        ++left;
     });
     if (left != 0) host.pause(100'000);
   }

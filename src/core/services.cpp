@@ -17,7 +17,8 @@ void service_table::set(std::uint32_t number, handler what, void* context, const
   entries_[number] = {what, context, name};
 }
 
-base::status service_table::ask(node_id to, std::uint32_t number, message& m, std::span<const std::byte> value, std::int64_t timeout_ms) noexcept {
+base::status service_table::ask(node_id to, std::uint32_t number, message& m, std::span<const std::byte> value,
+                                std::int64_t timeout_ms) noexcept {
   struct ask_op : call_op {
     using call_op::call_op;
     std::span<const std::byte> value{};
@@ -44,11 +45,13 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
     struct cancel_op : op {
       using op::op;
       ask_op* what = nullptr;
-    } cancel([](core& e, op& self) noexcept {
-      ask_op& late = *static_cast<cancel_op&>(self).what;
-      if (e.tokens.take(late.token) != nullptr) late.complete(QUIRE_TIMED_OUT);
-      self.complete();
-    }, op::type::call);
+    } cancel(
+        [](core& e, op& self) noexcept {
+          ask_op& late = *static_cast<cancel_op&>(self).what;
+          if (e.tokens.take(late.token) != nullptr) late.complete(QUIRE_TIMED_OUT);
+          self.complete();
+        },
+        op::type::call);
     cancel.what = &o;
     (void)core_.run(cancel);  // afterwards `o` is done, one way or the other
     CHECK(o.done());
@@ -63,7 +66,8 @@ void service_table::on_message(const message& m, std::span<const std::byte> valu
   const entry* const s = m.operation < most ? &entries_[m.operation] : nullptr;
   if (s == nullptr || s->what == nullptr) {
     ++core_.count.refused;
-    base::log(base::log_level::warning, "node %u asks for service %u, which is not there", static_cast<unsigned>(m.from.value()), m.operation);
+    base::log(base::log_level::warning, "node %u asks for service %u, which is not there",
+              static_cast<unsigned>(m.from.value()), m.operation);
     if (m.kind == message_kind::service_request) answer(m, QUIRE_UNSUPPORTED);
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runtime services: numbered requests to a node, answered by a handler that runs on that node's driver and must not block. services.cpp.
+// Runtime services: numbered requests to a node, answered by a handler that runs on that node's driver and must not
+// block. services.cpp.
 #pragma once
 
 #include <array>
@@ -22,9 +23,10 @@ class service_table {
   static constexpr std::size_t most = 32;
   /// `name`: of the call of the API that asks, for people. Before the node starts.
   void set(std::uint32_t number, handler what, void* context, const char* name = nullptr) noexcept;
-  /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`. Application thread.
-  [[nodiscard]] base::status ask(model::node_id to, std::uint32_t number, model::message& m, std::span<const std::byte> value,
-                                 std::int64_t timeout_ms = -1) noexcept;
+  /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`. Application
+  /// thread.
+  [[nodiscard]] base::status ask(model::node_id to, std::uint32_t number, model::message& m,
+                                 std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
 
   // Driver's thread.
   /// Answers a request, from a handler or later.

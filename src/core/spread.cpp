@@ -23,7 +23,9 @@ struct entry_header {
 };
 static_assert(sizeof(entry_header) == 16);
 /// What the home knew.
-constexpr std::size_t known_bytes(unsigned nodes) noexcept { return (nodes * sizeof(std::uint32_t) + 7) & ~std::size_t{7}; }
+constexpr std::size_t known_bytes(unsigned nodes) noexcept {
+  return (nodes * sizeof(std::uint32_t) + 7) & ~std::size_t{7};
+}
 }  // namespace
 
 std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
@@ -41,7 +43,8 @@ std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
 
 // ---- At the home
 
-void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t count, node_id producer, std::uint64_t call) noexcept {
+void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t count, node_id producer,
+                         std::uint64_t call) noexcept {
   const auto& config = core_.config;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const bool written = r.machine->is_written(unit);
@@ -108,7 +111,8 @@ void spread_traffic::pass_on(std::size_t index) noexcept {
   p.left = first < end ? end - first : 0;
   if (p.left == 0) return answer(p);
   for (unsigned child = first; child < end; ++child) {
-    core_.consistency.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {}, model::edge::carries);
+    core_.consistency.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {},
+                           model::edge::carries);
   }
 }
 
@@ -133,7 +137,8 @@ void spread_traffic::answer(passage& p) noexcept {
 
 bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
   const std::size_t known = known_bytes(core_.config.nodes);
-  return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.layout.most_bytes());
+  return bytes >= known + sizeof(entry_header) &&
+         bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.layout.most_bytes());
 }
 
 std::byte* spread_traffic::place(const message& m) noexcept {
@@ -147,7 +152,9 @@ std::byte* spread_traffic::place(const message& m) noexcept {
 
 void spread_traffic::deliver(const message& m) noexcept {
   std::size_t i = 0;
-  const auto is_it = [&](const passage& p) { return p.used && p.from == m.from && p.from_token == m.token && p.bytes == m.payload_bytes; };
+  const auto is_it = [&](const passage& p) {
+    return p.used && p.from == m.from && p.from_token == m.token && p.bytes == m.payload_bytes;
+  };
   while (i < passages_.size() && !is_it(*passages_[i])) ++i;
   CHECK(i < passages_.size());
   if (m.a >= core_.config.nodes) core_.in.refuse(m, "there is no such home");
@@ -171,7 +178,8 @@ void spread_traffic::take(const passage& p) noexcept {
     const bool whole = entries.size() >= sizeof head;
     if (whole) std::memcpy(&head, entries.data(), sizeof head);
     entries = entries.subspan(whole ? sizeof head : entries.size());
-    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(head.unit));
+    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() &&
+                      (head.length == 0 || head.length == r->bytes_of(head.unit));
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
     core_.absent.settle(*r, head.unit, 1);
     release::machine& machine = *known;

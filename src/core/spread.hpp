@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies that nobody has asked for, under release consistency (push, and page broadcasting: KOAN, BeginProduction and EndProduction). The
-// home of a unit sends its content to all nodes by a tree, in messages of several units; who has one passes it on, takes what it
-// can use, and answers when those below it have answered. Driver's thread only; buffers are kept.
+// Copies that nobody has asked for, under release consistency (push, and page broadcasting: KOAN, BeginProduction and
+// EndProduction). The home of a unit sends its content to all nodes by a tree, in messages of several units; who has
+// one passes it on, takes what it can use, and answers when those below it have answered. Driver's thread only; buffers
+// are kept.
 //
-// Payload of message_kind::spread: what the home knew when it took the content (the last interval of each node, 4 bytes each, padded
-// to 8), then entries:
+// Payload of message_kind::spread: what the home knew when it took the content (the last interval of each node, 4 bytes
+// each, padded to 8), then entries:
 //
 //     8 bytes  unit
 //     4 bytes  bytes that follow: those of a unit, or 0 if it was never written
 //     4 bytes  zero
 //     ...      content
 //
-// m.requester is the producer, m.a the home, m.acks the number of entries, m.c the producer's call; m.token is the sender's own.
+// m.requester is the producer, m.a the home, m.acks the number of entries, m.c the producer's call; m.token is the
+// sender's own.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +37,10 @@ class spread_traffic {
 
   explicit spread_traffic(core& e) : core_(e) {}
 
-  /// The home sends `count` units, as `call` of the node `producer` wants. In the middle of actions: nothing leaves yet, as that makes actions of its own.
-  void add(region_slot& r, std::uint64_t first, std::uint64_t count, model::node_id producer, std::uint64_t call) noexcept;
+  /// The home sends `count` units, as `call` of the node `producer` wants. In the middle of actions: nothing leaves
+  /// yet, as that makes actions of its own.
+  void add(region_slot& r, std::uint64_t first, std::uint64_t count, model::node_id producer,
+           std::uint64_t call) noexcept;
   /// What was gathered so far leaves.
   void send_all() noexcept;
   // As transport::sink.
@@ -52,7 +56,8 @@ class spread_traffic {
 
   /// Whether something of a region is under way here.
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
-    return std::any_of(passages_.begin(), passages_.end(), [&](const auto& p) { return p->used && p->m.region == model::region_id{r.about.id}; });
+    return std::any_of(passages_.begin(), passages_.end(),
+                       [&](const auto& p) { return p->used && p->m.region == model::region_id{r.about.id}; });
   }
 
   struct counters {
@@ -70,7 +75,7 @@ class spread_traffic {
     model::message m{};
     unsigned left = 0;
     std::size_t bytes = 0;
-    std::size_t room = 0;  ///< bytes that there may be
+    std::size_t room = 0;                     ///< bytes that there may be
     base::fault_vector<std::byte> payload{};  ///< as large as any so far
   };
   [[nodiscard]] std::size_t find_free(std::size_t bytes) noexcept;
@@ -82,7 +87,7 @@ class spread_traffic {
   core& core_;
   base::fault_vector<base::fault_ptr<passage>> passages_{};
   std::size_t open_ = nobody;
-  base::fault_vector<std::size_t> closed_{};  ///< that are full, and have not left
+  base::fault_vector<std::size_t> closed_{};   ///< that are full, and have not left
   base::fault_vector<std::uint32_t> known_{};  ///< what the home of a message that is taken knew
   counters count_{};
 };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writing back, dropping, cutting. A call goes to all nodes that manage units of its range. Each looks at its units in order, has the machine flush those
-// that are dirty, or give up what it has, and answers when that has ended and the store has made it last. Copies that are on their way to stores take a few
-// megabytes at most: a call that has more goes on as others end. But each may always have one of its own on its way, whatever others wait for.
+// Writing back, dropping, cutting. A call goes to all nodes that manage units of its range. Each looks at its units in
+// order, has the machine flush those that are dirty, or give up what it has, and answers when that has ended and the
+// store has made it last. Copies that are on their way to stores take a few megabytes at most: a call that has more
+// goes on as others end. But each may always have one of its own on its way, whatever others wait for.
 //
-// What a store has taken and not made last may be lost when a sync fails (fdatasync(2) does not write it again). So such units are kept in memory, and are
-// dirty again after a sync that failed; also those whose flush was under way then.
+// What a store has taken and not made last may be lost when a sync fails (fdatasync(2) does not write it again). So
+// such units are kept in memory, and are dirty again after a sync that failed; also those whose flush was under way
+// then.
 #include "core/stored_units.hpp"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ using model::node_id;
 namespace {
 constexpr std::uint64_t most_staged = 8u << 20;  ///< bytes of copies on their way, and of units that calls wait for
 constexpr std::uint64_t longest_flush = 1u << 20;
-constexpr std::uint64_t most_looks = 1u << 14;   ///< at units, in one turn
+constexpr std::uint64_t most_looks = 1u << 14;  ///< at units, in one turn
 constexpr std::uint64_t between_lines_ns = 1'000'000'000;
 constexpr std::uint64_t rest_ns = 1'000'000'000;  ///< of page-out, after a store has failed
 
@@ -35,7 +37,8 @@ constexpr std::uint64_t rest_ns = 1'000'000'000;  ///< of page-out, after a stor
 // ---- Application threads
 
 void stored_units::offer(std::uint16_t number, std::unique_ptr<store::store> which) {
-  if (which != nullptr) core_.host.hire(*which);  // here, as the region is made by the driver, which waits for no thread to begin
+  if (which != nullptr)
+    core_.host.hire(*which);  // here, as the region is made by the driver, which waits for no thread to begin
   const std::lock_guard guard(offers_mutex_);
   offers_[number] = std::move(which);
 }
@@ -63,8 +66,12 @@ base::status stored_units::drop(std::uint64_t address, std::uint64_t bytes) noex
   return ask(address, bytes, asked::drop, 0, "dropping content");
 }
 
-base::status stored_units::cut(std::uint64_t base, std::uint64_t bytes) noexcept { return resize(base, bytes, asked::cut, "cutting content"); }
-base::status stored_units::grow(std::uint64_t base, std::uint64_t bytes) noexcept { return resize(base, bytes, asked::grow, "letting content grow"); }
+base::status stored_units::cut(std::uint64_t base, std::uint64_t bytes) noexcept {
+  return resize(base, bytes, asked::cut, "cutting content");
+}
+base::status stored_units::grow(std::uint64_t base, std::uint64_t bytes) noexcept {
+  return resize(base, bytes, asked::grow, "letting content grow");
+}
 
 base::status stored_units::resize(std::uint64_t base, std::uint64_t bytes, asked what, const char* doing) noexcept {
   const region_ref r = core_.regions.find(base);
@@ -74,7 +81,8 @@ base::status stored_units::resize(std::uint64_t base, std::uint64_t bytes, asked
   return ask(base + from, r->about.bytes - from, what, bytes, doing);
 }
 
-base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked what, std::uint64_t end, const char* doing) noexcept {
+base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked what, std::uint64_t end,
+                               const char* doing) noexcept {
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
@@ -121,9 +129,10 @@ base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked
 void stored_units::on_call(const message& m) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   const std::uint64_t units = r != nullptr ? r->machine->units() : 0;
-  if (r == nullptr || r->about.backing == 0 || m.unit > units || m.a > units - m.unit || m.b > static_cast<std::uint64_t>(asked::grow) ||
-      m.c > r->about.bytes) {
-    base::die(QUIRE_SYSTEM, "node %u asked this node to write back units that it does not have", static_cast<unsigned>(m.from.value()));
+  if (r == nullptr || r->about.backing == 0 || m.unit > units || m.a > units - m.unit ||
+      m.b > static_cast<std::uint64_t>(asked::grow) || m.c > r->about.bytes) {
+    base::die(QUIRE_SYSTEM, "node %u asked this node to write back units that it does not have",
+              static_cast<unsigned>(m.from.value()));
   }
   begin(*r, m, false);
 }
@@ -159,10 +168,12 @@ void stored_units::advance(call& c) noexcept {
   core_.performer.flush();
 }
 
-/// The machine has a unit flushed that is dirty, or gives up what it has; for others that are on their way the call waits as well.
+/// The machine has a unit flushed that is dirty, or gives up what it has; for others that are on their way the call
+/// waits as well.
 void stored_units::look_at(call& c, std::uint64_t unit) noexcept {
   region_slot& r = *c.region;
-  if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self) return;  // what a lost node alone could keep stays in memory
+  if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self)
+    return;  // what a lost node alone could keep stays in memory
   if (c.in_background && r.machine->pins().is_pinned(unit)) return;  // a thread here uses it
   core_.actions.clear();
   bool next = false;
@@ -174,7 +185,9 @@ void stored_units::look_at(call& c, std::uint64_t unit) noexcept {
     const book& b = book_of(r);
     const bool drops = c.what() == asked::drop;
     if (drops && (b.taken.has(unit) || b.synced.has(unit))) return;  // a thread has written it since
-    const auto how = drops ? model::leave::clean : r.layout.offset_of(unit) < r.end ? model::leave::trim : model::leave::discard;
+    const auto how = drops                              ? model::leave::clean
+                     : r.layout.offset_of(unit) < r.end ? model::leave::trim
+                                                        : model::leave::discard;
     r.machine->stored().on_leave(unit, how, core_.actions);
   }
   waits_.push_back({&c, unit, next});
@@ -219,7 +232,8 @@ void stored_units::flush(region_slot& r, std::uint64_t first, std::uint64_t coun
   core_.frames.use(r, first, count, content::read);
   const std::uint64_t turn = book_of(r).turn, end = first + count;
   for (std::uint64_t unit = first; unit < end;) {
-    const std::uint64_t together = std::max<std::uint64_t>(r.layout.fitting(unit, longest_flush), 1), run = std::min(together, end - unit);
+    const std::uint64_t together = std::max<std::uint64_t>(r.layout.fitting(unit, longest_flush), 1),
+                        run = std::min(together, end - unit);
     core_.frames.begin_staged_flush(r, r.layout.frame_of(unit), run, turn);
     unit += run;
   }
@@ -229,20 +243,23 @@ void stored_units::flush(region_slot& r, std::uint64_t first, std::uint64_t coun
 bool stored_units::may_leave(const region_slot& r, const book& b, std::uint64_t unit, leave_end end) const noexcept {
   if (end != leave_end::gone) return end == leave_end::lost;
   if (!b.taken.has(unit) && !b.synced.has(unit)) return true;
-  return std::any_of(waits_.begin(), waits_.end(), [&](const wait& w) { return w.by->region == &r && w.unit == unit && w.by->what() == asked::cut; });
+  return std::any_of(waits_.begin(), waits_.end(),
+                     [&](const wait& w) { return w.by->region == &r && w.unit == unit && w.by->what() == asked::cut; });
 }
 
 void stored_units::give_up(region_slot& r, book& b, std::uint64_t first, std::uint64_t count) noexcept {
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const std::uint64_t frame = r.layout.frame_of(unit);
     core_.frames.leave_wherever(r, frame);
-    if (core_.absent.holds_frame(r, frame) && !core_.frames.is_filling(r, frame)) core_.frames.begin_fill(r, frame, 1);  // it had just come
+    if (core_.absent.holds_frame(r, frame) && !core_.frames.is_filling(r, frame))
+      core_.frames.begin_fill(r, frame, 1);  // it had just come
     b.taken.remove(unit);
     b.synced.remove(unit);
   }
 }
 
-/// What is discarded is not written: nobody waits for that either. What has been flushed since it was looked at, and may yet be lost, stays where it is.
+/// What is discarded is not written: nobody waits for that either. What has been flushed since it was looked at, and
+/// may yet be lost, stays where it is.
 void stored_units::leave(region_slot& r, std::uint64_t first, std::uint64_t count, leave_end end) noexcept {
   book& b = book_of(r);
   for (std::uint64_t unit = first; unit < first + count;) {
@@ -253,18 +270,26 @@ void stored_units::leave(region_slot& r, std::uint64_t first, std::uint64_t coun
     if (end == leave_end::alone) core_.frames.trim(r, r.layout.frame_of(unit));
     ++unit;
   }
-  end_waits([&](const wait& w) {
-    if (w.by->region != &r || w.unit - first >= count) return false;
-    return w.by->what() != asked::write_back || (end == leave_end::gone && w.next);
-  }, end == leave_end::failed ? EIO : 0);
+  end_waits(
+      [&](const wait& w) {
+        if (w.by->region != &r || w.unit - first >= count) return false;
+        return w.by->what() != asked::write_back || (end == leave_end::gone && w.next);
+      },
+      end == leave_end::failed ? EIO : 0);
   core_.host.call();  // look() goes on
 }
 
 void stored_units::on_staged(const frame_io& done) noexcept {
   switch (done.what) {
-    case store::io::kind::sync: on_synced(done); break;
-    case store::io::kind::resize: on_resized(done); break;
-    default: on_flushed(done); break;
+    case store::io::kind::sync:
+      on_synced(done);
+      break;
+    case store::io::kind::resize:
+      on_resized(done);
+      break;
+    default:
+      on_flushed(done);
+      break;
   }
   go_on();
 }
@@ -276,9 +301,13 @@ void stored_units::on_flushed(const frame_io& done) noexcept {
   const bool well = done.error == 0 && done.turn == b.turn;
   (well ? count_.written : count_.failed) += done.count;
   if (done.error != 0) note_unwritten(r, done.error);
-  end_waits([&](const wait& w) {
-    return !w.next && w.by->region == &r && w.by->what() == asked::write_back && w.unit - first < done.count;
-  }, well ? 0 : done.error != 0 ? done.error : EIO);
+  end_waits(
+      [&](const wait& w) {
+        return !w.next && w.by->region == &r && w.by->what() == asked::write_back && w.unit - first < done.count;
+      },
+      well              ? 0
+      : done.error != 0 ? done.error
+                        : EIO);
   for (std::uint64_t unit = first; unit < first + done.count; ++unit) {
     if (well) b.taken.add(unit);
     core_.actions.clear();
@@ -296,7 +325,8 @@ void stored_units::note_unwritten(const region_slot& r, int error) noexcept {
   note_failure(r, true, error);
 }
 
-/// One at a time: what is flushed while it is under way is the next one's. Calls that come meanwhile wait for that, all together.
+/// One at a time: what is flushed while it is under way is the next one's. Calls that come meanwhile wait for that, all
+/// together.
 void stored_units::begin_sync(region_slot& r, book& b) noexcept {
   b.again = b.syncing;
   if (b.syncing) return;
@@ -324,7 +354,8 @@ void stored_units::on_synced(const frame_io& done) noexcept {
   for (const auto& c : calls_) {
     if (c->region != &r || c->what() != asked::write_back) continue;
     c->synced |= c->number == b.syncs;
-    if (done.error != 0) c->error = done.error;  // whichever it waits for: it may have taken units for clean that are lost
+    if (done.error != 0)
+      c->error = done.error;  // whichever it waits for: it may have taken units for clean that are lost
   }
   if (b.again) begin_sync(r, b);
 }
@@ -332,7 +363,9 @@ void stored_units::on_synced(const frame_io& done) noexcept {
 /// Units that were written beyond the end that was have not been kept, whatever became of their flush.
 void stored_units::on_resized(const frame_io& done) noexcept {
   region_slot& r = *done.region;
-  const auto of_it = [&](const auto& c) { return c->region == &r && c->what() >= asked::cut && c->number == done.turn; };
+  const auto of_it = [&](const auto& c) {
+    return c->region == &r && c->what() >= asked::cut && c->number == done.turn;
+  };
   const auto found = std::find_if(calls_.begin(), calls_.end(), of_it);
   book& b = book_of(r);
   if (done.error != 0) note_failure(r, true, done.error);
@@ -345,10 +378,12 @@ void stored_units::on_resized(const frame_io& done) noexcept {
   c.error = done.error != 0 ? done.error : c.error;
   if (c.what() != asked::grow || done.error != 0 || r.end >= c.m.c) return;
   const auto used = r.machine->used();
-  const std::uint64_t first = std::max(r.layout.unit_of(r.end), used.first()), end = std::min(r.layout.unit_of(c.m.c - 1) + 1, used.end());
+  const std::uint64_t first = std::max(r.layout.unit_of(r.end), used.first()),
+                      end = std::min(r.layout.unit_of(c.m.c - 1) + 1, used.end());
   r.end = c.m.c;
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    if (r.machine->authority_of(unit) != core_.config.self || core_.absent.is_absent(r, unit)) continue;  // what is not in memory was not written
+    if (r.machine->authority_of(unit) != core_.config.self || core_.absent.is_absent(r, unit))
+      continue;  // what is not in memory was not written
     r.machine->stored().on_unsynced(unit);
   }
 }
@@ -379,7 +414,8 @@ bool stored_units::end_if_done(call& c) noexcept {
   } else if (c.what() >= asked::cut && has_store) {
     // Growth that has failed on another node only may have moved the end further here: what is there stays.
     const std::uint64_t end = c.what() == asked::grow && r.end <= r.about.bytes ? std::max(c.m.c, r.end) : c.m.c;
-    if (c.number == 0) core_.frames.begin_staged(store::io::kind::resize, r, std::min(b.owed, end), c.number = ++last_number_);
+    if (c.number == 0)
+      core_.frames.begin_staged(store::io::kind::resize, r, std::min(b.owed, end), c.number = ++last_number_);
     if (!c.synced) return false;
   }
   if (c.in_background) return true;
@@ -429,7 +465,8 @@ void stored_units::write_back_in_background() noexcept {
   const bool first = std::exchange(next_write_back_ns_, now + every) == 0;
   if (first) return;
   core_.regions.for_each([&](region_slot& r) {
-    const bool under_way = std::any_of(calls_.begin(), calls_.end(), [&](const auto& c) { return c->in_background && c->region == &r; });
+    const bool under_way =
+        std::any_of(calls_.begin(), calls_.end(), [&](const auto& c) { return c->in_background && c->region == &r; });
     if (r.backing == nullptr || r.change.frozen || under_way) return;
     message m;
     m.region = model::region_id{r.about.id};
@@ -458,7 +495,8 @@ stored_units::book& stored_units::book_of(const region_slot& r) noexcept {
   b.region = &r;
   int error = b.taken.make(r.machine->units());
   if (error == 0) error = b.synced.make(r.machine->units());
-  if (error != 0) base::die(QUIRE_NO_MEMORY, "no memory for the list of pages that a store may lose: %s", std::strerror(error));
+  if (error != 0)
+    base::die(QUIRE_NO_MEMORY, "no memory for the list of pages that a store may lose: %s", std::strerror(error));
   return b;
 }
 
@@ -467,8 +505,9 @@ void stored_units::note_failure(const region_slot& r, bool writes, int error) no
   quiet_until_ns_ = core_.now() + between_lines_ns;
   const char* const then = writes ? "what was to be written stays in memory, and is written when it is asked for again"
                                   : "threads that need it get SIGBUS, and calls an error";
-  base::log(base::log_level::warning, "cannot %s region %u %s the %s in %s: %s; %s", writes ? "write" : "read", unsigned{r.about.id}, writes ? "to" : "from",
-            r.backing->name(), r.backing->where(), std::strerror(error), then);
+  base::log(base::log_level::warning, "cannot %s region %u %s the %s in %s: %s; %s", writes ? "write" : "read",
+            unsigned{r.about.id}, writes ? "to" : "from", r.backing->name(), r.backing->where(), std::strerror(error),
+            then);
 }
 
 // ---- Where the call was made
@@ -491,7 +530,9 @@ void stored_units::cut() noexcept {
 }
 
 bool stored_units::is_quiet(const region_slot& r) const noexcept {
-  const bool asks = std::any_of(calls_.begin(), calls_.end(), [&](const auto& c) { return c->region == &r && (!c->in_background || c->waiting != 0); });
+  const bool asks = std::any_of(calls_.begin(), calls_.end(), [&](const auto& c) {
+    return c->region == &r && (!c->in_background || c->waiting != 0);
+  });
   return !asks && !core_.frames.is_flushing(r);  // when a flush is over the machine may ask other nodes for the next
 }
 

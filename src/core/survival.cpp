@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the job is dead, and the others go on (QUIRE_ON_FAILURE=notify). The launcher says who is dead, which it knows for
-// certain; then the survivors put together what they have, by the rounds of src/watch/recovery.hpp, and go on. Meanwhile threads
-// use what is mapped; whatever needs another node waits (region_slot's `frozen`). What machines do is in
-// protocol/sequential/loss.cpp and sync/loss.cpp; sim/bare/sequential_loss.cpp drives them in the same order.
+// A node of the job is dead, and the others go on (QUIRE_ON_FAILURE=notify). The launcher says who is dead, which it
+// knows for certain; then the survivors put together what they have, by the rounds of src/watch/recovery.hpp, and go
+// on. Meanwhile threads use what is mapped; whatever needs another node waits (region_slot's `frozen`). What machines
+// do is in protocol/sequential/loss.cpp and sync/loss.cpp; sim/bare/sequential_loss.cpp drives them in the same order.
 #include "core/survival.hpp"
 
 #include <limits>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-/// Calls f(unit) for units that this node may know something of; of a region of terabytes only those whose tables were used.
+/// Calls f(unit) for units that this node may know something of; of a region of terabytes only those whose tables were
+/// used.
 template <class F>
 void each_used_unit(region_slot& r, F f) {
   constexpr std::uint64_t chunk = 4096, few = 16 * chunk;
@@ -39,7 +40,8 @@ void each_used_unit(region_slot& r, F f) {
     const std::size_t each = table.bytes_of_entry;
     const std::size_t from = first * each / os::page_bytes * os::page_bytes, to = end * each;
     os::for_each_present(at + from, to - from, [&](std::size_t offset, std::size_t bytes) {
-      const std::uint64_t begins = std::max((from + offset) / each, first), ends = std::min((from + offset + bytes) / each + 1, end);
+      const std::uint64_t begins = std::max((from + offset) / each, first),
+                          ends = std::min((from + offset + bytes) / each + 1, end);
       for (std::uint64_t u = begins; u < ends; u = (u / chunk + 1) * chunk) present[(u - first) / chunk] = true;
     });
   }
@@ -195,8 +197,9 @@ void survivor::end_lost_asks() noexcept {
   });
 }
 
-/// Atomic operations and pushes that have not been answered are asked for again. Whether an operation was done that a dead manager had been
-/// asked for nobody knows; nor, where content is kept on two nodes, whether one was whose answer waited for that.
+/// Atomic operations and pushes that have not been answered are asked for again. Whether an operation was done that a
+/// dead manager had been asked for nobody knows; nor, where content is kept on two nodes, whether one was whose answer
+/// waited for that.
 void survivor::call_again() noexcept {
   std::vector<std::uint64_t> tokens;
   core_.tokens.for_each([&](std::uint64_t token, op& o) {
@@ -270,7 +273,8 @@ void survivor::suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexce
   if (((survival_.members.dead | survival_.suspects) & bit) != 0) return;
   survival_.suspects |= bit;
   survival_.silent_ms[peer].store(silent_ms);
-  // The launcher hears of others, kills, and waits for the end of the accused. A node that hears nothing of that is cut off from it, or it hangs.
+  // The launcher hears of others, kills, and waits for the end of the accused. A node that hears nothing of that is cut
+  // off from it, or it hangs.
   core_.watching.doubt(peer, silent_ms, core_.now() + 2 * core_.config.peer_limit_ns + 20 * second);
   if (tell) survival_.untold.fetch_or(bit);
   core_.host.call();

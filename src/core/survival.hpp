@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine keeps for the deaths of other nodes, where its job goes on without them (survival.cpp). Driver's thread, unless
-// it says otherwise.
+// What an engine keeps for the deaths of other nodes, where its job goes on without them (survival.cpp). Driver's
+// thread, unless it says otherwise.
 #pragma once
 
 #include <array>
@@ -58,14 +58,16 @@ class survivor {
  public:
   survivor(core& node, unsigned self, unsigned nodes, bool replicas) : core_(node), survival_(self, nodes, replicas) {}
 
-  /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when they
-  /// do. Before the node starts.
+  /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
+  /// they do. Before the node starts.
   void on_deaths(void (*tell)(void* context, unsigned node) noexcept, void* context, bool when_over);
   /// The launcher has said that `node` is dead, and this one goes on. Service thread.
   void on_announced(unsigned node) noexcept;
   /// The launcher is to hear of suspects. Service thread.
   void tell_suspects() noexcept;
-  [[nodiscard]] bool has_suspects_to_tell() const noexcept { return survival_.untold.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool has_suspects_to_tell() const noexcept {
+    return survival_.untold.load(std::memory_order_relaxed) != 0;
+  }
 
   // Driver's thread.
   [[nodiscard]] const model::membership& members() const noexcept { return survival_.members; }
@@ -75,8 +77,8 @@ class survivor {
   void look() noexcept {
     if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
   }
-  /// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender knew. True if
-  /// the message was dealt with here.
+  /// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender
+  /// knew. True if the message was dealt with here.
   [[nodiscard]] bool take_recovery(const model::message& m, std::span<const std::byte> value) noexcept;
   void send_markers(watch::recovery::round round) noexcept;
   /// Nothing is heard from a peer, and the launcher is to judge.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
-// drives, or whoever does.
+// Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling
+// thread drives, or whoever does.
 #include "core/sync_calls.hpp"
 
 #include "base/detail.hpp"
@@ -24,14 +24,17 @@ void say_mismatch(const sync::call& c) {
   if (!why) return;
   const sync::object_id group{c.object};
   base::log(base::log_level::error, "a meeting of %s cannot come: %s; all %s call the same, in the same order",
-            c.object == 0 ? "all nodes" : sync::object_name(group).text, sync::text_of(*why).c_str(), c.object == 0 ? "nodes" : "its threads");
+            c.object == 0 ? "all nodes" : sync::object_name(group).text, sync::text_of(*why).c_str(),
+            c.object == 0 ? "nodes" : "its threads");
 }
 }  // namespace
 
 base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_ms) noexcept {
   if (transactions::inside())
-    return base::explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again, and holds others up (quire_transaction_retry() waits)",
-                         sync::name_of(request.what));
+    return base::explain(
+        QUIRE_INVALID,
+        "%s(): not within a transaction, which may begin again, and holds others up (quire_transaction_retry() waits)",
+        sync::name_of(request.what));
   sync_op o([](core& e, op& self) noexcept {
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.tokens.add(self);
@@ -44,11 +47,14 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
   });
   o.request = &request;
   wait_note& n = this_thread().wants;
-  const bool of_job = sync::is_collective(request) && request.object == 0, of_group = !of_job && request.what >= sync::operation::group_create;
+  const bool of_job = sync::is_collective(request) && request.object == 0,
+             of_group = !of_job && request.what >= sync::operation::group_create;
   const note_scope noted(n, of_job ? waits::what::all_nodes : waits::what::object, sync::name_of(request.what));
   n.object = request.object;
   n.other = request.operand;
-  n.node = n.kind == waits::what::object && !of_group ? sync::home_of(sync::object_id{request.object}, core_.config.nodes).value() : waits::no_node;
+  n.node = n.kind == waits::what::object && !of_group
+               ? sync::home_of(sync::object_id{request.object}, core_.config.nodes).value()
+               : waits::no_node;
   request.try_only = timeout_ms == 0;
   const bool meets = sync::is_collective(request);
   if (meets) request.within = this_thread().meeting;
@@ -60,11 +66,14 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
   struct cancel_op : op {
     using op::op;
     const sync::call* late = nullptr;
-  } cancel([](core& e, op& self) noexcept {
-    // The call itself was queued before, so that by now it has its token.
-    e.objects.step([&](sync::machine& m, sync::actions& out) { m.on_cancel(static_cast<cancel_op&>(self).late->token, out); });
-    self.complete();
-  }, op::type::synchronisation);
+  } cancel(
+      [](core& e, op& self) noexcept {
+        // The call itself was queued before, so that by now it has its token.
+        e.objects.step(
+            [&](sync::machine& m, sync::actions& out) { m.on_cancel(static_cast<cancel_op&>(self).late->token, out); });
+        self.complete();
+      },
+      op::type::synchronisation);
   cancel.late = &request;
   (void)core_.run(cancel);
   (void)core_.host.wait_for(o, -1, false);
@@ -86,7 +95,6 @@ bool sync_calls::end_lingers() noexcept {
   return any;
 }
 
-
 /// Null if its rounds are none of epochs: of a group that some node has no thread in.
 sync_calls::epochs* sync_calls::epochs_of(const model::message& m) noexcept {
   if (!core_.relaxed() || (m.c & sync::round_bit::whole) == 0) return nullptr;
@@ -101,7 +109,8 @@ void sync_calls::on_round_end(const model::message& m) noexcept {
   core_.protocols.on_round_end(e->marks, m.operation != QUIRE_OK);
 }
 
-/// Rounds of the job, and of groups with threads on all nodes, are epochs. The root's ends when it tells its first child.
+/// Rounds of the job, and of groups with threads on all nodes, are epochs. The root's ends when it tells its first
+/// child.
 void sync_calls::note_round(const model::message& m) noexcept {
   epochs* const e = epochs_of(m);
   const auto kind = sync::kind_of(m.kind);
@@ -116,7 +125,8 @@ void sync_calls::note_round(const model::message& m) noexcept {
 /// Pieces of arrays order nothing: the round before them has done that. Who wrote them may go on at once.
 void sync_calls::send(const sync::action& a) noexcept {
   const auto kind = sync::kind_of(a.m.kind);
-  if (sync::is_piece(kind)) return core_.out.post(a.to, a.m, a.payload(), transport::urgency::now, transport::lasting::now);
+  if (sync::is_piece(kind))
+    return core_.out.post(a.to, a.m, a.payload(), transport::urgency::now, transport::lasting::now);
   if (kind == sync::kind::gather || kind == sync::kind::spread) note_round(a.m);
   core_.out.synchronise(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
 }

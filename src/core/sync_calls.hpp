@@ -56,8 +56,8 @@ class sync_calls {
     f(machine_, actions_);
     perform();
   }
-  /// Who holds and who waits for which lock, which nodes have arrived where, and whom the threads of `notes` wait for: as many as `all` has
-  /// room for (holders.cpp).
+  /// Who holds and who waits for which lock, which nodes have arrived where, and whom the threads of `notes` wait for:
+  /// as many as `all` has room for (holders.cpp).
   void add_holders(const wait_board& notes, std::vector<waits::record>& all) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a core keeps per thread that uses it. Initialised at compile time and in static thread-local storage, so that a signal handler
-// may use it without allocating.
+// What a core keeps per thread that uses it. Initialised at compile time and in static thread-local storage, so that a
+// signal handler may use it without allocating.
 #pragma once
 
 #include "core/read_ahead.hpp"
@@ -13,10 +13,11 @@ namespace quire::core {
 
 struct thread_state {
   read_ahead stream;
-  wait_note wants{};      ///< what it asks for, or has asked for last
+  wait_note wants{};  ///< what it asks for, or has asked for last
   bool inside_transaction = false;
   bool closes_transactions = false;  ///< none of other threads of this node begins
-  unsigned asking = 0;  ///< operations that it has asked for and that are not done: what it does meanwhile is no doing of the program's
+  unsigned asking = 0;  ///< operations that it has asked for and that are not done: what it does meanwhile is no doing
+                        ///< of the program's
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
 
   record::thread_record* recorded = nullptr;  ///< what it did when, if somebody wants a report

@@ -20,8 +20,8 @@ base::status fault_trace::open(const std::string& directory, unsigned node) {
   // Whether it can be written is found out now, not after hours.
   std::FILE* const file = std::fopen(path_.c_str(), "w");
   if (file == nullptr) {
-    base::log(base::log_level::error, "cannot write the time stamps of faults to %s (QUIRE_FAULT_TRACE): %s", path_.c_str(),
-              std::strerror(errno));
+    base::log(base::log_level::error, "cannot write the time stamps of faults to %s (QUIRE_FAULT_TRACE): %s",
+              path_.c_str(), std::strerror(errno));
     return QUIRE_BAD_OPTION;
   }
   std::fclose(file);
@@ -38,8 +38,8 @@ void fault_trace::write() noexcept {
   const std::uint64_t count = std::min(count_.load(), capacity);
   for (std::uint64_t i = 0; good && i < count; ++i) {
     const stamp& s = stamps_[i];
-    good = std::fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", names[static_cast<int>(s.where)], s.region, s.unit,
-                        s.ns) > 0;
+    good = std::fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", names[static_cast<int>(s.where)], s.region,
+                        s.unit, s.ns) > 0;
   }
   if (file != nullptr) good = std::fclose(file) == 0 && good;
   if (!good) base::log(base::log_level::warning, "cannot write %s: %s", path_.c_str(), std::strerror(errno));

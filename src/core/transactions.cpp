@@ -2,9 +2,10 @@
 // Transactions of this node's threads. The way of one:
 //
 //   begin()     one word, by compare-and-swap; who finds it taken waits for the driver to hand it over
-//   faults      fault.cpp, which asks holds_up() first: a doomed thread gets QUIRE_CONFLICT, and its handler leads it back to the start
-//   commit()    without writes the same word; else steps of transaction::domain, between which the thread waits for a unit
-//   on_unmapped()  the performer has taken a page from the view, before the acknowledgement leaves: the transaction is doomed
+//   faults      fault.cpp, which asks holds_up() first: a doomed thread gets QUIRE_CONFLICT, and its handler leads it
+//   back to the start commit()    without writes the same word; else steps of transaction::domain, between which the
+//   thread waits for a unit on_unmapped()  the performer has taken a page from the view, before the acknowledgement
+//   leaves: the transaction is doomed
 //
 // Steps run on the driver's thread.
 #include "core/transactions.hpp"
@@ -33,7 +34,8 @@ struct begin_op : op {
   bool closed = false;  ///< by this thread
 };
 
-transactions::transactions(core& node) : core_(node), domain_(static_cast<transaction::domain&>(node.protocols.domain(transaction::id))) {}
+transactions::transactions(core& node)
+    : core_(node), domain_(static_cast<transaction::domain&>(node.protocols.domain(transaction::id))) {}
 
 void transactions::queue::push(op& o) noexcept {
   o.next = nullptr;
@@ -75,7 +77,8 @@ void transactions::hide_afterwards(std::uint64_t address, std::uint64_t bytes) n
 
 base::status transactions::begin(bool turn) noexcept {
   if (!domain_.word().try_begin()) {
-    begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); }, op::type::call);
+    begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); },
+               op::type::call);
     o.closed = this_thread().closes_transactions;
     const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(), to begin");
     (void)core_.run(o);
@@ -104,12 +107,14 @@ void transactions::begin_step(begin_op& o) noexcept {
 void transactions::let_next_begin() noexcept {
   auto* const next = closed_ ? nullptr : static_cast<begin_op*>(begins_.pop());
   closed_ = closed_ || (next != nullptr && next->closes);
-  domain_.word().set(next != nullptr && !next->closes ? phase::running : phase::idle, closed_ || begins_.first != nullptr);
+  domain_.word().set(next != nullptr && !next->closes ? phase::running : phase::idle,
+                     closed_ || begins_.first != nullptr);
   if (next != nullptr) next->complete();
 }
 
 base::status transactions::close() noexcept {
-  begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); }, op::type::call);
+  begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); },
+             op::type::call);
   o.closes = true;
   const note_scope noted(this_thread().wants, waits::what::something, "the transaction of another thread");
   (void)core_.run(o);
@@ -142,18 +147,22 @@ void transactions::turn_step(turn_op& o) noexcept {
 
 /// As users' tests have it: at every so many-th access another transaction seems to have come first.
 bool transactions::forces_restart() noexcept {
-  if (core_.config.restart_every == 0 || domain_.has_turn() || ++accesses_ % core_.config.restart_every != 0) return false;
+  if (core_.config.restart_every == 0 || domain_.has_turn() || ++accesses_ % core_.config.restart_every != 0)
+    return false;
   return domain_.on_unmapped();
 }
 
 bool transactions::holds_up(fault_op& o) noexcept {
   if (o.inside) {
-    if (core_.frames.over()) (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
+    if (core_.frames.over())
+      (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
     if (!o.nested) (void)forces_restart();
     if (!is_doomed()) return false;
     // Its outer wait is not over, so that it cannot begin again from here.
     if (o.nested) {
-      base::die(QUIRE_INVALID, "a signal handler of the program has accessed transactional memory at 0x%lx while its thread waits in a transaction, which must begin again",
+      base::die(QUIRE_INVALID,
+                "a signal handler of the program has accessed transactional memory at 0x%lx while its thread waits in "
+                "a transaction, which must begin again",
                 static_cast<unsigned long>(o.address));
     }
     o.complete(QUIRE_CONFLICT);
@@ -196,7 +205,8 @@ void transactions::look() noexcept {
 
 base::status transactions::commit() noexcept {
   thread_state& here = this_thread();
-  const bool by_itself = domain_.writes().empty() && !domain_.has_turn() && core_.config.restart_every == 0 && hides_.count == 0;
+  const bool by_itself =
+      domain_.writes().empty() && !domain_.has_turn() && core_.config.restart_every == 0 && hides_.count == 0;
   if (by_itself && domain_.word().try_end()) {
     here.inside_transaction = false;
     return {};
@@ -226,9 +236,14 @@ void transactions::commit_step(fault_op& o) noexcept {
       o.unit = domain_.next().unit;
       core_.waiting.add(o);
       return;
-    case progress::paused: paused_ = &o; return;
-    case progress::doomed: domain_.undo(); break;
-    case progress::done: break;
+    case progress::paused:
+      paused_ = &o;
+      return;
+    case progress::doomed:
+      domain_.undo();
+      break;
+    case progress::done:
+      break;
   }
   finish();
   o.inside = true;

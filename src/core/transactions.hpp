@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transactions of this node's threads, one at a time: transactions.cpp. What decides is the domain of src/protocol/transaction; here threads wait
-// for it.
+// Transactions of this node's threads, one at a time: transactions.cpp. What decides is the domain of
+// src/protocol/transaction; here threads wait for it.
 #pragma once
 
 #include "base/status.hpp"
@@ -18,21 +18,24 @@ class transactions {
   explicit transactions(core& node);
 
   // ---- Application thread
-  /// A transaction of the calling thread begins, after those of threads that have come before. With `turn`: nobody else commits until it is over.
+  /// A transaction of the calling thread begins, after those of threads that have come before. With `turn`: nobody else
+  /// commits until it is over.
   [[nodiscard]] base::status begin(bool turn) noexcept;
   /// It ends. QUIRE_CONFLICT: another came first, and it is undone.
   [[nodiscard]] base::status commit() noexcept;
   /// It is undone. QUIRE_CONFLICT: it was doomed, and what it has seen may be old.
   [[nodiscard]] base::status abort() noexcept;
-  /// It is undone; returns when something that it has seen may have changed, after `timeout_ms` at the latest (< 0: whenever that is).
+  /// It is undone; returns when something that it has seen may have changed, after `timeout_ms` at the latest (< 0:
+  /// whenever that is).
   void retry(std::int64_t timeout_ms) noexcept;
   /// Nobody else commits until it is over. QUIRE_CONFLICT: it is doomed.
   [[nodiscard]] base::status take_turn() noexcept;
-  /// Returns when no transaction of this node runs; until open() only the calling thread begins any. One thread of a node.
+  /// Returns when no transaction of this node runs; until open() only the calling thread begins any. One thread of a
+  /// node.
   [[nodiscard]] base::status close() noexcept;
   void open() noexcept;
-  /// The calling thread's transaction runs. When it is over, memory of this range is mapped no longer: later ones have not read it unless they do.
-  /// One range that lies in a region.
+  /// The calling thread's transaction runs. When it is over, memory of this range is mapped no longer: later ones have
+  /// not read it unless they do. One range that lies in a region.
   void hide_afterwards(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// The calling thread is in one.
   [[nodiscard]] static bool inside() noexcept;
@@ -79,8 +82,8 @@ class transactions {
   hidden_units hides_{};  ///< at the end of the one that runs; its thread's until then
   bool closed_ = false;
   std::uint64_t accesses_ = 0;  ///< that were noticed
-  op* paused_ = nullptr;       ///< a commit
-  turn_op* turn_ = nullptr;    ///< who waits for its turn
+  op* paused_ = nullptr;        ///< a commit
+  turn_op* turn_ = nullptr;     ///< who waits for its turn
 };
 
 }  // namespace quire::core

@@ -30,7 +30,8 @@ class unit_bits {
   template <class F>
   void for_each(F&& f) const noexcept {
     for (std::uint64_t word = first_; word < end_; ++word) {
-      for (std::uint64_t left = words_.data()[word]; left != 0; left &= left - 1) f(word * 64 + static_cast<unsigned>(std::countr_zero(left)));
+      for (std::uint64_t left = words_.data()[word]; left != 0; left &= left - 1)
+        f(word * 64 + static_cast<unsigned>(std::countr_zero(left)));
     }
   }
   void clear() noexcept {

@@ -11,7 +11,8 @@ namespace quire::core {
 using model::message;
 using model::message_kind;
 
-base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) noexcept {
+base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b,
+                                std::uint64_t& before) noexcept {
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
@@ -30,7 +31,9 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
-  if (o.region->about.code != 0) return base::explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation lies in code", static_cast<unsigned long>(address));
+  if (o.region->about.code != 0)
+    return base::explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation lies in code",
+                         static_cast<unsigned long>(address));
   if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = o.region->natural(address) - o.region->address_of(o.m.unit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of threads that are about units, and end with messages: atomic operations, pushes, production phases (KOAN). unit_calls.cpp.
+// Calls of threads that are about units, and end with messages: atomic operations, pushes, production phases (KOAN).
+// unit_calls.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ class unit_calls {
   explicit unit_calls(core& node) : core_(node) {}
 
   // Application threads.
-  /// Atomic operation on the 64-bit word at `address`; gives what was there before. QUIRE_LOST; QUIRE_PEER_LOST if nobody knows
-  /// whether it was done.
+  /// Atomic operation on the 64-bit word at `address`; gives what was there before. QUIRE_LOST; QUIRE_PEER_LOST if
+  /// nobody knows whether it was done.
   [[nodiscard]] base::status atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b,
                                     std::uint64_t& before) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.

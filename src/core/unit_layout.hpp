@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the units of a region lie, and how large they are: the only place that knows. A value, safe in a signal handler.
+// Where the units of a region lie, and how large they are: the only place that knows. A value, safe in a signal
+// handler.
 //
-// A layout is a row (layouts.hpp). The uniform one, units of one size, a power of two, one behind the other, is a shift. Any other is a body of its own.
-// Users take units by their numbers only: `count` units from `first` on lie one behind the other, and how many bytes they have depends on which
-// they are.
+// A layout is a row (layouts.hpp). The uniform one, units of one size, a power of two, one behind the other, is a
+// shift. Any other is a body of its own. Users take units by their numbers only: `count` units from `first` on lie one
+// behind the other, and how many bytes they have depends on which they are.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +24,9 @@ struct frame_range {
   [[nodiscard]] std::uint64_t count() const noexcept { return end - first; }
 };
 
-/// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses; each is whole pages, or lies
-/// within one. Units may have 0 bytes: they are numbers that nobody uses.
-/// Any thread, also in fault context: no heap, no lock, nothing that changes once somebody uses it.
+/// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses;
+/// each is whole pages, or lies within one. Units may have 0 bytes: they are numbers that nobody uses. Any thread, also
+/// in fault context: no heap, no lock, nothing that changes once somebody uses it.
 class layout_body {
  public:
   virtual ~layout_body() = default;
@@ -59,34 +60,45 @@ class unit_layout {
   [[nodiscard]] bool is_uniform() const noexcept { return body_ == nullptr; }
   [[nodiscard]] std::uint64_t units() const noexcept { return is_uniform() ? bytes_ >> shift_ : body_->units(); }
   /// The unit of a byte of the region.
-  [[nodiscard]] std::uint64_t unit_of(std::uint64_t offset) const noexcept { return is_uniform() ? offset >> shift_ : body_->unit_of(offset); }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t offset) const noexcept {
+    return is_uniform() ? offset >> shift_ : body_->unit_of(offset);
+  }
   /// Where a unit begins.
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t unit) const noexcept { return is_uniform() ? unit << shift_ : body_->offset_of(unit); }
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t unit) const noexcept {
+    return is_uniform() ? unit << shift_ : body_->offset_of(unit);
+  }
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t unit) const noexcept { return bytes_of(unit, 1); }
   /// Of several.
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept {
     return is_uniform() ? count << shift_ : body_->offset_of(first + count) - body_->offset_of(first);
   }
   /// Of the largest unit.
-  [[nodiscard]] std::uint64_t most_bytes() const noexcept { return is_uniform() ? std::uint64_t{1} << shift_ : body_->most_bytes(); }
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept {
+    return is_uniform() ? std::uint64_t{1} << shift_ : body_->most_bytes();
+  }
   [[nodiscard]] unsigned view_of(std::uint64_t unit) const noexcept { return is_uniform() ? 0 : body_->view_of(unit); }
   [[nodiscard]] unsigned units_a_page() const noexcept { return is_uniform() ? 1 : body_->units_a_page(); }
   /// Units that have a byte of a range of at least one byte.
   [[nodiscard]] unit_range under(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     return {unit_of(offset), unit_of(offset + bytes - 1) + 1};
   }
-  /// As many units from `first` on as have at most so many bytes together, whether or not the region has them; one at least.
+  /// As many units from `first` on as have at most so many bytes together, whether or not the region has them; one at
+  /// least.
   [[nodiscard]] std::uint64_t fitting(std::uint64_t first, std::uint64_t bytes) const noexcept {
     if (is_uniform()) return std::max<std::uint64_t>(bytes >> shift_, 1);
     const std::uint64_t end = std::min(body_->offset_of(first) + bytes, body_->offset_of(body_->units()));
-    const std::uint64_t behind = end < body_->offset_of(body_->units()) ? body_->unit_of(end) : body_->units();  // the first that does not fit
+    const std::uint64_t behind =
+        end < body_->offset_of(body_->units()) ? body_->unit_of(end) : body_->units();  // the first that does not fit
     return std::max<std::uint64_t>(behind - first, 1);
   }
 
-
   // Frames: what comes to memory and leaves it together. A frame is a unit, or all units of a page that has several.
-  [[nodiscard]] std::uint64_t frames() const noexcept { return is_uniform() ? units() : body_->units() / body_->units_a_page(); }
-  [[nodiscard]] std::uint64_t frame_of(std::uint64_t unit) const noexcept { return is_uniform() ? unit : unit / body_->units_a_page(); }
+  [[nodiscard]] std::uint64_t frames() const noexcept {
+    return is_uniform() ? units() : body_->units() / body_->units_a_page();
+  }
+  [[nodiscard]] std::uint64_t frame_of(std::uint64_t unit) const noexcept {
+    return is_uniform() ? unit : unit / body_->units_a_page();
+  }
   /// Those that have a byte of these units; of no units, none.
   [[nodiscard]] frame_range frames_of(std::uint64_t first, std::uint64_t count) const noexcept {
     return {frame_of(first), count == 0 ? frame_of(first) : frame_of(first + count - 1) + 1};
@@ -95,7 +107,9 @@ class unit_layout {
     const std::uint64_t each = units_a_page();
     return {frame * each, (frame + 1) * each};
   }
-  [[nodiscard]] std::uint64_t offset_of_frame(std::uint64_t frame) const noexcept { return offset_of(units_of(frame).first); }
+  [[nodiscard]] std::uint64_t offset_of_frame(std::uint64_t frame) const noexcept {
+    return offset_of(units_of(frame).first);
+  }
   [[nodiscard]] std::uint64_t bytes_of_frames(std::uint64_t first, std::uint64_t count) const noexcept {
     return offset_of_frame(first + count) - offset_of_frame(first);
   }

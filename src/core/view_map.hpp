@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the views of a region lie (Millipage, section 2.1): ranges of addresses for the same pages, one behind the other. View 0 is the natural
-// one, in which the region is contiguous. Fine views come behind it: each maps all pages, and shows one unit of each page. A value, pure; safe in
-// a signal handler.
+// Where the views of a region lie (Millipage, section 2.1): ranges of addresses for the same pages, one behind the
+// other. View 0 is the natural one, in which the region is contiguous. Fine views come behind it: each maps all pages,
+// and shows one unit of each page. A value, pure; safe in a signal handler.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,15 @@ class view_map {
     if (fine_ == 0) return {0, distance};
     return {static_cast<unsigned>(distance / stride_), distance % stride_};
   }
-  [[nodiscard]] bool has(std::uint64_t distance) const noexcept { return distance < span() && of(distance).offset < bytes_; }
+  [[nodiscard]] bool has(std::uint64_t distance) const noexcept {
+    return distance < span() && of(distance).offset < bytes_;
+  }
   /// The other way.
   [[nodiscard]] std::uint64_t distance(const place& at) const noexcept { return at.view * stride_ + at.offset; }
 
  private:
-  /// Were the views at round distances, the same byte of all of them would lie in one set of the caches' and the TLB's index.
+  /// Were the views at round distances, the same byte of all of them would lie in one set of the caches' and the TLB's
+  /// index.
   static constexpr std::uint64_t skew = 9 * page_bytes;
 
   std::uint64_t bytes_ = 0, stride_ = 0;

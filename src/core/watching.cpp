@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are silent or gone. src/watch decides which peer to ask, and when silence is a loss. Here its questions and
-// answers travel, and the launcher is told of a loss: it judges, as it hears all. This node ends when it is told so,
-// or hears nothing.
+// Peers that are silent or gone. src/watch decides which peer to ask, and when silence is a loss. Here its questions
+// and answers travel, and the launcher is told of a loss: it judges, as it hears all. This node ends when it is told
+// so, or hears nothing.
 //
 // The service thread sleeps until the next look is due. While application threads drive it may miss its turn; then
 // whoever drives looks.
@@ -95,7 +95,7 @@ void peer_watch::lost(node_id peer) noexcept {
 /// of that is cut off from the launcher, or that hangs.
 std::uint64_t peer_watch::patience_with_silence() const noexcept {
   return core_.job.announces_deaths() ? 2 * core_.config.peer_limit_ns + 20 * second
-                                 : core_.config.peer_limit_ns / watch::parts + second;
+                                      : core_.config.peer_limit_ns / watch::parts + second;
 }
 
 void peer_watch::leave_by(std::uint64_t until_ns, int status) noexcept {

@@ -19,7 +19,8 @@ class core;
 
 class peer_watch {
  public:
-  peer_watch(core& node, unsigned self, unsigned nodes, std::uint64_t limit_ns) : core_(node), watch_(self, nodes, limit_ns) {}
+  peer_watch(core& node, unsigned self, unsigned nodes, std::uint64_t limit_ns)
+      : core_(node), watch_(self, nodes, limit_ns) {}
 
   /// Who the nodes are, for people: "pid 4711 on a"; before the node starts.
   void name_peers(std::vector<std::string> names) { peer_names_ = std::move(names); }
@@ -47,7 +48,8 @@ class peer_watch {
   /// A peer is lost, and this node ends at that time unless it hears more; 0: none.
   [[nodiscard]] std::uint64_t lost_until_ns() const noexcept { return lost_until_ns_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string loss_text() const;
-  /// The job ends, by this node or another one: this one ends without a word at `until_ns`, with `status`, if it has not before. Driver's thread.
+  /// The job ends, by this node or another one: this one ends without a word at `until_ns`, with `status`, if it has
+  /// not before. Driver's thread.
   void leave_by(std::uint64_t until_ns, int status) noexcept;
   [[nodiscard]] int leave_status() const noexcept { return leave_status_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool leaves() const noexcept { return leaves_.load(std::memory_order_acquire); }
@@ -88,11 +90,11 @@ class peer_watch {
   std::vector<std::string> peer_names_;
   std::atomic<std::uint64_t> next_look_{UINT64_MAX};  ///< of watch_, for the service thread while it does not drive
   std::atomic<bool> look_due_{false};                 ///< it could not drive then: who does looks at the peers
-  std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
+  std::atomic<std::uint64_t> lost_until_ns_{0};       ///< a peer is lost; when this node ends unless it hears more
   std::atomic<bool> leaves_{false};
   std::atomic<int> leave_status_{0};
   unsigned lost_peer_ = 0;
-  std::uint64_t lost_silent_ms_ = 0;          ///< how long it was silent; 0: the transport has lost it
+  std::uint64_t lost_silent_ms_ = 0;       ///< how long it was silent; 0: the transport has lost it
   std::array<word_of_loss, 16> untold_{};  ///< by the driver; more than fit are told by others
   unsigned untold_count_ = 0;
   std::atomic<bool> loss_untold_{false};  ///< there are some

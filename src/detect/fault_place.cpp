@@ -33,11 +33,14 @@ int add_code(dl_phdr_info* about, std::size_t, void* first) noexcept {
     const std::size_t count = g_code_parts.load(std::memory_order_relaxed);
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0 || count == most_parts) continue;
     const bounds one{about->dlpi_addr + part.p_vaddr, about->dlpi_addr + part.p_vaddr + part.p_memsz};
-    if (std::any_of(g_code.begin(), g_code.begin() + count, [&](const bounds& b) { return b.low == one.low && b.high == one.high; })) continue;
+    if (std::any_of(g_code.begin(), g_code.begin() + count,
+                    [&](const bounds& b) { return b.low == one.low && b.high == one.high; }))
+      continue;
     g_code[count] = one;
     g_code_parts.store(count + 1, std::memory_order_release);
   }
-  if (*static_cast<bool*>(first)) g_program_parts.store(g_code_parts.load(std::memory_order_relaxed), std::memory_order_release);
+  if (*static_cast<bool*>(first))
+    g_program_parts.store(g_code_parts.load(std::memory_order_relaxed), std::memory_order_release);
   *static_cast<bool*>(first) = false;
   return 0;
 }
@@ -54,7 +57,9 @@ bool within(std::size_t from, std::size_t end, std::uint64_t address) noexcept {
     if (address - g_code[i].low < g_code[i].high - g_code[i].low) return true;
   return false;
 }
-bool in_program(std::uint64_t address) noexcept { return within(0, g_program_parts.load(std::memory_order_acquire), address); }
+bool in_program(std::uint64_t address) noexcept {
+  return within(0, g_program_parts.load(std::memory_order_acquire), address);
+}
 bool in_library(std::uint64_t address) noexcept {
   return within(g_program_parts.load(std::memory_order_acquire), g_code_parts.load(std::memory_order_acquire), address);
 }
@@ -68,7 +73,8 @@ bool follows_call(std::uint64_t address) noexcept {
   __builtin_memcpy(before, reinterpret_cast<const void*>(address - longest), longest);
   constexpr unsigned char call_relative = 0xe8, group = 0xff;
   if (before[longest - 5] == call_relative) return true;
-  for (std::size_t bytes = 2; bytes <= longest; ++bytes)  // call by register or memory: the operation stands in the second byte
+  for (std::size_t bytes = 2; bytes <= longest;
+       ++bytes)  // call by register or memory: the operation stands in the second byte
     if (before[longest - bytes] == group && (before[longest - bytes + 1] >> 3 & 7) == 2) return true;
   return false;
 #else
@@ -79,7 +85,9 @@ bool follows_call(std::uint64_t address) noexcept {
 #endif
 }
 /// Libraries may be unloaded: their code is not looked at.
-bool is_return(std::uint64_t address) noexcept { return in_library(address) || (in_program(address) && follows_call(address)); }
+bool is_return(std::uint64_t address) noexcept {
+  return in_library(address) || (in_program(address) && follows_call(address));
+}
 
 __attribute__((no_sanitize("address"))) std::uint64_t word_at(std::uintptr_t address) noexcept {
   std::uint64_t word = 0;
@@ -88,7 +96,8 @@ __attribute__((no_sanitize("address"))) std::uint64_t word_at(std::uintptr_t add
 }
 
 struct registers {
-  std::uint64_t instruction, caller, frame;  ///< `caller`: of a function that has made no frame yet, as those of libc; 0: on the stack
+  std::uint64_t instruction, caller,
+      frame;  ///< `caller`: of a function that has made no frame yet, as those of libc; 0: on the stack
 };
 registers registers_of(const ucontext_t& of) noexcept {
 #if defined(__x86_64__)
@@ -101,8 +110,8 @@ registers registers_of(const ucontext_t& of) noexcept {
 #endif
 }
 
-/// Functions of libraries, such as memcpy(), have no frame pointers: who has called them is found among the words of the stack, up to the first that leads into
-/// the program. How many of `found` are known then.
+/// Functions of libraries, such as memcpy(), have no frame pointers: who has called them is found among the words of
+/// the stack, up to the first that leads into the program. How many of `found` are known then.
 std::size_t callers_of_library(std::span<std::uint64_t> found, std::uintptr_t stack) noexcept {
   constexpr std::size_t longest_words = 128;
   constexpr std::uintptr_t word = sizeof(std::uint64_t);
@@ -141,7 +150,9 @@ void prepare_place() noexcept {
   ::pthread_attr_destroy(&about);
 }
 
-place_scope::place_scope(const ucontext_t& interrupted) noexcept : outer_(t_interrupted) { t_interrupted = &interrupted; }
+place_scope::place_scope(const ucontext_t& interrupted) noexcept : outer_(t_interrupted) {
+  t_interrupted = &interrupted;
+}
 place_scope::~place_scope() { t_interrupted = outer_; }
 
 fault_place place_of_fault() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in the program a fault happened: the instruction, and who may have called it, by frame pointers. Nothing is read but the thread's own private
-// stack, within its bounds, and the program's code. Fault context: no heap, no lock, no system call.
+// Where in the program a fault happened: the instruction, and who may have called it, by frame pointers. Nothing is
+// read but the thread's own private stack, within its bounds, and the program's code. Fault context: no heap, no lock,
+// no system call.
 #pragma once
 
 #include <ucontext.h>
@@ -10,9 +11,9 @@
 
 namespace quire::detect {
 
-/// The instruction first. Callers are guesses (a program may have no frame pointers); 0: not known. Of a function of a library they are words of the stack that
-/// may be return addresses, up to the first in the program. The last is
-/// the line of Python, if the thread is at one (python_place.hpp).
+/// The instruction first. Callers are guesses (a program may have no frame pointers); 0: not known. Of a function of a
+/// library they are words of the stack that may be return addresses, up to the first in the program. The last is the
+/// line of Python, if the thread is at one (python_place.hpp).
 using fault_place = std::array<std::uint64_t, 4>;
 
 /// From now on places of faults are kept. The calling thread is one of those that prepare_place() is for.

@@ -5,11 +5,16 @@ namespace quire::detect {
 
 base::result<std::unique_ptr<detector>> open(kind which, bool quiet, os::address_space& where) {
   switch (which) {
-    case kind::userfault_inline: return open_userfault(false, quiet, where);
-    case kind::userfault_thread: return open_userfault(true, quiet, where);
-    case kind::userfault_scan: return open_userfault_scan(quiet, where);
-    case kind::segv_code: return open_segv(where, true);
-    case kind::segv: break;
+    case kind::userfault_inline:
+      return open_userfault(false, quiet, where);
+    case kind::userfault_thread:
+      return open_userfault(true, quiet, where);
+    case kind::userfault_scan:
+      return open_userfault_scan(quiet, where);
+    case kind::segv_code:
+      return open_segv(where, true);
+    case kind::segv:
+      break;
   }
   return open_segv(where, false);
 }

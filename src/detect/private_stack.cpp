@@ -10,7 +10,8 @@ namespace quire::detect {
 namespace {
 
 /// As much as faults are served on. A guard page lies between the arguments and the stack.
-constexpr std::size_t stack_bytes = 256 * 1024, all_bytes = private_stack::argument_bytes + os::page_bytes + stack_bytes;
+constexpr std::size_t stack_bytes = 256 * 1024,
+                      all_bytes = private_stack::argument_bytes + os::page_bytes + stack_bytes;
 
 thread_local constinit std::byte* t_stack __attribute__((tls_model("initial-exec"))) = nullptr;
 pthread_key_t g_at_thread_end;
@@ -19,9 +20,9 @@ bool g_has_key = false;
 /// A key that is made early has its place in the thread itself: setting it allocates nothing.
 [[gnu::constructor]] void make_key() noexcept {
   g_has_key = ::pthread_key_create(&g_at_thread_end, [](void* start) {
-    t_stack = nullptr;
-    os::unmap(start, all_bytes);
-  }) == 0;
+                t_stack = nullptr;
+                os::unmap(start, all_bytes);
+              }) == 0;
 }
 
 std::byte* make() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stack in private memory for a thread that runs on one in shared memory: what the driver writes to, or the kernel, must not be a page that
-// another node can take away. A thread has one from its first need to its end. Any thread, fault context too.
+// A stack in private memory for a thread that runs on one in shared memory: what the driver writes to, or the kernel,
+// must not be a page that another node can take away. A thread has one from its first need to its end. Any thread,
+// fault context too.
 #pragma once
 
 #include <cstddef>

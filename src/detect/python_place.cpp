@@ -13,17 +13,20 @@
 namespace quire::detect {
 namespace {
 
-/// Offsets in bytes, of CPython's pystate.h, code.h, unicodeobject.h and pycore_frame.h on 64 bits. They are fixed within a version.
+/// Offsets in bytes, of CPython's pystate.h, code.h, unicodeobject.h and pycore_frame.h on 64 bits. They are fixed
+/// within a version.
 struct layout {
   std::string_view version;
-  std::size_t current;        ///< in the thread's state: its frame, or what holds it
-  std::size_t within;         ///< in the latter; `direct`: there is none
+  std::size_t current;                      ///< in the thread's state: its frame, or what holds it
+  std::size_t within;                       ///< in the latter; `direct`: there is none
   std::size_t code, previous, instruction;  ///< in a frame
-  std::size_t bytes;          ///< in a code object: its instructions
-  std::size_t text;           ///< in a string of ASCII
+  std::size_t bytes;                        ///< in a code object: its instructions
+  std::size_t text;                         ///< in a string of ASCII
 };
 constexpr std::size_t direct = ~std::size_t{0};
-constexpr layout layouts[] = {{"3.11.", 56, 8, 32, 48, 56, 184, 48}, {"3.12.", 56, 0, 0, 8, 56, 192, 40}, {"3.13.", 72, direct, 0, 8, 56, 200, 40}};
+constexpr layout layouts[] = {{"3.11.", 56, 8, 32, 48, 56, 184, 48},
+                              {"3.12.", 56, 0, 0, 8, 56, 192, 40},
+                              {"3.13.", 72, direct, 0, 8, 56, 200, 40}};
 constexpr std::size_t object_type = 8, code_file = 112, code_name = 120, string_state = 32;
 constexpr std::uint32_t compact_ascii = 0x60;
 
@@ -61,8 +64,9 @@ std::string_view text_of(const void* string) noexcept {
 
 /// Of the interpreter, of an installed package, or of Quire's.
 bool is_foreign(std::string_view file) noexcept {
-  return file.empty() || file.starts_with("<frozen") || file.starts_with("<shim") || file.find("-packages/") != file.npos ||
-         file.find("/lib/python3.") != file.npos || file.find("/quire/_") != file.npos;
+  return file.empty() || file.starts_with("<frozen") || file.starts_with("<shim") ||
+         file.find("-packages/") != file.npos || file.find("/lib/python3.") != file.npos ||
+         file.find("/quire/_") != file.npos;
 }
 
 void keep(char* to, std::size_t most, std::string_view text) noexcept {
@@ -100,9 +104,11 @@ void look_for_python() noexcept {
   const auto started = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
   if (version == nullptr || started == nullptr || started() == 0) return;
   const std::string_view text = version();
-  const auto* const found = std::find_if(std::begin(layouts), std::end(layouts), [text](const layout& l) { return text.starts_with(l.version); });
+  const auto* const found = std::find_if(std::begin(layouts), std::end(layouts),
+                                         [text](const layout& l) { return text.starts_with(l.version); });
   // Of a build for debugging objects begin with more.
-  const bool as_usual = text.find("free-threading") == text.npos && ::dlsym(RTLD_DEFAULT, "_Py_NegativeRefcount") == nullptr;
+  const bool as_usual =
+      text.find("free-threading") == text.npos && ::dlsym(RTLD_DEFAULT, "_Py_NegativeRefcount") == nullptr;
   const auto state = reinterpret_cast<thread_state_call>(::dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
   const auto line = reinterpret_cast<line_call>(::dlsym(RTLD_DEFAULT, "PyCode_Addr2Line"));
   const void* const type = ::dlsym(RTLD_DEFAULT, "PyCode_Type");
@@ -125,7 +131,8 @@ std::uint64_t python_place() noexcept {
     if (code == nullptr || at<const void*>(code, object_type) != g_code_type) continue;
     const std::string_view file = text_of(at<const void*>(code, code_file));
     if (is_foreign(file)) continue;
-    const auto instruction = at<const char*>(frame, g_layout->instruction) - (static_cast<const char*>(code) + g_layout->bytes);
+    const auto instruction =
+        at<const char*>(frame, g_layout->instruction) - (static_cast<const char*>(code) + g_layout->bytes);
     const int number = g_line(code, static_cast<int>(instruction));
     if (number <= 0) continue;
     const std::size_t entry = entry_of(file, text_of(at<const void*>(code, code_name)), number);
@@ -134,9 +141,7 @@ std::uint64_t python_place() noexcept {
   return 0;
 }
 
-std::size_t python_lines() noexcept {
-  return g_known.load(std::memory_order_acquire) ? most_lines : 0;
-}
+std::size_t python_lines() noexcept { return g_known.load(std::memory_order_acquire) ? most_lines : 0; }
 
 python_line python_line_at(std::size_t n) noexcept {
   const kept_line& one = g_lines[n];

@@ -2,8 +2,9 @@
 // SIGSEGV and SIGBUS: the way in for faults that the faulting thread handles itself. Read or write is told from the
 // fault's own error code, so that a write miss takes one fault.
 //
-// These handlers stay first. What the program had installed before, or installs later (chain_signal), is called for what is not
-// a fault of shared memory, as the kernel would call it: with its mask, once only if it is for one time, never within itself.
+// These handlers stay first. What the program had installed before, or installs later (chain_signal), is called for
+// what is not a fault of shared memory, as the kernel would call it: with its mask, once only if it is for one time,
+// never within itself.
 #include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -69,8 +70,8 @@ void end_by_default(int signal) noexcept {
 /// Where the handler of the program runs that this thread is in, by signal: 0 is SIGSEGV, 1 SIGBUS.
 thread_local constinit std::uintptr_t t_inside[2] __attribute__((tls_model("initial-exec"))) = {};
 
-/// Whether the code that was interrupted is called by a handler that stands at `frame`. A handler that was left by siglongjmp(3) is not
-/// below it any more.
+/// Whether the code that was interrupted is called by a handler that stands at `frame`. A handler that was left by
+/// siglongjmp(3) is not below it any more.
 bool is_within(std::uintptr_t frame, const ucontext_t& context) noexcept {
   constexpr std::uintptr_t farthest = 1u << 20;
   return frame != 0 && frame - stack_pointer(context) < farthest;
@@ -81,7 +82,8 @@ void call_handler(int signal, struct sigaction& kept, siginfo_t* info, void* con
   auto& interrupted = *static_cast<ucontext_t*>(context);
   const struct sigaction now = kept;
   std::uintptr_t& inside = t_inside[signal == SIGBUS ? 1 : 0];
-  if ((now.sa_flags & SA_NODEFER) == 0 && is_within(inside, interrupted)) {  // the kernel does not ask a handler that faults itself
+  if ((now.sa_flags & SA_NODEFER) == 0 &&
+      is_within(inside, interrupted)) {  // the kernel does not ask a handler that faults itself
     end_by_default(signal);
     if (info->si_code <= 0) ::raise(signal);
     return;
@@ -125,8 +127,7 @@ void tell_lost(const lost_unit& what, int signal, const siginfo_t* info, void* c
   told.si_signo = SIGBUS;
   told.si_code = what.beyond ? BUS_ADRERR : BUS_OBJERR;
   if (has_handler(g_before_bus)) return call_handler(SIGBUS, g_before_bus, &told, context);
-  base::log(base::log_level::error,
-            "a thread used shared memory at 0x%lx, %s; it gets SIGBUS, and handles it not",
+  base::log(base::log_level::error, "a thread used shared memory at 0x%lx, %s; it gets SIGBUS, and handles it not",
             reinterpret_cast<unsigned long>(info->si_addr), what.why);
   end_by_default(SIGBUS);
   if (signal != SIGBUS) ::raise(SIGBUS);  // else the access is repeated
@@ -144,10 +145,13 @@ bool serve(fault_handler handler, const siginfo_t& info, ucontext_t& context) no
   const place_scope place(context);
   fault f{handler, reinterpret_cast<std::uint64_t>(info.si_addr), is_write(&context), false};
   give_alternate_stack(context);
-  on_roomy_stack(context, [](void* at) {
-    auto& self = *static_cast<fault*>(at);
-    self.taken = self.handler(self.address, self.write);
-  }, &f);
+  on_roomy_stack(
+      context,
+      [](void* at) {
+        auto& self = *static_cast<fault*>(at);
+        self.taken = self.handler(self.address, self.write);
+      },
+      &f);
   return f.taken;
 }
 
@@ -163,7 +167,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const bool refused = may_run != nullptr && info->si_code > 0 && is_fetch(context, address) && !may_run(address);
   const bool taken = handler != nullptr && info->si_code > 0 && !refused && serve(handler, *info, interrupted);
   t_interrupted_mask = outer;
-  // Not out of a fault within a fault (a handler of the program that was let in): the outer one is not served yet, and others know of it.
+  // Not out of a fault within a fault (a handler of the program that was let in): the outer one is not served yet, and
+  // others know of it.
   if (const auto ask = g_ask.load(std::memory_order_acquire); taken && outer == nullptr && ask != nullptr) {
     if (const redirection to = ask(); to != nullptr) redirect(interrupted, to);
   }
@@ -176,7 +181,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-base::status install_signals(fault_handler handler, lost_check is_lost, shared_check is_shared, code_check may_run) noexcept {
+base::status install_signals(fault_handler handler, lost_check is_lost, shared_check is_shared,
+                             code_check may_run) noexcept {
   // A forked child has no shared memory: what it touches there ends it, as any wrong address does.
   static const int once = ::pthread_atfork(nullptr, nullptr, [] { g_handler.store(nullptr); });
   (void)once;
@@ -186,8 +192,9 @@ base::status install_signals(fault_handler handler, lost_check is_lost, shared_c
   g_may_run.store(may_run);
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
-  // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault is one of the
-  // runtime itself, which finds no frame behind the system view: it comes here and ends the process with the reason.
+  // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault is
+  // one of the runtime itself, which finds no frame behind the system view: it comes here and ends the process with the
+  // reason.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigfillset(&ours.sa_mask);
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&ours.sa_mask, s);
@@ -242,11 +249,13 @@ void hold_threads(std::uint64_t base, std::uint64_t bytes) noexcept {
   static std::uint64_t from, length;
   static pid_t leaver;
   from = base, length = bytes, leaver = ::gettid();
-  g_handler.store([](std::uint64_t address, bool) noexcept {
-    if (address - from >= length || ::gettid() == leaver) return false;
-    const signals_let_in handled;
-    for (;;) ::pause();
-  }, std::memory_order_release);
+  g_handler.store(
+      [](std::uint64_t address, bool) noexcept {
+        if (address - from >= length || ::gettid() == leaver) return false;
+        const signals_let_in handled;
+        for (;;) ::pause();
+      },
+      std::memory_order_release);
   (void)os::reserve_again(reinterpret_cast<void*>(base), bytes);  // else the memory is still there, and does no harm
 }
 

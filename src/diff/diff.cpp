@@ -196,8 +196,10 @@ encoded codec::encode(std::span<const std::byte> unit, const std::byte* twin, st
   output diff(*kernels_, out.data(), alone ? std::min(out.size(), unit.size()) : out.size());
   std::uint64_t masks[block_lines];
   std::size_t leading = 0;  // lines of the beginning that are full: not copied until something else is seen
-  const auto put = [&](std::size_t line, const compared& found, const std::byte* data, const std::byte* before) noexcept {
-    return (leading != line || diff.put_full(0, leading, unit.data())) && diff.put_block(line, found, data, before, masks);
+  const auto put = [&](std::size_t line, const compared& found, const std::byte* data,
+                       const std::byte* before) noexcept {
+    return (leading != line || diff.put_full(0, leading, unit.data())) &&
+           diff.put_block(line, found, data, before, masks);
   };
   for (std::size_t line = 0; line < lines; line += block_lines) {
     const std::size_t count = std::min(block_lines, lines - line), at = line * line_bytes;
@@ -234,7 +236,8 @@ bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit, be
       const std::byte* const masks = at;
       const std::size_t whole = std::min(r.lines, full_lines - r.line);
       at = kernels_->unpack(masks, masks + r.lines * mask_bytes, whole, to, threads);
-      if (whole != r.lines) at = apply_ragged(load_word(masks + whole * mask_bytes), at, unit.subspan(full_lines * line_bytes));
+      if (whole != r.lines)
+        at = apply_ragged(load_word(masks + whole * mask_bytes), at, unit.subspan(full_lines * line_bytes));
     }
   }
   return true;

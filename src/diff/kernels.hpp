@@ -25,18 +25,15 @@ struct compared {
 };
 
 /// Application threads that may be writing to the unit, other bytes of it, while a diff is applied.
-enum class beside : std::uint8_t {
-  none,
-  writers
-};
+enum class beside : std::uint8_t { none, writers };
 
 struct kernels {
   /// Compares `lines` lines, 1 to block_lines. masks[i] of a changed line i: a bit for each changed byte; the others
   /// are left as they are.
   compared (*compare)(const std::byte* unit, const std::byte* twin, std::size_t lines, std::uint64_t* masks) noexcept;
 
-  /// Writes what a run holds of `lines` lines: their masks, then their changed words. Words that have changed since they
-  /// were compared get the bits of what is packed (packed_mask). Returns the end of what it wrote.
+  /// Writes what a run holds of `lines` lines: their masks, then their changed words. Words that have changed since
+  /// they were compared get the bits of what is packed (packed_mask). Returns the end of what it wrote.
   std::byte* (*pack)(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks, std::size_t lines,
                      std::byte* out) noexcept;
 
@@ -83,10 +80,10 @@ constexpr std::size_t nonzero_count(std::uint64_t word) noexcept {
   return static_cast<std::size_t>((nonzero_bytes(word) * 0x0101010101010101) >> 56);
 }
 
-/// The mask of a line for words that were loaded after it was compared. `now`: in which bytes they differ from the twin,
-/// as they were loaded. The words stay the same ones. Which of their bytes count is of one moment: with the bits of an
-/// earlier one, a number that went from 0x1ff to 0x205 in between would arrive as 0x105. A word that has become as the
-/// twin is again keeps its bits.
+/// The mask of a line for words that were loaded after it was compared. `now`: in which bytes they differ from the
+/// twin, as they were loaded. The words stay the same ones. Which of their bytes count is of one moment: with the bits
+/// of an earlier one, a number that went from 0x1ff to 0x205 in between would arrive as 0x105. A word that has become
+/// as the twin is again keeps its bits.
 constexpr std::uint64_t packed_mask(std::uint64_t compared, std::uint64_t now) noexcept {
   const std::uint64_t loaded = now & (nonzero_bytes(compared) * 0xff);
   return loaded | (compared & ~(nonzero_bytes(loaded) * 0xff));

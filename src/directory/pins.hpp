@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The units that a node has pinned, or that its threads wait to pin (KOAN: page locking), with the order that waits for the
-// end of a pin. One table per node, for the machines of all regions; bounded, so that no node can take all memory for
-// itself. It does not allocate but when it grows. Driver's thread only.
+// The units that a node has pinned, or that its threads wait to pin (KOAN: page locking), with the order that waits for
+// the end of a pin. One table per node, for the machines of all regions; bounded, so that no node can take all memory
+// for itself. It does not allocate but when it grows. Driver's thread only.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,10 @@ namespace quire::directory {
 /// One unit of the table.
 struct pin {
   std::uint64_t unit = 0;
-  std::uint32_t count = 0;      ///< threads' calls that pin it, those that wait included; 0: the place is free
+  std::uint32_t count = 0;  ///< threads' calls that pin it, those that wait included; 0: the place is free
   model::region_id region{};
-  model::message waiting{};     ///< sequential: the manager's order that is obeyed at the end of the pin; kind invalid: none
+  model::message
+      waiting{};  ///< sequential: the manager's order that is obeyed at the end of the pin; kind invalid: none
 };
 
 /// A hash table with linear probing; removal moves those behind it up, so that there are no tombstones.

@@ -17,15 +17,20 @@ struct manager_map {
   unsigned together = 1;          ///< neighbours that one node manages
 
   /// `together`: of how many neighbours, from unit 0 on, one node is to manage all.
-  static constexpr manager_map make(model::placement kind, unsigned nodes, std::uint64_t units, model::node_id fixed, unsigned together = 1) {
+  static constexpr manager_map make(model::placement kind, unsigned nodes, std::uint64_t units, model::node_id fixed,
+                                    unsigned together = 1) {
     const std::uint64_t groups = units / together;
-    return {kind, static_cast<std::uint16_t>(nodes), fixed, (groups < nodes ? 1 : (groups + nodes - 1) / nodes) * together, together};
+    return {kind, static_cast<std::uint16_t>(nodes), fixed,
+            (groups < nodes ? 1 : (groups + nodes - 1) / nodes) * together, together};
   }
   [[nodiscard]] constexpr model::node_id of(std::uint64_t unit) const noexcept {
     switch (kind) {
-      case model::placement::block: return model::node_id{static_cast<std::uint16_t>(unit / block_units)};
-      case model::placement::modulo: return model::node_id{static_cast<std::uint16_t>(unit / together % nodes)};
-      case model::placement::node: break;
+      case model::placement::block:
+        return model::node_id{static_cast<std::uint16_t>(unit / block_units)};
+      case model::placement::modulo:
+        return model::node_id{static_cast<std::uint16_t>(unit / together % nodes)};
+      case model::placement::node:
+        break;
     }
     return fixed;
   }

@@ -18,8 +18,8 @@ struct request_list {
   [[nodiscard]] bool empty() const noexcept { return head == 0; }
 };
 
-/// All cells of a node. Its room is bounded by what can be outstanding (nodes x threads and read-ahead windows); it grows
-/// in chunks beyond what it starts with, on the driver's thread, which never holds an application's lock.
+/// All cells of a node. Its room is bounded by what can be outstanding (nodes x threads and read-ahead windows); it
+/// grows in chunks beyond what it starts with, on the driver's thread, which never holds an application's lock.
 class request_pool {
  public:
   explicit request_pool(std::size_t cells = 4096) { cells_.reserve(cells + 1), cells_.resize(1); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Somebody looks at the job (`quire top`), and the launcher asks for the counters of this node, some times a second. The driver takes them, the service thread
-// tells them. Where nobody looks nothing happens. The service thread's, not driving, but for what says otherwise.
+// Somebody looks at the job (`quire top`), and the launcher asks for the counters of this node, some times a second.
+// The driver takes them, the service thread tells them. Where nobody looks nothing happens. The service thread's, not
+// driving, but for what says otherwise.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,8 @@ class counters_told {
   counters_told(core::core& of, core::host& threads, const core::wait_board& shown, bootstrap::bootstrap& job)
       : core_(of), threads_(threads), shown_(shown), job_(job) {}
 
-  /// The launcher asks. What comes back is to be executed; null: it has asked before, and the driver has not come to it.
+  /// The launcher asks. What comes back is to be executed; null: it has asked before, and the driver has not come to
+  /// it.
   [[nodiscard]] core::op* begin() noexcept;
   /// In each round of the service thread's loop: tells what the driver has taken.
   void look() noexcept;

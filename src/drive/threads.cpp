@@ -38,8 +38,8 @@ const sigset_t& asynchronous_signals() noexcept {
   return set;
 }
 
-/// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared memory.
-/// In a fault handler they do already.
+/// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared
+/// memory. In a fault handler they do already.
 class signal_pause {
  public:
   explicit signal_pause(bool needed) noexcept
@@ -61,7 +61,7 @@ class signal_pause {
 
 /// Of a thread of this process.
 struct thread_here {
-  std::uint32_t tid = 0;  ///< the kernel's number of it, once it has slept
+  std::uint32_t tid = 0;              ///< the kernel's number of it, once it has slept
   bool prefers_short_slices = false;  ///< it has had to sleep where others want the cores
   bool driving = false;
 };
@@ -95,8 +95,8 @@ void threads::execute_queue() noexcept {
   driver_.execute_queued([this](core::op& o) noexcept { core_.execute(o); });
 }
 
-/// An application thread gives up driving. What has to go on by itself is the service thread's. `waits`: for something that has not
-/// come yet.
+/// An application thread gives up driving. What has to go on by itself is the service thread's. `waits`: for something
+/// that has not come yet.
 void threads::leave_drive(bool waits) noexcept {
   const bool wakes = unmute(waits);
   const bool pending = wire().sends_pending() || core_.is_restless();
@@ -104,14 +104,16 @@ void threads::leave_drive(bool waits) noexcept {
   if (pending || !wakes) call();
 }
 
-/// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost it its core.
+/// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost
+/// it its core.
 void threads::mute() noexcept {
   if (muted_ || !parked_.load(std::memory_order_relaxed) || !driver_.may_spin()) return;
   muted_ = true;
   wire().disarm();
 }
 
-/// It has polled, and lets the transport wake the service thread again. False if the service thread has to come and look for itself.
+/// It has polled, and lets the transport wake the service thread again. False if the service thread has to come and
+/// look for itself.
 bool threads::unmute(bool waits) noexcept {
   if (!parked_.load(std::memory_order_relaxed)) return true;  // it is awake, and looks before it sleeps
   if (!muted_ && !(waits && unhurried_.load(std::memory_order_relaxed))) return true;  // it will be woken
@@ -126,7 +128,8 @@ bool threads::unmute(bool waits) noexcept {
   return false;
 }
 
-/// From now on the transport wakes the service thread: while threads here wait for others, for any message; else for urgent ones.
+/// From now on the transport wakes the service thread: while threads here wait for others, for any message; else for
+/// urgent ones.
 bool threads::arm(bool waits) noexcept {
   // Whoever goes to sleep counts himself first, and looks at `unhurried_` then.
   unhurried_.store(true, std::memory_order_seq_cst);
@@ -135,15 +138,16 @@ bool threads::arm(bool waits) noexcept {
   return wire().arm(any ? transport::urgency::later : transport::urgency::now);
 }
 
-/// It will poll; and who was here before may have left something that wakes nobody, and that this node's own release is to find done: diffs, say.
+/// It will poll; and who was here before may have left something that wakes nobody, and that this node's own release is
+/// to find done: diffs, say.
 void threads::prepare_to_meet() noexcept {
   constexpr int at_most = 16;
   mute();
   for (int i = 0; i < at_most && wire().progress(); ++i) continue;
 }
 
-/// After a fault or call that was done at once. A thread that computes between many of them keeps the service thread from its core: what has
-/// been asked of this node would wait for the scheduler, for milliseconds.
+/// After a fault or call that was done at once. A thread that computes between many of them keeps the service thread
+/// from its core: what has been asked of this node would wait for the scheduler, for milliseconds.
 void threads::look_now_and_then() noexcept {
   if (bursts_.is_look_due(base::now_ns())) (void)drive();
 }
@@ -223,8 +227,8 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
   leave_drive(!o.done());
 }
 
-/// A fault keeps the program's signals waiting, as their handlers may share memory. One that takes long lets them in: Ctrl-C ends a node that
-/// waits for what another node keeps.
+/// A fault keeps the program's signals waiting, as their handlers may share memory. One that takes long lets them in:
+/// Ctrl-C ends a node that waits for what another node keeps.
 void threads::sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept {
   constexpr std::int64_t patience_with_signals_ns = 50'000'000;
   const std::int64_t limit_ns = base::limit_ns(timeout_ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads that run a core: application threads that ask for something, and the service thread, which drives when none of them does.
-// driver.hpp says who drives when. Knows nothing of pages.
+// The threads that run a core: application threads that ask for something, and the service thread, which drives when
+// none of them does. driver.hpp says who drives when. Knows nothing of pages.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@ namespace quire::drive {
 
 class threads final : public core::host {
  public:
-  /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start() those that are done at once.
+  /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start()
+  /// those that are done at once.
   threads(const pace& how, core::core& driven, bootstrap::bootstrap& job);
   ~threads();
   threads(const threads&) = delete;
@@ -29,7 +30,8 @@ class threads final : public core::host {
   void start();
   /// Stops it. No thread may be using shared memory any more.
   void stop() noexcept;
-  /// Stops it, and nobody drives any more: threads that wait, or begin to, stay where they are until the process has ended.
+  /// Stops it, and nobody drives any more: threads that wait, or begin to, stay where they are until the process has
+  /// ended.
   void stop_for_good() noexcept;
 
   /// The calling thread drives: a fault now would be one of the runtime itself. Fault context.
@@ -90,12 +92,13 @@ class threads final : public core::host {
   std::thread service_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor
-  /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about to.
+  /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about
+  /// to.
   std::atomic<bool> parked_{false};
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
   bursts bursts_{driver_.how};
-  ticks ticks_{driver_.how};  ///< the service thread's
+  ticks ticks_{driver_.how};       ///< the service thread's
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
   int epoll_ = -1;
   int call_ = -1;   ///< eventfd that wakes the service thread

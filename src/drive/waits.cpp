@@ -42,7 +42,8 @@ core::op* waits_told::begin(bool for_launcher) noexcept {
 }
 
 core::op* waits_told::look() noexcept {
-  core::op* const asked = by_signal_.load(std::memory_order_relaxed) && by_signal_.exchange(false) ? begin(false) : nullptr;
+  core::op* const asked =
+      by_signal_.load(std::memory_order_relaxed) && by_signal_.exchange(false) ? begin(false) : nullptr;
   if (begun_ns_ == 0 || asked != nullptr) return asked;
   const bool known = !pending_.load(std::memory_order_acquire);
   if (known || threads_.now() - begun_ns_ >= patience_ns) {

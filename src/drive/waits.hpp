@@ -25,7 +25,8 @@ class waits_told {
   void ask() noexcept { by_signal_.store(true, std::memory_order_relaxed); }
   /// The launcher asks, or people. What comes back is to be executed; null: nothing is.
   [[nodiscard]] core::op* begin(bool for_launcher) noexcept;
-  /// In each round of the service thread's loop: says what is known by now. What comes back is to be executed, as above.
+  /// In each round of the service thread's loop: says what is known by now. What comes back is to be executed, as
+  /// above.
   [[nodiscard]] core::op* look() noexcept;
 
  private:
@@ -45,7 +46,7 @@ class waits_told {
   std::atomic<bool> by_signal_{false};
   std::atomic<bool> pending_{false};  ///< the task is queued
   bool for_launcher_ = false, for_us_ = false;
-  std::uint64_t begun_ns_ = 0;  ///< 0: nobody has asked
+  std::uint64_t begun_ns_ = 0;            ///< 0: nobody has asked
   std::vector<waits::record> holders_{};  ///< the driver's while the task is pending
   std::optional<task> task_{};
 };

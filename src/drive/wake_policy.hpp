@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a thread that waits polls, gives way and sleeps, and when the transport is armed: pure, with the clock as an input. threads.cpp does what is
-// decided here; `quire info` prints the constants. Whether others want the cores is a question of its own (driver.hpp, contention).
+// When a thread that waits polls, gives way and sleeps, and when the transport is armed: pure, with the clock as an
+// input. threads.cpp does what is decided here; `quire info` prints the constants. Whether others want the cores is a
+// question of its own (driver.hpp, contention).
 #pragma once
 
 #include <algorithm>
@@ -15,23 +16,24 @@ struct pace {
   std::uint64_t longest_spin = 8;     ///< so many times longer it gets where it pays
   /// A thread that polls looks at the clock once in so many rounds,
   unsigned rounds_between_looks = 16;
-  /// and gives way when nothing has come for so long: who is waited for may have been woken on this very core, and would wait for the end of
-  /// this thread's slice.
+  /// and gives way when nothing has come for so long: who is waited for may have been woken on this very core, and
+  /// would wait for the end of this thread's slice.
   std::uint64_t patience_ns = 3'000;
   std::uint64_t longest_drive_ns = 5'000'000;  ///< then a thread may have a time limit to look at
   /// A thread that has what it waited for still takes what has arrived, for so long at most.
   std::uint64_t linger_ns = 100'000;
-  /// After it has served something, the service thread looks on for so long even if all threads of the node compute: the next message of the
-  /// same node often follows at once (the arrival at a barrier behind the diffs), and to wake again takes two to three times as long.
+  /// After it has served something, the service thread looks on for so long even if all threads of the node compute:
+  /// the next message of the same node often follows at once (the arrival at a barrier behind the diffs), and to wake
+  /// again takes two to three times as long.
   std::uint64_t follow_up_ns = 10'000;
   /// A thread whose calls are all done at once looks so often what has come for the node.
   std::uint64_t look_every_ns = 50'000;
-  /// Threads that drive again so soon after having left, so many times in a row, do not arm the transport in between: the service thread
-  /// looks once a tick.
+  /// Threads that drive again so soon after having left, so many times in a row, do not arm the transport in between:
+  /// the service thread looks once a tick.
   std::uint64_t soon_ns = 100'000;
   unsigned burst = 8;
   std::uint64_t tick_ns = 200'000;  ///< a look takes a computing thread 10 to 30 us of its core
-  unsigned longest_tick = 1;        ///< doublings: while threads keep driving, the service thread looks less and less often
+  unsigned longest_tick = 1;  ///< doublings: while threads keep driving, the service thread looks less and less often
 };
 
 /// What a thread that polls does next.
@@ -54,8 +56,9 @@ class polling {
   std::uint64_t start_ = 0, quiet_since_ = 0;
 };
 
-/// How long the service thread looks on after it has served something. The while grows as long as it is worth it: with requests in quick
-/// succession a sleep between them costs more than the polling, and a single one should not cost the application its core.
+/// How long the service thread looks on after it has served something. The while grows as long as it is worth it: with
+/// requests in quick succession a sleep between them costs more than the polling, and a single one should not cost the
+/// application its core.
 class service_spin {
  public:
   explicit service_spin(const pace& p) noexcept : pace_(p), spin_ns_(p.service_spin_ns) {}

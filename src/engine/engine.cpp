@@ -15,7 +15,8 @@ namespace quire::engine {
 namespace {
 
 engine* g_engine = nullptr;  // for signal handlers
-thread_local constinit detect::lost_unit t_found_lost __attribute__((tls_model("initial-exec"))) = {};  // why the last fault was for what cannot be had
+thread_local constinit detect::lost_unit t_found_lost
+    __attribute__((tls_model("initial-exec"))) = {};  // why the last fault was for what cannot be had
 
 bool on_signal(std::uint64_t address, bool write) noexcept {
   return g_engine != nullptr && g_engine->on_fault(address, write, base::now_ns());
@@ -31,15 +32,17 @@ bool may_run(std::uint64_t address) noexcept {
   if (g_engine == nullptr) return true;
   const core::region_ref r = g_engine->node().regions.find(address);
   if (r == nullptr || r->about.code != 0) return true;
-  base::log(base::log_level::error, "a thread has jumped to 0x%lx, which is shared memory and no code (region %u)", static_cast<unsigned long>(address),
-            unsigned{r->about.id});
+  base::log(base::log_level::error, "a thread has jumped to 0x%lx, which is shared memory and no code (region %u)",
+            static_cast<unsigned long>(address), unsigned{r->about.id});
   return false;
 }
 
 }  // namespace
 
-base::result<std::unique_ptr<pool::pool>> engine::machine::make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                     bool accessible, const pool::fine_views& fine, pool::view_kind view) {
+base::result<std::unique_ptr<pool::pool>> engine::machine::make_pool(const pool::settings& how, std::uint64_t address,
+                                                                     std::uint64_t bytes, bool accessible,
+                                                                     const pool::fine_views& fine,
+                                                                     pool::view_kind view) {
   return pool::make(how, address, bytes, accessible, fine, view);
 }
 
@@ -63,7 +66,8 @@ engine::~engine() {
 
 base::status engine::open() {
   const auto& c = core_.config;
-  const bool split = c.pool.which == pool::kind::fork;  // the shared range is the application's, and faults come as requests
+  const bool split =
+      c.pool.which == pool::kind::fork;  // the shared range is the application's, and faults come as requests
   if (const auto s = split ? base::status{} : reserve(); !s.ok()) return s;
   if (const auto s = core_.open(); !s.ok() || split) return s;
   g_engine = this;
@@ -76,10 +80,12 @@ base::status engine::reserve() {
   if (os::reserve(c.bytes, reinterpret_cast<void*>(c.base), error) == nullptr) {
     rlimit limit{};
     const bool limited = error == ENOMEM && ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    base::log(base::log_level::error, "cannot reserve %lu MiB of addresses at 0x%lx: %s; %s", static_cast<unsigned long>(c.bytes >> 20),
-              static_cast<unsigned long>(c.base), error == EEXIST ? "something else is there" : std::strerror(error),
-              limited ? "the address space of a process is limited (ulimit -v): set QUIRE_RANGE to less, as `quire info` says"
-                      : "set QUIRE_BASE or QUIRE_RANGE to others");
+    base::log(
+        base::log_level::error, "cannot reserve %lu MiB of addresses at 0x%lx: %s; %s",
+        static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(c.base),
+        error == EEXIST ? "something else is there" : std::strerror(error),
+        limited ? "the address space of a process is limited (ulimit -v): set QUIRE_RANGE to less, as `quire info` says"
+                : "set QUIRE_BASE or QUIRE_RANGE to others");
     return QUIRE_NO_ADDRESSES;
   }
   reserved_ = true;
@@ -98,7 +104,8 @@ bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_n
   }
   const auto why = core_.faults.fault(address, write, entered_ns);
   if (why.code() == QUIRE_LOST) t_found_lost = {"which was lost with a node that died"};
-  if (why.code() == core::stored_units::unreadable) t_found_lost = {"whose content cannot be had from the store that keeps it"};
+  if (why.code() == core::stored_units::unreadable)
+    t_found_lost = {"whose content cannot be had from the store that keeps it"};
   if (why.code() == QUIRE_BEYOND) t_found_lost = {"beyond the end of the content", true};
   return why.ok() || why.code() == QUIRE_CONFLICT;  // then the thread goes back to where its transaction began
 }

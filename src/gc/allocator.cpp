@@ -23,7 +23,8 @@ std::optional<grant> slice_allocator::allocate(std::uint64_t count) {
 bool slice_allocator::find_hole(std::uint64_t count) {
   leave_hole();
   if (count >= no_small_) return false;
-  if (find_hole_between(cursor_, size_, count) || find_hole_between(0, std::min(cursor_ + unit_, size_), count)) return true;
+  if (find_hole_between(cursor_, size_, count) || find_hole_between(0, std::min(cursor_ + unit_, size_), count))
+    return true;
   no_small_ = count;
   return false;
 }
@@ -105,7 +106,9 @@ void slice_allocator::give_back(std::uint64_t first, std::uint64_t count) noexce
   no_small_ = no_large_ = ~std::uint64_t{0};
 }
 
-void slice_allocator::borrow(const run_grant& run) { loans_.push_back({run.range.first, run.range.end, run.range.first + run.dirty}); }
+void slice_allocator::borrow(const run_grant& run) {
+  loans_.push_back({run.range.first, run.range.end, run.range.first + run.dirty});
+}
 
 std::optional<grant> slice_allocator::allocate_borrowed(std::uint64_t count) {
   for (loan& l : loans_) {
@@ -136,8 +139,8 @@ std::uint64_t slice_allocator::adopt(bitmap&& live) {
 }
 
 bool slice_allocator::is_valid() const noexcept {
-  return used_ == map_.count(0, size_) && hole_ <= hole_end_ && hole_end_ <= size_ && map_.next_clear(hole_, hole_end_) == hole_end_ &&
-         map_.next_set(fresh_, size_) == size_;
+  return used_ == map_.count(0, size_) && hole_ <= hole_end_ && hole_end_ <= size_ &&
+         map_.next_clear(hole_, hole_end_) == hole_end_ && map_.next_set(fresh_, size_) == size_;
 }
 
 }  // namespace quire::gc

@@ -14,7 +14,8 @@ namespace quire::gc {
 class bitmap {
  public:
   bitmap() = default;
-  explicit bitmap(std::uint64_t bits) : bits_(bits), words_(static_cast<std::uint64_t*>(std::calloc(bits / 64 + 2, sizeof(std::uint64_t)))) {
+  explicit bitmap(std::uint64_t bits)
+      : bits_(bits), words_(static_cast<std::uint64_t*>(std::calloc(bits / 64 + 2, sizeof(std::uint64_t)))) {
     if (words_ == nullptr) throw std::bad_alloc();
   }
   [[nodiscard]] std::uint64_t size() const noexcept { return bits_; }
@@ -35,12 +36,18 @@ class bitmap {
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t first, std::uint64_t count) const noexcept {
     std::uint64_t all = 0;
-    for_each_word(first, count, [&](const std::uint64_t& word, std::uint64_t mask) { all += static_cast<unsigned>(std::popcount(word & mask)); });
+    for_each_word(first, count, [&](const std::uint64_t& word, std::uint64_t mask) {
+      all += static_cast<unsigned>(std::popcount(word & mask));
+    });
     return all;
   }
   /// The first one from `from` on that is set, or not; `end` if there is none before.
-  [[nodiscard]] std::uint64_t next_set(std::uint64_t from, std::uint64_t end) const noexcept { return next(from, end, 0); }
-  [[nodiscard]] std::uint64_t next_clear(std::uint64_t from, std::uint64_t end) const noexcept { return next(from, end, ~std::uint64_t{0}); }
+  [[nodiscard]] std::uint64_t next_set(std::uint64_t from, std::uint64_t end) const noexcept {
+    return next(from, end, 0);
+  }
+  [[nodiscard]] std::uint64_t next_clear(std::uint64_t from, std::uint64_t end) const noexcept {
+    return next(from, end, ~std::uint64_t{0});
+  }
   /// Calls f(first, count) for each run of bits that are set.
   template <class F>
   void for_each_run(std::uint64_t first, std::uint64_t end, F&& f) const {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When everything is marked. Nodes mark, send references, and mark what is sent to them; all is marked when nobody has anything to do and no message is
-// under way. Node 0 sends waves: each node answers a wave, once, at a moment when it has nothing to do, with how many messages it has sent and received so
-// far. If everything that had been sent at one wave was received at the one before, there is no more (Mattern, Algorithms for Distributed Termination
-// Detection, 1987: four counters). Unlike the collectives of core/change.cpp a wave keeps nobody from marking, so a chain of objects that goes to and fro
-// costs a message a step.
+// When everything is marked. Nodes mark, send references, and mark what is sent to them; all is marked when nobody has
+// anything to do and no message is under way. Node 0 sends waves: each node answers a wave, once, at a moment when it
+// has nothing to do, with how many messages it has sent and received so far. If everything that had been sent at one
+// wave was received at the one before, there is no more (Mattern, Algorithms for Distributed Termination Detection,
+// 1987: four counters). Unlike the collectives of core/change.cpp a wave keeps nobody from marking, so a chain of
+// objects that goes to and fro costs a message a step.
 //
 // Pure. Messages about waves are not counted.
 #pragma once

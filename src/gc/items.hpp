@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes tell each other in a collection, packed: numbers of 7 bits a byte, of references the differences between them in ascending order. So some
-// hundred references are a message.
+// What nodes tell each other in a collection, packed: numbers of 7 bits a byte, of references the differences between
+// them in ascending order. So some hundred references are a message.
 #pragma once
 
 #include <array>

@@ -7,15 +7,27 @@
 namespace quire::gc {
 
 namespace {
-constexpr std::size_t batch = 400;     ///< references for a node that are gathered
-constexpr std::size_t most_told = 8;   ///< bad references that are kept
+constexpr std::size_t batch = 400;    ///< references for a node that are gathered
+constexpr std::size_t most_told = 8;  ///< bad references that are kept
 }  // namespace
 
-marker::marker(const heap_shape& shape, std::uint64_t base, unsigned self, const type_table& types, const memory& content, outlet& out)
-    : shape_(shape), base_(base), self_(self), unit_shift_(static_cast<unsigned>(std::countr_zero(shape.unit_bytes))),
-      self_keeper_(static_cast<std::uint16_t>(self)), types_(types), content_(content), out_(out), keepers_(shape.units()), here_(shape.units()),
-      seen_(shape.granules()), live_(shape.granules()), to_(shape.nodes) {
-  for (std::uint64_t unit = 0; unit < shape.units(); ++unit) keepers_[unit] = static_cast<std::uint16_t>(shape.node_of(unit));
+marker::marker(const heap_shape& shape, std::uint64_t base, unsigned self, const type_table& types,
+               const memory& content, outlet& out)
+    : shape_(shape),
+      base_(base),
+      self_(self),
+      unit_shift_(static_cast<unsigned>(std::countr_zero(shape.unit_bytes))),
+      self_keeper_(static_cast<std::uint16_t>(self)),
+      types_(types),
+      content_(content),
+      out_(out),
+      keepers_(shape.units()),
+      here_(shape.units()),
+      seen_(shape.granules()),
+      live_(shape.granules()),
+      to_(shape.nodes) {
+  for (std::uint64_t unit = 0; unit < shape.units(); ++unit)
+    keepers_[unit] = static_cast<std::uint16_t>(shape.node_of(unit));
 }
 
 void marker::keep(std::uint64_t first, std::uint64_t count) {
@@ -70,7 +82,8 @@ void marker::complain(const bad_reference& what) {
 inline void marker::visit(std::uint64_t value, std::uint64_t field, unsigned type) {
   if (value == 0) return;
   const std::uint64_t offset = value - base_;
-  if (!shape_.is_object(offset)) [[unlikely]] return complain({field, value, type});
+  if (!shape_.is_object(offset)) [[unlikely]]
+    return complain({field, value, type});
   const std::uint64_t granule = granule_at(offset);
   if (seen_.test_and_set(granule)) return;
   const std::uint16_t keeper = keepers_[header_offset(granule) >> unit_shift_];
@@ -88,7 +101,8 @@ void marker::mark(std::uint64_t granule) {
   const object_header header{here_.test(offset >> unit_shift_) ? word_at(offset) : 0};
   const type_table::type* const type = types_.find(header.type());
   const std::uint64_t count = type != nullptr ? granules_of(type->bytes, header.length()) : 0;
-  if (count == 0 || count > shape_.granules() - granule) [[unlikely]] return complain({0, base_ + object_offset(granule), 0});
+  if (count == 0 || count > shape_.granules() - granule) [[unlikely]]
+    return complain({0, base_ + object_offset(granule), 0});
   live_.fill(granule, count);
   ++marked_;
   marked_granules_ += count;
@@ -96,13 +110,15 @@ void marker::mark(std::uint64_t granule) {
   const std::uint64_t begin = offset + header_bytes;
   if (header.length() == 1 && (offset ^ (begin + type->bytes - 1)) >> unit_shift_ == 0) [[likely]] {
     const std::byte* const element = at(begin);
-    for (const std::uint32_t field : type->offsets) visit(*reinterpret_cast<const std::uint64_t*>(element + field), begin + field, header.type());
+    for (const std::uint32_t field : type->offsets)
+      visit(*reinterpret_cast<const std::uint64_t*>(element + field), begin + field, header.type());
     return;
   }
   look_through(granule, header.type(), *type, 0, type->bytes * header.length());
 }
 
-void marker::look_through(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first, std::uint64_t bytes) {
+void marker::look_through(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first,
+                          std::uint64_t bytes) {
   const std::uint64_t begin = object_offset(granule), end = first + bytes;
   section elsewhere;  // of one node, while it grows
   const auto send = [&] {
@@ -110,10 +126,12 @@ void marker::look_through(std::uint64_t granule, unsigned number, const type_tab
     elsewhere = {};
   };
   while (first < end) {
-    const std::uint64_t unit = (begin + first) >> unit_shift_, unit_end = std::min(end, ((unit + 1) << unit_shift_) - begin);
+    const std::uint64_t unit = (begin + first) >> unit_shift_,
+                        unit_end = std::min(end, ((unit + 1) << unit_shift_) - begin);
     if (keepers_[unit] == self_keeper_) {
       if (here_.test(unit)) look_through_unit(granule, number, type, first, unit_end);
-    } else if (elsewhere.bytes != 0 && elsewhere.first + elsewhere.bytes == first && keepers_[(begin + elsewhere.first) >> unit_shift_] == keepers_[unit]) {
+    } else if (elsewhere.bytes != 0 && elsewhere.first + elsewhere.bytes == first &&
+               keepers_[(begin + elsewhere.first) >> unit_shift_] == keepers_[unit]) {
       elsewhere.bytes = unit_end - elsewhere.first;
     } else {
       send();
@@ -125,10 +143,13 @@ void marker::look_through(std::uint64_t granule, unsigned number, const type_tab
 }
 
 /// Bytes of the elements that lie in one unit, which is here.
-void marker::look_through_unit(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first, std::uint64_t end) {
+void marker::look_through_unit(std::uint64_t granule, unsigned number, const type_table::type& type,
+                               std::uint64_t first, std::uint64_t end) {
   const std::uint64_t begin = object_offset(granule);
   const std::byte* const elements = at(begin + first) - first;
-  for_each_offset(type, first, end, [&](std::uint64_t field) { visit(*reinterpret_cast<const std::uint64_t*>(elements + field), begin + field, number); });
+  for_each_offset(type, first, end, [&](std::uint64_t field) {
+    visit(*reinterpret_cast<const std::uint64_t*>(elements + field), begin + field, number);
+  });
 }
 
 bool marker::work(std::uint64_t objects) {
@@ -226,7 +247,8 @@ void marker::tell_live() {
   for (unsigned node = 0; node < shape_.nodes; ++node) {
     if (node == self_) continue;
     const granule_range slice = shape_.slice(node);
-    live_.for_each_run(slice.first, slice.end, [&](std::uint64_t first, std::uint64_t count) { add_live(node, first, count); });
+    live_.for_each_run(slice.first, slice.end,
+                       [&](std::uint64_t first, std::uint64_t count) { add_live(node, first, count); });
     if (packer& live = to_[node].live; !live.empty()) {
       out_.send(node, item::live, live.content());
       live.clear();
@@ -248,7 +270,8 @@ void marker::on_live(std::span<const std::byte> content) {
 bitmap marker::live_of_slice() const {
   const granule_range slice = shape_.slice(self_);
   bitmap own(slice.count());
-  live_.for_each_run(slice.first, slice.end, [&](std::uint64_t first, std::uint64_t count) { own.fill(first - slice.first, count); });
+  live_.for_each_run(slice.first, slice.end,
+                     [&](std::uint64_t first, std::uint64_t count) { own.fill(first - slice.first, count); });
   return own;
 }
 

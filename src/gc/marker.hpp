@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node's part of marking. It marks the objects whose headers lie in units that it keeps. A reference to another object goes to the node that keeps that
-// one's header; a part of an object that lies in units of another node is a section, which that node looks through. So nobody needs a unit that it does not
-// keep, and no page moves. Bits are set for all granules of an object, so that what is free can be told from the bits alone.
+// A node's part of marking. It marks the objects whose headers lie in units that it keeps. A reference to another
+// object goes to the node that keeps that one's header; a part of an object that lies in units of another node is a
+// section, which that node looks through. So nobody needs a unit that it does not keep, and no page moves. Bits are set
+// for all granules of an object, so that what is free can be told from the bits alone.
 //
-// Pure: content is where `memory` says, messages leave by an outlet. One application thread of a node, while content is held still (core/hold.cpp).
+// Pure: content is where `memory` says, messages leave by an outlet. One application thread of a node, while content is
+// held still (core/hold.cpp).
 #pragma once
 
 #include <array>
@@ -38,9 +40,11 @@ struct bad_reference {
 class marker {
  public:
   /// `base`: the address of the region. All of these last as long as the marker.
-  marker(const heap_shape& shape, std::uint64_t base, unsigned self, const type_table& types, const memory& content, outlet& out);
+  marker(const heap_shape& shape, std::uint64_t base, unsigned self, const type_table& types, const memory& content,
+         outlet& out);
 
-  // First: who keeps what. Units that nobody names are kept by the node of their slice, where they are zero unless it says otherwise.
+  // First: who keeps what. Units that nobody names are kept by the node of their slice, where they are zero unless it
+  // says otherwise.
   /// This node keeps units whose content may differ from zero.
   void keep(std::uint64_t first, std::uint64_t count);
   /// Tells others of what this node keeps of their slices. Counts and sends as all messages.
@@ -70,11 +74,14 @@ class marker {
   /// Calls f(granule, header) for each object that this node has marked, in units `first` to `end`.
   template <class F>
   void for_each_marked(std::uint64_t first_unit, std::uint64_t end_unit, F&& f) const;
-  /// Calls f(offset) for each word of a reference that this node has looked at: in objects that it marked, and in sections.
+  /// Calls f(offset) for each word of a reference that this node has looked at: in objects that it marked, and in
+  /// sections.
   template <class F>
   void for_each_field(F&& f) const;
   /// Of a unit that this node keeps.
-  [[nodiscard]] std::uint64_t word_at(std::uint64_t offset) const noexcept { return *reinterpret_cast<const std::uint64_t*>(at(offset)); }
+  [[nodiscard]] std::uint64_t word_at(std::uint64_t offset) const noexcept {
+    return *reinterpret_cast<const std::uint64_t*>(at(offset));
+  }
   [[nodiscard]] bool keeps(std::uint64_t unit) const noexcept { return keepers_[unit] == self_ && here_.test(unit); }
 
  private:
@@ -90,8 +97,10 @@ class marker {
 
   void visit(std::uint64_t value, std::uint64_t at, unsigned type);
   void mark(std::uint64_t granule);
-  void look_through(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first, std::uint64_t bytes);
-  void look_through_unit(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first, std::uint64_t end);
+  void look_through(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first,
+                    std::uint64_t bytes);
+  void look_through_unit(std::uint64_t granule, unsigned number, const type_table::type& type, std::uint64_t first,
+                         std::uint64_t end);
   template <class F>
   static void for_each_offset(const type_table::type& type, std::uint64_t first, std::uint64_t end, F&& f);
   void send_references(unsigned node);
@@ -100,7 +109,8 @@ class marker {
   void complain(const bad_reference& what);
   void add_live(unsigned node, std::uint64_t first, std::uint64_t count);
   [[nodiscard]] const std::byte* at(std::uint64_t offset) const noexcept {
-    if (content_.away.empty()) [[likely]] return content_.base + offset;
+    if (content_.away.empty()) [[likely]]
+      return content_.base + offset;
     const auto found = content_.away.find(offset / shape_.unit_bytes);
     return found == content_.away.end() ? content_.base + offset : found->second + offset % shape_.unit_bytes;
   }
@@ -111,10 +121,10 @@ class marker {
   const type_table& types_;
   const memory& content_;
   outlet& out_;
-  std::vector<std::uint16_t> keepers_;  ///< by unit
-  bitmap here_;                         ///< by unit: it may differ from zero, and this node keeps it
-  bitmap seen_;                         ///< first granules of objects that this node has met
-  bitmap live_;                         ///< granules of objects that this node has marked
+  std::vector<std::uint16_t> keepers_;    ///< by unit
+  bitmap here_;                           ///< by unit: it may differ from zero, and this node keeps it
+  bitmap seen_;                           ///< first granules of objects that this node has met
+  bitmap live_;                           ///< granules of objects that this node has marked
   std::vector<std::uint64_t> waiting_{};  ///< objects to look at
   static constexpr std::size_t ahead = 8;
   std::array<std::uint64_t, ahead> next_{};  ///< of them, those whose headers are on their way to the cache

@@ -22,7 +22,8 @@ void evidence::add(std::uint64_t unit, unsigned node, const sharing::word_mask& 
 
 namespace {
 /// The only node that writes it, if there is one.
-std::optional<unsigned> writer_of(const heap_shape& shape, std::uint64_t unit, const live_object& object, std::span<const written_part> written) {
+std::optional<unsigned> writer_of(const heap_shape& shape, std::uint64_t unit, const live_object& object,
+                                  std::span<const written_part> written) {
   const std::uint64_t offset = header_offset(object.granule) - unit * shape.unit_bytes;
   const sharing::word_mask words = sharing::words_under(offset, object.count * granule_bytes, shape.unit_bytes);
   std::optional<unsigned> writer;
@@ -35,8 +36,8 @@ std::optional<unsigned> writer_of(const heap_shape& shape, std::uint64_t unit, c
 }
 }  // namespace
 
-std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written, std::span<const live_object> objects,
-                            unsigned home) {
+std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written,
+                       std::span<const live_object> objects, unsigned home) {
   std::vector<wish> wishes;
   std::set<unsigned> writers;
   for (const live_object& object : objects) {

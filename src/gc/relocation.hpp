@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects that share a unit falsely move apart, during a collection (as the Plurix system relocates them). Evidence is what nodes wrote of units that went to
-// and fro: words, or the lines that transactions note. If of a unit two nodes alone write an object each, the unit is shared falsely; then what one
-// node alone writes moves to memory of that node's slice, where only such objects lie. What several nodes write, or nobody, stays, and so do the objects of
-// one of the writers: of the slice's node, if it is one.
+// Objects that share a unit falsely move apart, during a collection (as the Plurix system relocates them). Evidence is
+// what nodes wrote of units that went to and fro: words, or the lines that transactions note. If of a unit two nodes
+// alone write an object each, the unit is shared falsely; then what one node alone writes moves to memory of that
+// node's slice, where only such objects lie. What several nodes write, or nobody, stays, and so do the objects of one
+// of the writers: of the slice's node, if it is one.
 //
 // A unit has 512 words, however large it is: in units beyond a page small neighbours are not told apart, and stay.
 //
@@ -48,9 +49,10 @@ struct wish {
   unsigned to = 0;
 };
 
-/// What should move of a unit, whose objects are all live ones that lie wholly in it; in their order. `home`: the node of the slice.
-[[nodiscard]] std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written, std::span<const live_object> objects,
-                                           unsigned home);
+/// What should move of a unit, whose objects are all live ones that lie wholly in it; in their order. `home`: the node
+/// of the slice.
+[[nodiscard]] std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written,
+                                     std::span<const live_object> objects, unsigned home);
 
 /// Where objects have moved.
 class forwarding {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where things lie in the region of a garbage-collected heap, and how an object looks. Plain arithmetic, the same on all nodes.
+// Where things lie in the region of a garbage-collected heap, and how an object looks. Plain arithmetic, the same on
+// all nodes.
 //
 //   roots      words with references, from offset 0 on, up to the end of a unit
-//   slices     of consecutive units, one a node: that node allocates there. Where units are placed in blocks it manages them, too
+//   slices     of consecutive units, one a node: that node allocates there. Where units are placed in blocks it manages
+//   them, too
 //
-// An object is a header of 8 bytes and its elements behind it, which begin at a multiple of 16. Granules are the 16 bytes by which memory is handed
-// out: number g has the bytes 16g + 8 to 16g + 24, so that the first one of an object begins with its header. The last granule of a unit has 8 bytes of the
-// next.
+// An object is a header of 8 bytes and its elements behind it, which begin at a multiple of 16. Granules are the 16
+// bytes by which memory is handed out: number g has the bytes 16g + 8 to 16g + 24, so that the first one of an object
+// begins with its header. The last granule of a unit has 8 bytes of the next.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +18,20 @@ namespace quire::gc {
 
 inline constexpr std::uint64_t granule_bytes = 16, header_bytes = 8;
 inline constexpr std::uint64_t most_roots = 1024;
-inline constexpr unsigned most_types = 1000;          ///< of a heap
-inline constexpr unsigned most_references = 100;      ///< of a type, without those of other elements of an array
+inline constexpr unsigned most_types = 1000;      ///< of a heap
+inline constexpr unsigned most_references = 100;  ///< of a type, without those of other elements of an array
 inline constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;  ///< of a heap
 
 /// The 8 bytes before an object. Zero: there is none.
 struct object_header {
   std::uint64_t word = 0;
   static constexpr unsigned type_bits = 16;
-  [[nodiscard]] static constexpr object_header of(unsigned type, std::uint64_t length) noexcept { return {length << type_bits | type}; }
-  [[nodiscard]] constexpr unsigned type() const noexcept { return static_cast<unsigned>(word & ((1u << type_bits) - 1)); }
+  [[nodiscard]] static constexpr object_header of(unsigned type, std::uint64_t length) noexcept {
+    return {length << type_bits | type};
+  }
+  [[nodiscard]] constexpr unsigned type() const noexcept {
+    return static_cast<unsigned>(word & ((1u << type_bits) - 1));
+  }
   [[nodiscard]] constexpr std::uint64_t length() const noexcept { return word >> type_bits; }  ///< elements
 };
 
@@ -36,8 +42,12 @@ struct object_header {
 }
 /// Of the object whose elements begin at this offset of the region; and back.
 [[nodiscard]] constexpr std::uint64_t granule_at(std::uint64_t offset) noexcept { return offset / granule_bytes - 1; }
-[[nodiscard]] constexpr std::uint64_t header_offset(std::uint64_t granule) noexcept { return granule * granule_bytes + header_bytes; }
-[[nodiscard]] constexpr std::uint64_t object_offset(std::uint64_t granule) noexcept { return (granule + 1) * granule_bytes; }
+[[nodiscard]] constexpr std::uint64_t header_offset(std::uint64_t granule) noexcept {
+  return granule * granule_bytes + header_bytes;
+}
+[[nodiscard]] constexpr std::uint64_t object_offset(std::uint64_t granule) noexcept {
+  return (granule + 1) * granule_bytes;
+}
 
 /// Granules `first` to `end`, without `end`.
 struct granule_range {
@@ -46,12 +56,13 @@ struct granule_range {
 };
 
 struct heap_shape {
-  std::uint64_t bytes = 0;       ///< of the region
+  std::uint64_t bytes = 0;  ///< of the region
   std::uint64_t unit_bytes = 4096;
   unsigned nodes = 1;
 
   /// A region that has room for so many bytes of objects.
-  [[nodiscard]] static constexpr heap_shape of(std::uint64_t wanted, std::uint64_t unit_bytes, unsigned nodes) noexcept {
+  [[nodiscard]] static constexpr heap_shape of(std::uint64_t wanted, std::uint64_t unit_bytes,
+                                               unsigned nodes) noexcept {
     constexpr std::uint64_t least_units = 4, least_bytes = 64u << 10;
     const std::uint64_t least = std::max(least_units * unit_bytes, least_bytes) * nodes;
     const std::uint64_t data = std::max(wanted, least);
@@ -67,9 +78,13 @@ struct heap_shape {
   /// As directory::manager_map places blocks.
   [[nodiscard]] constexpr std::uint64_t slice_units() const noexcept { return (units() + nodes - 1) / nodes; }
   /// The node whose slice has a unit.
-  [[nodiscard]] constexpr unsigned node_of(std::uint64_t unit) const noexcept { return static_cast<unsigned>(unit / slice_units()); }
+  [[nodiscard]] constexpr unsigned node_of(std::uint64_t unit) const noexcept {
+    return static_cast<unsigned>(unit / slice_units());
+  }
   /// The unit with the header of an object.
-  [[nodiscard]] constexpr std::uint64_t unit_of(std::uint64_t granule) const noexcept { return header_offset(granule) / unit_bytes; }
+  [[nodiscard]] constexpr std::uint64_t unit_of(std::uint64_t granule) const noexcept {
+    return header_offset(granule) / unit_bytes;
+  }
   /// What a node allocates from.
   [[nodiscard]] constexpr granule_range slice(unsigned node) const noexcept {
     const std::uint64_t first = std::max(node * slice_units(), roots_units(unit_bytes));

@@ -24,7 +24,8 @@ const char* why_no_type(std::uint64_t bytes, std::span<const std::uint32_t> offs
   if (offsets.size() > most_references) return "an element has more than 100 references";
   std::uint64_t before = 0;
   for (const std::uint32_t offset : offsets) {
-    if (offset % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0) return "references are not aligned to 8 bytes";
+    if (offset % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0)
+      return "references are not aligned to 8 bytes";
     if (offset < before) return "the offsets of references are not in ascending order, or one is named twice";
     if (std::uint64_t{offset} + sizeof(std::uint64_t) > bytes) return "a reference lies beyond the end of the element";
     before = std::uint64_t{offset} + sizeof(std::uint64_t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptors of types, and the numbers of names. Node 0 gives a name its number, when somebody first uses it, and refuses a name that comes back with
-// another layout (registrar, driver's thread). The descriptor itself stands in shared memory, where whoever registers a type writes it.
+// Descriptors of types, and the numbers of names. Node 0 gives a name its number, when somebody first uses it, and
+// refuses a name that comes back with another layout (registrar, driver's thread). The descriptor itself stands in
+// shared memory, where whoever registers a type writes it.
 #pragma once
 
 #include <array>
@@ -24,7 +25,9 @@ struct type_record {
   std::uint32_t count = 0;  ///< references in it
   std::array<std::uint32_t, most_references> offsets{};
   std::array<std::uint32_t, 9> unused{};
-  [[nodiscard]] std::span<const std::uint32_t> references() const noexcept { return {offsets.data(), count < most_references ? count : most_references}; }
+  [[nodiscard]] std::span<const std::uint32_t> references() const noexcept {
+    return {offsets.data(), count < most_references ? count : most_references};
+  }
 };
 static_assert(sizeof(type_record) == 512);
 
@@ -41,7 +44,9 @@ class type_table {
     std::vector<std::uint32_t> offsets{};
   };
   void set(unsigned number, std::uint64_t bytes, std::span<const std::uint32_t> offsets);
-  [[nodiscard]] const type* find(unsigned number) const noexcept { return number < all_.size() && all_[number].bytes != 0 ? &all_[number] : nullptr; }
+  [[nodiscard]] const type* find(unsigned number) const noexcept {
+    return number < all_.size() && all_[number].bytes != 0 ? &all_[number] : nullptr;
+  }
 
  private:
   std::vector<type> all_{};
@@ -59,7 +64,8 @@ class registrar {
     outcome what = outcome::good;
     unsigned number = 0;  ///< from 1 on
   };
-  /// The number of a name. `beyond`: the caller knows that all numbers up to this one have been given, by a job before this one.
+  /// The number of a name. `beyond`: the caller knows that all numbers up to this one have been given, by a job before
+  /// this one.
   [[nodiscard]] answer add(std::string_view name, std::uint64_t layout, unsigned beyond = 0);
   /// The greatest number that has been given.
   [[nodiscard]] unsigned last() const noexcept { return last_; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What its users know of a heap, whichever it is: it hands out addresses of a range that one node owns. There are two: heap.hpp, whose sharing units are
-// whole pages or more, and minipage_heap.hpp, where each small object is a sharing unit of its own.
+// What its users know of a heap, whichever it is: it hands out addresses of a range that one node owns. There are two:
+// heap.hpp, whose sharing units are whole pages or more, and minipage_heap.hpp, where each small object is a sharing
+// unit of its own.
 //
-// Called by region and api, from application threads and from the service thread, never in fault context. Thread-safe, and nothing waits.
+// Called by region and api, from application threads and from the service thread, never in fault context. Thread-safe,
+// and nothing waits.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +43,9 @@ class allocator {
  public:
   virtual ~allocator() = default;
 
-  /// Alignment: a power of two up to 2 MiB. QUIRE_INVALID for a bad alignment, size 0 or a size above that of the range; QUIRE_NO_MEMORY when no free
-  /// range is long enough, or the machine has no memory for metadata; QUIRE_BUSY when pages have to be laid out first (plan()).
+  /// Alignment: a power of two up to 2 MiB. QUIRE_INVALID for a bad alignment, size 0 or a size above that of the
+  /// range; QUIRE_NO_MEMORY when no free range is long enough, or the machine has no memory for metadata; QUIRE_BUSY
+  /// when pages have to be laid out first (plan()).
   [[nodiscard]] virtual base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment) noexcept = 0;
 
   /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation.
@@ -55,16 +58,17 @@ class allocator {
   /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
   [[nodiscard]] virtual base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept = 0;
 
-  /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object is told when it has been freed, too.
-  /// QUIRE_BAD_ADDRESS if none has it.
+  /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object
+  /// is told when it has been freed, too. QUIRE_BAD_ADDRESS if none has it.
   [[nodiscard]] virtual base::result<allocation> around(std::uint64_t address) const noexcept = 0;
 
   // Of heaps with minipages, whose allocate() may say QUIRE_BUSY.
-  /// Pages for such an allocation. The caller tells all nodes, then settle()s the plan, then allocates again. QUIRE_BUSY when somebody else
-  /// has been given that plan and has not settled it: allocate when that is done. QUIRE_NO_MEMORY when there are no such pages, or no memory for metadata:
-  /// allocate() knows better now.
+  /// Pages for such an allocation. The caller tells all nodes, then settle()s the plan, then allocates again.
+  /// QUIRE_BUSY when somebody else has been given that plan and has not settled it: allocate when that is done.
+  /// QUIRE_NO_MEMORY when there are no such pages, or no memory for metadata: allocate() knows better now.
   [[nodiscard]] virtual base::result<span_plan> plan(std::uint64_t, std::uint64_t) noexcept { return QUIRE_NO_MEMORY; }
-  /// `laid`: all nodes know. Else none of its addresses is handed out, and the next plan() for such an allocation gives the same pages again.
+  /// `laid`: all nodes know. Else none of its addresses is handed out, and the next plan() for such an allocation gives
+  /// the same pages again.
   virtual void settle(const span_plan&, bool) noexcept {}
   /// So many objects share a sharing unit of what is laid out from now on.
   virtual void set_chunk(unsigned) noexcept {}
@@ -72,9 +76,10 @@ class allocator {
   // Checkpoints (saved.cpp).
   /// Appends all that is known, as words.
   virtual void save(std::vector<std::uint64_t>& words) const = 0;
-  /// On a heap that was never used: goes on from what another one of its kind has saved that began at the same address. It may be
-  /// shorter or longer than that was, but reaches as far as it was used. Takes its words from the front. False for words that make no
-  /// sense, and without memory; the heap is of no use then. All nodes know the minipages of what was saved (saved_extent::cuts).
+  /// On a heap that was never used: goes on from what another one of its kind has saved that began at the same address.
+  /// It may be shorter or longer than that was, but reaches as far as it was used. Takes its words from the front.
+  /// False for words that make no sense, and without memory; the heap is of no use then. All nodes know the minipages
+  /// of what was saved (saved_extent::cuts).
   [[nodiscard]] virtual bool load(std::span<const std::uint64_t>& words) = 0;
 
   [[nodiscard]] virtual heap_numbers numbers() const noexcept = 0;

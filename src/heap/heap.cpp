@@ -192,7 +192,8 @@ base::result<allocation> heap::around(std::uint64_t address) const noexcept {
   const run* const in = find_run(address);
   if (in == nullptr || in->use == run_use::free) return QUIRE_BAD_ADDRESS;
   if (in->use == run_use::object) return allocation{in->address(), in->bytes(), 0};
-  const std::uint64_t slot_bytes = in->objects->slot_bytes(), first = (address - in->address()) / slot_bytes * slot_bytes;
+  const std::uint64_t slot_bytes = in->objects->slot_bytes(),
+                      first = (address - in->address()) / slot_bytes * slot_bytes;
   if (first + slot_bytes > in->bytes()) return QUIRE_BAD_ADDRESS;  // what is left behind the last one
   return allocation{in->address() + first, slot_bytes, 0};
 }

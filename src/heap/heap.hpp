@@ -25,7 +25,8 @@
 
 namespace quire::heap {
 
-/// Of a saved heap, without loading it: where it began, what it could hand out, how far it was used, and which pages it had cut into minipages.
+/// Of a saved heap, without loading it: where it began, what it could hand out, how far it was used, and which pages it
+/// had cut into minipages.
 struct saved_extent {
   std::uint64_t base = 0, end = 0, reached_end = 0;
   std::vector<span_plan> cuts{};

@@ -12,7 +12,8 @@ namespace quire::heap {
 
 namespace {
 
-/// Of the first span of a cut, and of those after several have been full. Each is announced: the more is allocated, the fewer messages.
+/// Of the first span of a cut, and of those after several have been full. Each is announced: the more is allocated, the
+/// fewer messages.
 constexpr std::uint64_t least_span_pages = 16, most_span_pages = 512;
 /// No span takes more than this part of the range, so that a small one has room for several cuts.
 constexpr std::uint64_t span_part = 64;
@@ -31,26 +32,33 @@ minipage_heap::minipage_heap(std::uint64_t base, std::uint64_t size, unsigned vi
   CHECK(views >= 1 && views <= most_views);
 }
 
-std::uint64_t minipage_heap::place::bytes() const noexcept { return in->use == run_use::minipages ? in->minipages->cut.slot_bytes : in->bytes(); }
+std::uint64_t minipage_heap::place::bytes() const noexcept {
+  return in->use == run_use::minipages ? in->minipages->cut.slot_bytes : in->bytes();
+}
 
 bool minipage_heap::takes(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
-  return std::has_single_bit(alignment) && alignment <= largest_alignment_bytes && bytes != 0 && base_ < end_ && bytes <= end_ - base_;
+  return std::has_single_bit(alignment) && alignment <= largest_alignment_bytes && bytes != 0 && base_ < end_ &&
+         bytes <= end_ - base_;
 }
 
 /// Slots of more than 2048 bytes: it is to be a run of pages.
 minipage_cut minipage_heap::cut_for(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
   if (guards_) {
-    const std::uint64_t own = round_up(bytes, std::max<std::uint64_t>(alignment, 16)), minipage = std::max(own, least_minipage_bytes_);
+    const std::uint64_t own = round_up(bytes, std::max<std::uint64_t>(alignment, 16)),
+                        minipage = std::max(own, least_minipage_bytes_);
     if (minipage > largest_minipage_bytes) return {.slot_bytes = UINT32_MAX};
     return {static_cast<std::uint32_t>(own), 1, static_cast<std::uint32_t>(minipage)};
   }
   const std::uint64_t least = divide_up(least_minipage_bytes_, chunk_);
   const std::uint64_t slot = round_up(std::max(bytes, least), std::max<std::uint64_t>(alignment, 16));
   if (slot > largest_minipage_bytes) return {.slot_bytes = UINT32_MAX};
-  return {.slot_bytes = static_cast<std::uint32_t>(slot), .chunk = slot * chunk_ <= largest_minipage_bytes ? chunk_ : 0};
+  return {.slot_bytes = static_cast<std::uint32_t>(slot),
+          .chunk = slot * chunk_ <= largest_minipage_bytes ? chunk_ : 0};
 }
 
-minipage_heap::shelf& minipage_heap::shelf_of(const minipage_cut& cut) noexcept { return shelves_[first_shelf[cut.slot_bytes / 16] + cut.chunk]; }
+minipage_heap::shelf& minipage_heap::shelf_of(const minipage_cut& cut) noexcept {
+  return shelves_[first_shelf[cut.slot_bytes / 16] + cut.chunk];
+}
 const minipage_heap::shelf& minipage_heap::shelf_of(const minipage_cut& cut) const noexcept {
   return shelves_[first_shelf[cut.slot_bytes / 16] + cut.chunk];
 }
@@ -125,13 +133,16 @@ base::result<span_plan> minipage_heap::plan(std::uint64_t bytes, std::uint64_t a
   shelf& of = shelf_of(cut);
   if (of.under_way) return QUIRE_BUSY;
   if (of.planned == nullptr) {
-    const std::uint64_t pages = std::min(std::max<std::uint64_t>(next_span_pages(of), cut.group_pages()), pages_.untouched_pages());
+    const std::uint64_t pages =
+        std::min(std::max<std::uint64_t>(next_span_pages(of), cut.group_pages()), pages_.untouched_pages());
     run* const taken = pages >= cut.group_pages() ? pages_.append_taken(pages) : nullptr;
     of.planned = taken != nullptr ? make_span(cut, taken, 0) : nullptr;
     if (of.planned == nullptr) return QUIRE_NO_MEMORY;
   }
   of.under_way = true;
-  return span_plan{of.planned->address, std::uint64_t{of.planned->slots.slots() / cut.group_slots()} * cut.group_pages(), cut.minipage_bytes()};
+  return span_plan{of.planned->address,
+                   std::uint64_t{of.planned->slots.slots() / cut.group_slots()} * cut.group_pages(),
+                   cut.minipage_bytes()};
 }
 
 void minipage_heap::settle(const span_plan& planned, bool laid) noexcept {
@@ -273,11 +284,12 @@ bool minipage_heap::is_valid() const noexcept {
 bool minipage_heap::span_is_valid(const run& at) const noexcept {
   const minipage_span& in = *at.minipages;
   const std::uint32_t minipage = in.cut.minipage_bytes();
-  const bool cut = in.cut.slot_bytes % 16 == 0 && in.cut.slot_bytes <= largest_minipage_bytes && minipage <= largest_minipage_bytes &&
-                   (minipage == 0 || minipage >= least_minipage_bytes_) && in.group_slots == in.cut.group_slots() &&
-                   in.group_bytes == in.cut.group_pages() * page_bytes;
+  const bool cut = in.cut.slot_bytes % 16 == 0 && in.cut.slot_bytes <= largest_minipage_bytes &&
+                   minipage <= largest_minipage_bytes && (minipage == 0 || minipage >= least_minipage_bytes_) &&
+                   in.group_slots == in.cut.group_slots() && in.group_bytes == in.cut.group_pages() * page_bytes;
   const bool told = in.laid || (in.slots.is_empty() && in.slots.untouched() == 0 && shelf_of(in.cut).planned == &in);
-  return cut && told && in.address == at.address() && in.slots.slots() == at.page_count / in.cut.group_pages() * in.group_slots && in.slots.is_valid();
+  return cut && told && in.address == at.address() &&
+         in.slots.slots() == at.page_count / in.cut.group_pages() * in.group_slots && in.slots.is_valid();
 }
 
 bool minipage_heap::shelves_are_valid() const noexcept {

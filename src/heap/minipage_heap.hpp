@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The allocator of a heap where each small object is a sharing unit of its own, a minipage (Millipage, sections 2.3 and 3.2: the dynamic layout). As heap.hpp
-// it never touches the memory that it hands out. Addresses are natural ones: where the memory lies as it is in the pages, one byte after the other.
+// The allocator of a heap where each small object is a sharing unit of its own, a minipage (Millipage, sections 2.3
+// and 3.2: the dynamic layout). As heap.hpp it never touches the memory that it hands out. Addresses are natural ones:
+// where the memory lies as it is in the pages, one byte after the other.
 //
-// Objects up to 2048 bytes have slots of exactly their size, rounded up to 16 bytes. As a page has at most `views` minipages, a slot has at least
-// a page's part of that. No slot crosses a page. All slots of a page have one size and belong to minipages of one size; that is decided when a span of
-// pages is planned, and never changes: the span stays one, though nothing lives in it. So it takes only pages that were never handed out.
-// Before the first address of a span is handed out all nodes have to know its minipages. That takes messages, and nobody waits here: allocate()
-// says QUIRE_BUSY, the caller takes a plan, has it announced, and settles it.
+// Objects up to 2048 bytes have slots of exactly their size, rounded up to 16 bytes. As a page has at most `views`
+// minipages, a slot has at least a page's part of that. No slot crosses a page. All slots of a page have one size and
+// belong to minipages of one size; that is decided when a span of pages is planned, and never changes: the span stays
+// one, though nothing lives in it. So it takes only pages that were never handed out. Before the first address of a
+// span is handed out all nodes have to know its minipages. That takes messages, and nobody waits here: allocate() says
+// QUIRE_BUSY, the caller takes a plan, has it announced, and settles it.
 //
-// Larger objects are runs of pages, each page a sharing unit. When no page is left that was never handed out, small ones are slots of such pages.
+// Larger objects are runs of pages, each page a sharing unit. When no page is left that was never handed out, small
+// ones are slots of such pages.
 #pragma once
 
 #include <array>
@@ -28,8 +31,8 @@ inline constexpr unsigned largest_chunk = 128;
 
 class minipage_heap final : public allocator {
  public:
-  /// Hands out the whole pages of [base, base + size), less than 16 TiB. 1 to 256 views. `guards`: to find accesses past objects. Each small object lies
-  /// alone at the end of a page, and chunks are 1.
+  /// Hands out the whole pages of [base, base + size), less than 16 TiB. 1 to 256 views. `guards`: to find accesses
+  /// past objects. Each small object lies alone at the end of a page, and chunks are 1.
   minipage_heap(std::uint64_t base, std::uint64_t size, unsigned views, bool guards = false) noexcept;
 
   /// Alignments of a page and less are the same for what is larger than 2048 bytes.
@@ -43,8 +46,8 @@ class minipage_heap final : public allocator {
   [[nodiscard]] base::result<span_plan> plan(std::uint64_t bytes, std::uint64_t alignment) noexcept override;
   void settle(const span_plan& planned, bool laid) noexcept override;
 
-  /// From now on so many consecutive slots, 1 to 128, make a minipage; where they have more than 2048 bytes, the page is one sharing unit. What is
-  /// allocated already stays what it is.
+  /// From now on so many consecutive slots, 1 to 128, make a minipage; where they have more than 2048 bytes, the page
+  /// is one sharing unit. What is allocated already stays what it is.
   void set_chunk(unsigned slots) noexcept override;
 
   void save(std::vector<std::uint64_t>& words) const override;
@@ -89,7 +92,8 @@ class minipage_heap final : public allocator {
   static constexpr unsigned steps = largest_minipage_bytes / 16;
   static constexpr std::array<std::uint16_t, steps + 2> first_shelf = [] {
     std::array<std::uint16_t, steps + 2> first{};
-    for (unsigned step = 1; step <= steps; ++step) first[step + 1] = static_cast<std::uint16_t>(first[step] + steps / step + 1);
+    for (unsigned step = 1; step <= steps; ++step)
+      first[step + 1] = static_cast<std::uint16_t>(first[step] + steps / step + 1);
     return first;
   }();
 

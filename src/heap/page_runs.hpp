@@ -27,15 +27,16 @@ class page_runs {
  public:
   page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept;
 
-  /// A run for one object, or null when there is no room (or no memory for metadata). Of its bytes the first `dirty_bytes` may have been handed out before.
+  /// A run for one object, or null when there is no room (or no memory for metadata). Of its bytes the first
+  /// `dirty_bytes` may have been handed out before.
   [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept;
   /// Frees a run for one object.
   void give_back(run* taken) noexcept;
   /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
   [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;
 
-  /// A run of `page_count` behind all others, which was never handed out, taken as one object; moves the frontier. Null if it does not fit, or without
-  /// memory.
+  /// A run of `page_count` behind all others, which was never handed out, taken as one object; moves the frontier. Null
+  /// if it does not fit, or without memory.
   [[nodiscard]] run* append_taken(std::uint64_t page_count) noexcept;
   [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
   [[nodiscard]] std::uint64_t untouched_pages() const noexcept { return end_ - frontier_; }

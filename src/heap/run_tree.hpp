@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All runs of a heap in one tree, in the order of their addresses. A run is a series of pages with one use: free, one
-// large object, a span of small ones, or one of minipages. Each node also sums up what its subtree offers, so the lowest free run for a
-// size and alignment, and the lowest span with room for a size class, are found in one descent, O(log n) expected.
+// large object, a span of small ones, or one of minipages. Each node also sums up what its subtree offers, so the
+// lowest free run for a size and alignment, and the lowest span with room for a size class, are found in one descent,
+// O(log n) expected.
 //
 // A treap (Seidel and Aragon, Randomized Search Trees, 1996) with links between neighbours. Its shape is no secret
 // worth guarding: priorities come from a fixed seed. Called by page_runs and heap with the heap's lock held.
@@ -27,7 +28,7 @@ enum class run_use : std::uint8_t { free, object, span, minipages };
 /// What a run, or a whole subtree, has to offer.
 struct offer {
   std::array<std::uint32_t, alignment_count> aligned_pages{};  ///< longest free series that starts so aligned
-  std::uint64_t span_classes = 0;                               ///< one bit a size class: a span has a free slot
+  std::uint64_t span_classes = 0;                              ///< one bit a size class: a span has a free slot
   friend bool operator==(const offer&, const offer&) noexcept = default;
 };
 
@@ -36,7 +37,7 @@ struct run {
   std::uint64_t page_count = 0;
   run_use use = run_use::free;
   std::uint32_t priority = 0;
-  std::unique_ptr<span> objects;            ///< for run_use::span
+  std::unique_ptr<span> objects;             ///< for run_use::span
   std::unique_ptr<minipage_span> minipages;  ///< for run_use::minipages
   run *previous = nullptr, *next = nullptr;
   run *parent = nullptr, *left = nullptr, *right = nullptr;

@@ -2,7 +2,8 @@
 // A heap in a checkpoint, as words:
 //   base, end, pages that were ever handed out, number of runs
 //   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it
-//   is free;  one of minipages: bytes of a minipage whose slot lies alone << 52 | bytes of a slot << 40 | slots a minipage << 32 | the same
+//   is free;  one of minipages: bytes of a minipage whose slot lies alone << 52 | bytes of a slot << 40 | slots a
+//   minipage << 32 | the same
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -32,8 +33,10 @@ constexpr std::uint64_t word_of(const minipage_cut& cut) noexcept {
 }
 /// False for what is no cut.
 bool take_cut(std::uint64_t word, minipage_cut& cut) noexcept {
-  cut = {static_cast<std::uint32_t>(word >> 40 & 0xfff), static_cast<std::uint32_t>(word >> 32 & 0xff), static_cast<std::uint32_t>(word >> 52)};
-  const bool alone = cut.alone_bytes == 0 || (cut.chunk == 1 && cut.alone_bytes % 16 == 0 && cut.alone_bytes >= cut.slot_bytes);
+  cut = {static_cast<std::uint32_t>(word >> 40 & 0xfff), static_cast<std::uint32_t>(word >> 32 & 0xff),
+         static_cast<std::uint32_t>(word >> 52)};
+  const bool alone =
+      cut.alone_bytes == 0 || (cut.chunk == 1 && cut.alone_bytes % 16 == 0 && cut.alone_bytes >= cut.slot_bytes);
   return alone && cut.slot_bytes >= 16 && cut.slot_bytes % 16 == 0 && cut.slot_bytes <= largest_minipage_bytes &&
          cut.minipage_bytes() <= largest_minipage_bytes;
 }
@@ -53,7 +56,8 @@ void save_runs(const page_runs& pages, std::uint64_t base, std::uint64_t end, st
 template <class F>
 bool load_runs(page_runs& pages, std::uint64_t own_base, words& from, F&& load_run) {
   std::uint64_t base = 0, end = 0, reached = 0, count = 0;
-  if (!next_word(from, base) || !next_word(from, end) || !next_word(from, reached) || !next_word(from, count)) return false;
+  if (!next_word(from, base) || !next_word(from, end) || !next_word(from, reached) || !next_word(from, count))
+    return false;
   if (base != own_base || pages.tree().size() != 0 || end < base) return false;
   std::vector<run*> free;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -64,7 +68,9 @@ bool load_runs(page_runs& pages, std::uint64_t own_base, words& from, F&& load_r
     if (static_cast<run_use>(about & use_mask) == run_use::free) free.push_back(at);
   }
   for (run* const at : free) {
-    if ((at->previous != nullptr && at->previous->use == run_use::free) || (at->next != nullptr && at->next->use == run_use::free)) return false;
+    if ((at->previous != nullptr && at->previous->use == run_use::free) ||
+        (at->next != nullptr && at->next->use == run_use::free))
+      return false;
     pages.give_back(at);
   }
   return pages.frontier() - (base >> page_shift) == reached;
@@ -74,7 +80,9 @@ bool load_runs(page_runs& pages, std::uint64_t own_base, words& from, F&& load_r
 
 // ---- Spans
 
-void slot_set::save(std::vector<std::uint64_t>& out) const { out.insert(out.end(), free_.get(), free_.get() + words()); }
+void slot_set::save(std::vector<std::uint64_t>& out) const {
+  out.insert(out.end(), free_.get(), free_.get() + words());
+}
 
 bool slot_set::load(std::uint32_t untouched, std::span<const std::uint64_t>& from) noexcept {
   if (from.size() < words()) return false;
@@ -165,10 +173,13 @@ bool minipage_heap::load_run(run& at, std::uint64_t use, words& from) {
     case run_use::minipages: {
       std::uint64_t about = 0;
       minipage_cut cut;
-      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count < cut.group_pages() || at.page_count * cut.group_slots() > UINT32_MAX) return false;
+      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count < cut.group_pages() ||
+          at.page_count * cut.group_slots() > UINT32_MAX)
+        return false;
       if (cut.chunk != 0 && cut.minipage_bytes() < least_minipage_bytes_) return false;
       minipage_span* const made = make_span(cut, &at, 0);
-      if (made == nullptr || !made->slots.load(static_cast<std::uint32_t>(about), from) || !made->slots.is_valid()) return false;
+      if (made == nullptr || !made->slots.load(static_cast<std::uint32_t>(about), from) || !made->slots.is_valid())
+        return false;
       made->laid = true;
       live_bytes_ += std::uint64_t{made->slots.taken()} * cut.slot_bytes;
       live_objects_ += made->slots.taken();
@@ -206,7 +217,8 @@ bool skip_saved(words& from, saved_extent& about) noexcept {
       minipage_cut cut;
       if (!next_word(from, first) || !take_cut(first, cut)) return false;
       bitmap = words_for(pages / cut.group_pages() * cut.group_slots());
-      if (cut.chunk != 0) about.cuts.push_back({address, pages / cut.group_pages() * cut.group_pages(), cut.minipage_bytes()});
+      if (cut.chunk != 0)
+        about.cuts.push_back({address, pages / cut.group_pages() * cut.group_pages(), cut.minipage_bytes()});
     }
     if (bitmap > from.size()) return false;
     from = from.subspan(bitmap);

@@ -48,7 +48,9 @@ slot_set::piece slot_set::take() noexcept {
   return {slot, fresh};
 }
 
-bool slot_set::is_taken(std::uint64_t slot) const noexcept { return slot < slots_ && (free_[slot / 64] & bit(slot)) == 0; }
+bool slot_set::is_taken(std::uint64_t slot) const noexcept {
+  return slot < slots_ && (free_[slot / 64] & bit(slot)) == 0;
+}
 
 bool slot_set::give_back(std::uint64_t slot) noexcept {
   if (!is_taken(slot)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slots of a span are free: one bit a slot, in private memory. Slots are given lowest first. Knows numbers of slots, neither sizes nor addresses.
-// Called with the heap's lock held.
+// Which slots of a span are free: one bit a slot, in private memory. Slots are given lowest first. Knows numbers of
+// slots, neither sizes nor addresses. Called with the heap's lock held.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace quire::heap {
 
 class slot_set {
  public:
-  /// All slots, one at least, become free; the first `dirty` may have been handed out before. False when the machine has no memory left.
+  /// All slots, one at least, become free; the first `dirty` may have been handed out before. False when the machine
+  /// has no memory left.
   [[nodiscard]] bool make(std::uint32_t slots, std::uint64_t dirty) noexcept;
 
   struct piece {
@@ -27,7 +28,8 @@ class slot_set {
 
   // Checkpoints (saved.cpp).
   void save(std::vector<std::uint64_t>& words) const;
-  /// What was saved of as many slots becomes the state of these, which are all free; takes its words from the front. False if they make no sense.
+  /// What was saved of as many slots becomes the state of these, which are all free; takes its words from the front.
+  /// False if they make no sense.
   [[nodiscard]] bool load(std::uint32_t untouched, std::span<const std::uint64_t>& words) noexcept;
 
   [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }

@@ -13,7 +13,8 @@ std::unique_ptr<span> span::make(unsigned size_class, std::uint64_t bytes, std::
   made->size_class_ = size_class;
   made->slot_bytes_ = static_cast<std::uint32_t>(size_class_bytes(size_class));
   const std::uint64_t dirty_slots = (dirty_bytes + made->slot_bytes_ - 1) / made->slot_bytes_;
-  return made->slots_.make(static_cast<std::uint32_t>(bytes / made->slot_bytes_), dirty_slots) ? std::move(made) : nullptr;
+  return made->slots_.make(static_cast<std::uint32_t>(bytes / made->slot_bytes_), dirty_slots) ? std::move(made)
+                                                                                               : nullptr;
 }
 
 bool span::is_valid() const noexcept { return slots_.is_valid() && slot_bytes_ == size_class_bytes(size_class_); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects of one span: consecutive pages cut into slots of one size class (slot_set.hpp). Called by heap with its lock held; knows offsets into
-// the span, no addresses.
+// The objects of one span: consecutive pages cut into slots of one size class (slot_set.hpp). Called by heap with its
+// lock held; knows offsets into the span, no addresses.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,13 @@ class span {
     return {std::uint64_t{taken.slot} * slot_bytes_, taken.fresh};
   }
   /// Frees the slot that starts at `offset`; false if no taken slot starts there.
-  [[nodiscard]] bool give_back(std::uint64_t offset) noexcept { return offset % slot_bytes_ == 0 && slots_.give_back(offset / slot_bytes_); }
+  [[nodiscard]] bool give_back(std::uint64_t offset) noexcept {
+    return offset % slot_bytes_ == 0 && slots_.give_back(offset / slot_bytes_);
+  }
   /// Whether a taken slot starts at `offset`.
-  [[nodiscard]] bool is_taken(std::uint64_t offset) const noexcept { return offset % slot_bytes_ == 0 && slots_.is_taken(offset / slot_bytes_); }
+  [[nodiscard]] bool is_taken(std::uint64_t offset) const noexcept {
+    return offset % slot_bytes_ == 0 && slots_.is_taken(offset / slot_bytes_);
+  }
 
   // Checkpoints (saved.cpp).
   void save(std::vector<std::uint64_t>& words) const;

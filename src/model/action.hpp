@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a machine wants done. Machines return bounded lists of these; the engine performs them on mechanisms, the simulator
-// on its virtual network and memory. The order matters: a `protect` before a `send` of the same unit takes the right
-// away before the content is read.
+// What a machine wants done. Machines return bounded lists of these; the engine performs them on mechanisms, the
+// simulator on its virtual network and memory. The order matters: a `protect` before a `send` of the same unit takes
+// the right away before the content is read.
 #pragma once
 
 #include <array>
@@ -21,18 +21,21 @@ enum class action_kind : std::uint8_t {
   protect,    ///< lower the application view of the unit from `from` to `level`
   permit,     ///< raise the application view of the unit from `from` to `level`
   wake,       ///< threads that wait for the unit may try again
-  refuse,     ///< threads that wait for the unit get the error of `m` (errno, in `operation`): its content cannot be had from its store
-  flush,      ///< the unit's content as it is now goes to its store; then call on_flushed(unit)
-  leave,      ///< the unit's content leaves memory here, or stays: `m.a` is a model::leave_end (storing.hpp)
-  operate,    ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
+  refuse,   ///< threads that wait for the unit get the error of `m` (errno, in `operation`): its content cannot be had
+            ///< from its store
+  flush,    ///< the unit's content as it is now goes to its store; then call on_flushed(unit)
+  leave,    ///< the unit's content leaves memory here, or stays: `m.a` is a model::leave_end (storing.hpp)
+  operate,  ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
   operate_here,  ///< the same for a local thread: do the operation, then complete the call of `m.token`
-  complete,   ///< the call of the local thread that waits under `m.token` has ended with `m.a`
-  make_twin,  ///< copy the unit's content into its twin
-  send_diff,  ///< `m` with the difference between the unit and its twin to node `to`; the twin is dropped, or `keep`s up with the unit
+  complete,      ///< the call of the local thread that waits under `m.token` has ended with `m.a`
+  make_twin,     ///< copy the unit's content into its twin
+  send_diff,   ///< `m` with the difference between the unit and its twin to node `to`; the twin is dropped, or `keep`s
+               ///< up with the unit
   send_patch,  ///< the same to every node of `targets`, nobody perhaps; the twin keeps up with the unit
-  publish,    ///< the unit's content becomes what threads here have written into private copies
-  drop_twin,  ///< the twin is needed no longer
-  hold,       ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to 7)
+  publish,     ///< the unit's content becomes what threads here have written into private copies
+  drop_twin,   ///< the twin is needed no longer
+  hold,  ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to
+         ///< 7)
 };
 
 /// The nodes of a multicast: a copyset less up to two nodes.

@@ -13,9 +13,12 @@ enum class atomic_operation : std::uint32_t { add = 0, exchange = 1, compare_exc
 [[nodiscard]] constexpr std::uint64_t apply(atomic_operation operation, std::uint64_t before, std::uint64_t a,
                                             std::uint64_t b) noexcept {
   switch (operation) {
-    case atomic_operation::add: return before + a;
-    case atomic_operation::exchange: return a;
-    case atomic_operation::compare_exchange: break;
+    case atomic_operation::add:
+      return before + a;
+    case atomic_operation::exchange:
+      return a;
+    case atomic_operation::compare_exchange:
+      break;
   }
   return before == a ? b : before;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Push, and page broadcasting (KOAN: production phases), as far as a protocol decides it. The interval of this node has ended before each call.
-// A part of a machine (machine.hpp): the rules of calls are its own.
+// Push, and page broadcasting (KOAN: production phases), as far as a protocol decides it. The interval of this node has
+// ended before each call. A part of a machine (machine.hpp): the rules of calls are its own.
 #pragma once
 
 #include <cstdint>

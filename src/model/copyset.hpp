@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The set of nodes that may hold a copy of a unit, in one 64-bit word. With up to 64 nodes a bit is a node; with more, a
-// bit stands for a group of neighbouring nodes (the coarse vector of Gupta, Weber and Mowry 1990): the set may then name
-// nodes without a copy, which simply acknowledge, and never misses one that has a copy.
+// The set of nodes that may hold a copy of a unit, in one 64-bit word. With up to 64 nodes a bit is a node; with more,
+// a bit stands for a group of neighbouring nodes (the coarse vector of Gupta, Weber and Mowry 1990): the set may then
+// name nodes without a copy, which simply acknowledge, and never misses one that has a copy.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,9 @@ class copyset {
   constexpr void remove(geometry g, node_id node) noexcept { bits_ &= ~bit(g, node); }
   constexpr void clear() noexcept { bits_ = 0; }
   /// May `node` hold a copy? Certain if g.exact().
-  [[nodiscard]] constexpr bool may_contain(geometry g, node_id node) const noexcept { return (bits_ & bit(g, node)) != 0; }
+  [[nodiscard]] constexpr bool may_contain(geometry g, node_id node) const noexcept {
+    return (bits_ & bit(g, node)) != 0;
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 

@@ -7,9 +7,10 @@
 namespace quire::model {
 
 enum class edge : std::uint8_t {
-  none,      ///< nothing: it says nothing of what the threads of its sender did
-  carries,   ///< passes on what others have released: the receiver may let a thread of its own go on
-  joins,     ///< tells that threads of the sender have come to a call, and released when it began; or brings content that they wrote before an interval ended
+  none,     ///< nothing: it says nothing of what the threads of its sender did
+  carries,  ///< passes on what others have released: the receiver may let a thread of its own go on
+  joins,  ///< tells that threads of the sender have come to a call, and released when it began; or brings content that
+          ///< they wrote before an interval ended
   releases,  ///< a thread of the sender releases
 };
 

@@ -2,8 +2,9 @@
 // What every protocol is to the core: a machine without I/O for the units of one region on one node. Called on the
 // driver's thread; every call takes one unit and appends what is to be done, in order. src/protocol has the machines.
 //
-// A protocol need not be able to do all: its row of the table (src/protocol/contract) says what it can. What it cannot is refused
-// before the machine hears of it, so that the bodies here and in the parts, of what a protocol leaves out, end the process.
+// A protocol need not be able to do all: its row of the table (src/protocol/contract) says what it can. What it cannot
+// is refused before the machine hears of it, so that the bodies here and in the parts, of what a protocol leaves out,
+// end the process.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,8 @@ class machine {
   [[nodiscard]] virtual std::uint64_t units() const noexcept = 0;
 
   // ---- Faults and messages
-  /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
-  /// access and could not do it after all.
+  /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this
+  /// very access and could not do it after all.
   virtual fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) = 0;
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   virtual void on_message(const message& m, actions& out) = 0;
@@ -59,12 +60,15 @@ class machine {
   virtual void on_hold_over(std::uint64_t, actions&) { left_out(); }
 
   // ---- Hints: may be ignored
-  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
-  /// and then written like those before it. True if asked.
+  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be
+  /// read, and then written like those before it. True if asked.
   virtual bool on_read_ahead(std::uint64_t, access, bool /*withhold*/, actions&, bool /*guessed*/) { return false; }
   /// A thread says that it is going to `want` the unit soon. True if there was anything to do.
-  virtual bool on_hint(std::uint64_t unit, access want, actions& out) { return on_read_ahead(unit, want, false, out, false); }
-  /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
+  virtual bool on_hint(std::uint64_t unit, access want, actions& out) {
+    return on_read_ahead(unit, want, false, out, false);
+  }
+  /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to
+  /// do.
   virtual bool on_fault_around(std::uint64_t, actions&) { return false; }
   /// Threads of this node are going to write what they read of `unit`, or no longer.
   virtual void on_advice(std::uint64_t, bool /*will_write*/) {}
@@ -72,7 +76,8 @@ class machine {
   // ---- Atomic operations
   /// A thread of this node calls for one: `operation`, a, b, c (offset) and token of `call` are given.
   virtual void on_atomic(const message&, actions&) { left_out(); }
-  /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
+  /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call
+  /// ends.
   virtual void on_operated(std::uint64_t) {}
 
   // ---- Parts: what a protocol can do besides
@@ -89,13 +94,16 @@ class machine {
   [[nodiscard]] virtual bool knows(std::uint64_t) const noexcept { left_out(); }
 
   // ---- Views change
-  /// What threads have mapped is gone, and so are private copies: the region's views are about to show something else. Nothing is under way.
+  /// What threads have mapped is gone, and so are private copies: the region's views are about to show something else.
+  /// Nothing is under way.
   virtual void on_views_gone() noexcept {}
 
   // ---- The region goes
-  /// This node has all that it has asked for, and will tell others nothing by itself. No thread asks for anything meanwhile.
+  /// This node has all that it has asked for, and will tell others nothing by itself. No thread asks for anything
+  /// meanwhile.
   [[nodiscard]] virtual bool at_rest() noexcept { return outstanding() == 0; }
-  /// Its tables go, and what it has of the memory that the machines of a node share. Asked for nothing any more but protocol() and units().
+  /// Its tables go, and what it has of the memory that the machines of a node share. Asked for nothing any more but
+  /// protocol() and units().
   virtual void forget() noexcept {}
 
  private:

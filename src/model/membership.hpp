@@ -11,7 +11,8 @@ namespace quire::model {
 struct membership {
   static constexpr unsigned most_nodes = 64;
   std::uint64_t dead = 0;
-  /// Where content is kept on two nodes: those after whose death all content was on two nodes again; and those that died while it was not.
+  /// Where content is kept on two nodes: those after whose death all content was on two nodes again; and those that
+  /// died while it was not.
   std::uint64_t mended = 0, together = 0;
 
   /// More nodes may be dead than were known to be.
@@ -22,7 +23,9 @@ struct membership {
   constexpr void mend() noexcept { mended = dead; }
   /// How many have died since content was on two nodes.
   [[nodiscard]] constexpr int fresh() const noexcept { return __builtin_popcountll(dead & ~mended); }
-  [[nodiscard]] constexpr bool died_together(node_id node) const noexcept { return (together >> node.value() & 1) != 0; }
+  [[nodiscard]] constexpr bool died_together(node_id node) const noexcept {
+    return (together >> node.value() & 1) != 0;
+  }
 
   [[nodiscard]] constexpr bool is_dead(node_id node) const noexcept {
     return dead != 0 && (dead >> node.value() & 1) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking (KOAN: acquire and release), as far as a protocol decides it: which node has a unit pinned, and who waits for it. A part of a machine
-// (machine.hpp): the rules of calls are its own.
+// Page locking (KOAN: acquire and release), as far as a protocol decides it: which node has a unit pinned, and who
+// waits for it. A part of a machine (machine.hpp): the rules of calls are its own.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace quire::model {
 
 class page_locking {
  public:
-  /// A thread wants `unit` pinned. Counts even if it must wait: `local` says that it is pinned now. Else the thread waits for `wake`
-  /// and asks on_pin_again().
+  /// A thread wants `unit` pinned. Counts even if it must wait: `local` says that it is pinned now. Else the thread
+  /// waits for `wake` and asks on_pin_again().
   virtual fault_outcome on_pin(std::uint64_t, actions&) { left_out(); }
   virtual fault_outcome on_pin_again(std::uint64_t, actions&) { left_out(); }
   /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.

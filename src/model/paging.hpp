@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page-out (KOAN), as far as a protocol decides it: a node that is short of memory gives up frames. A part of a machine (machine.hpp): the rules of
-// calls are its own.
+// Page-out (KOAN), as far as a protocol decides it: a node that is short of memory gives up frames. A part of a machine
+// (machine.hpp): the rules of calls are its own.
 #pragma once
 
 #include <cstdint>

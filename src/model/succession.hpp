@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region's protocol changes: what one machine knew of units, the next one goes on from. No message about any of the units is on its way, nothing
-// is pinned. A part of a machine (machine.hpp): the rules of calls are its own.
+// The region's protocol changes: what one machine knew of units, the next one goes on from. No message about any of the
+// units is on its way, nothing is pinned. A part of a machine (machine.hpp): the rules of calls are its own.
 #pragma once
 
 #include <cstdint>

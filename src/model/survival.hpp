@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node is lost, and the others go on, as far as a protocol decides it; core/survival.cpp says in which order. A part of a machine (machine.hpp): the
-// rules of calls are its own.
+// A node is lost, and the others go on, as far as a protocol decides it; core/survival.cpp says in which order. A part
+// of a machine (machine.hpp): the rules of calls are its own.
 #pragma once
 
 #include <cstddef>

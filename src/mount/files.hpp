@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a mounted directory shows: files by name, in one flat directory. src/api has a body over containers, tests one in memory; session.cpp, which
-// knows FUSE, calls it from its own threads, several at a time. A call may block. Each gives 0 or a number of errno.
+// What a mounted directory shows: files by name, in one flat directory. src/api has a body over containers, tests one
+// in memory; session.cpp, which knows FUSE, calls it from its own threads, several at a time. A call may block. Each
+// gives 0 or a number of errno.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace quire::mount {
 struct file_facts {
   std::uint64_t bytes = 0;
   std::uint64_t identity = 0;  ///< of the file that has the name now: no other one ever has it. Not in lists
-  bool read_only = false;  ///< its content does not change: the kernel may cache it
+  bool read_only = false;      ///< its content does not change: the kernel may cache it
 };
 
 struct named_file {
@@ -24,9 +25,9 @@ struct named_file {
 /// As fcntl and flock have it. Of one owner.
 struct file_lock {
   enum class kind : std::uint8_t { none, shared, exclusive };
-  std::uint64_t owner = 0;  ///< as the kernel of this host calls it
-  bool of_flock = false;    ///< flock's and fcntl's do not know each other
-  kind is = kind::none;     ///< none: what the owner has there goes
+  std::uint64_t owner = 0;            ///< as the kernel of this host calls it
+  bool of_flock = false;              ///< flock's and fcntl's do not know each other
+  kind is = kind::none;               ///< none: what the owner has there goes
   std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
 };
 
@@ -58,7 +59,8 @@ class files {
   [[nodiscard]] virtual int sync(handle) = 0;
   /// The name goes, and the file when nobody has it open any more. ENOENT.
   [[nodiscard]] virtual int remove(const std::string& name) = 0;
-  /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT; EEXIST: `exclusive`, and there is one.
+  /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT;
+  /// EEXIST: `exclusive`, and there is one.
   [[nodiscard]] virtual int rename(const std::string& from, const std::string& to, bool exclusive) = 0;
   /// For all hosts. EAGAIN: another owner's lock is in the way; ENOLCK: there are too many.
   [[nodiscard]] virtual int lock(handle, const file_lock& wanted) = 0;

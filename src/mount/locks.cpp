@@ -67,7 +67,8 @@ void locks::work() {
 }
 
 void locks::unlock(opened& by, const key& of) {
-  (void)by.shown.lock(by.handle, {of.owner, of.of_flock, file_lock::kind::none, 0, INT64_MAX});  // it cannot fail while the job lives
+  (void)by.shown.lock(
+      by.handle, {of.owner, of.of_flock, file_lock::kind::none, 0, INT64_MAX});  // it cannot fail while the job lives
 }
 
 void locks::drop(opened& by, const key& of) {

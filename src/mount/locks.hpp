@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks that programs have or wait for through a mount. Which there are in the job `files` knows; here stands which of them a close() ends, and who waits: one
-// thread tries for all of them again and again, so that requests that wait take none of the mount's threads. Several threads call. locks.cpp.
+// Locks that programs have or wait for through a mount. Which there are in the job `files` knows; here stands which of
+// them a close() ends, and who waits: one thread tries for all of them again and again, so that requests that wait take
+// none of the mount's threads. Several threads call. locks.cpp.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,8 @@ class locks {
 
   /// As files::lock(); does not wait.
   [[nodiscard]] int set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted);
-  /// Somebody else's is in the way. One of flock that the owner has goes before, so that two who share it do not wait for each other.
+  /// Somebody else's is in the way. One of flock that the owner has goes before, so that two who share it do not wait
+  /// for each other.
   void wait(std::shared_ptr<waiter> who);
   /// An owner closes the file: its locks of fcntl go, by whatever descriptor they were made.
   void on_flush(number file, opened& by, std::uint64_t owner);
@@ -61,7 +63,7 @@ class locks {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<key, const opened*> holders_;       ///< owners who may have locks, and by what they made the last one
+  std::map<key, const opened*> holders_;        ///< owners who may have locks, and by what they made the last one
   std::list<std::shared_ptr<waiter>> waiters_;  ///< as they came
   bool stops_ = false;
   std::thread thread_;  ///< from the first one that waits on

@@ -117,7 +117,8 @@ std::shared_ptr<opened> name_table::find_open(number file, const opened* one) co
   const std::lock_guard lock(mutex_);
   const auto at = entries_.find(file);
   if (at == entries_.end()) return nullptr;
-  const auto found = std::find_if(at->second.open.begin(), at->second.open.end(), [one](const auto& each) { return each.get() == one; });
+  const auto found = std::find_if(at->second.open.begin(), at->second.open.end(),
+                                  [one](const auto& each) { return each.get() == one; });
   return found != at->second.open.end() ? *found : nullptr;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers by which the kernel knows files of a mount, and what is open of each. A file keeps its number, whatever name it gets, here or on another node; a
-// name that another file has by now leads to another number. Number, time and mode of a file stay when the kernel forgets it, which it does as it likes: those
-// of the last `most_forgotten` files. Used by session.cpp, in threads of the mount. name_table.cpp.
+// The numbers by which the kernel knows files of a mount, and what is open of each. A file keeps its number, whatever
+// name it gets, here or on another node; a name that another file has by now leads to another number. Number, time and
+// mode of a file stay when the kernel forgets it, which it does as it likes: those of the last `most_forgotten` files.
+// Used by session.cpp, in threads of the mount. name_table.cpp.
 #pragma once
 
 #include <atomic>
@@ -81,7 +82,9 @@ class name_table {
     std::list<number>::iterator place{};  ///< in forgotten_, without look-ups
   };
   [[nodiscard]] const entry* known_to_kernel(number file) const;
-  [[nodiscard]] entry* known_to_kernel(number file) { return const_cast<entry*>(std::as_const(*this).known_to_kernel(file)); }
+  [[nodiscard]] entry* known_to_kernel(number file) {
+    return const_cast<entry*>(std::as_const(*this).known_to_kernel(file));
+  }
   static void take(entry& e, const file_facts& facts);
   mutable std::mutex mutex_;
   std::unordered_map<number, entry> entries_;

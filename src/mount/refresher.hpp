@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that the kernel caches though nodes write them (--mount-cache): while one is open, its cache is emptied each second. That may wait for a read that is
-// being served, so a thread of its own does it, for which nobody waits but stop(). refresher.cpp.
+// Files that the kernel caches though nodes write them (--mount-cache): while one is open, its cache is emptied each
+// second. That may wait for a read that is being served, so a thread of its own does it, for which nobody waits but
+// stop(). refresher.cpp.
 #pragma once
 
 #include <condition_variable>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The FUSE side of a mount: the kernel's requests become calls of `files`. The directory is flat, and nothing is remembered of what other nodes can
-// change: names and sizes are asked for anew at each look (time-outs of zero). See mount.hpp for what programs see.
+// The FUSE side of a mount: the kernel's requests become calls of `files`. The directory is flat, and nothing is
+// remembered of what other nodes can change: names and sizes are asked for anew at each look (time-outs of zero). See
+// mount.hpp for what programs see.
 #include "mount/mount.hpp"
 
 #include "base/log.hpp"
@@ -8,7 +9,9 @@
 #ifndef QUIRE_HAVE_FUSE
 namespace quire::mount {
 base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool) {
-  base::log(base::log_level::error, "nothing is mounted at %s: this Quire was built without libfuse3 (Debian: libfuse3-dev)", directory.c_str());
+  base::log(base::log_level::error,
+            "nothing is mounted at %s: this Quire was built without libfuse3 (Debian: libfuse3-dev)",
+            directory.c_str());
   return QUIRE_UNSUPPORTED;
 }
 }  // namespace quire::mount
@@ -47,7 +50,7 @@ constexpr fuse_ino_t root = FUSE_ROOT_ID;
 constexpr fuse_ino_t unknown_number = 0xffffffff;  ///< of a name in a list, as libfuse has it
 constexpr std::uint32_t block_bytes = 4096;
 constexpr unsigned all_permissions = 0777, all_may_write = 0222;
-constexpr int most_tries = 100;  ///< to make a file that others make and remove meanwhile
+constexpr int most_tries = 100;                 ///< to make a file that others make and remove meanwhile
 constexpr std::uint64_t last_byte = INT64_MAX;  ///< of a lock that goes to the end, wherever that is
 
 /// What libfuse says goes into our own sentence. It has no place for a pointer of ours.
@@ -71,14 +74,17 @@ class session final : public mounted {
   // Requests. In threads of the mount.
   void look_up(fuse_req_t request, const char* name);
   void get_attributes(fuse_req_t request, fuse_ino_t number);
-  void set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info);
+  void set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which,
+                      const fuse_file_info* info);
   void open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info);
   void create_file(fuse_req_t request, const char* name, mode_t mode, fuse_file_info* info);
   void read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
-  void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info);
+  void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at,
+                  const fuse_file_info* info);
   void sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written);
   void close_descriptor(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
-  void lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits);
+  void lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted,
+                 bool waits);
   void test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted);
   void release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
   void remove_file(fuse_req_t request, const char* name);
@@ -92,10 +98,12 @@ class session final : public mounted {
  private:
   void work();
   [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const name_table::known& file) const;
-  [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts, unsigned mode = name_table::usual_mode);
+  [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts,
+                                          unsigned mode = name_table::usual_mode);
   [[nodiscard]] int open_by_number(fuse_ino_t number, bool writes, files::handle& handle, file_facts& facts);
   [[nodiscard]] int look_at(fuse_ino_t number, name_table::known& file);
-  void begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file, const file_facts& facts, fuse_file_info* info);
+  void begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file, const file_facts& facts,
+                 fuse_file_info* info);
   void end_use(fuse_ino_t number, const opened* file);
   [[nodiscard]] bool needs_no_flush(fuse_req_t request) const;
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
@@ -127,7 +135,8 @@ struct stat session::attributes_of(fuse_ino_t number, const name_table::known& f
   s.st_ino = number;
   s.st_uid = ::geteuid();
   s.st_gid = ::getegid();
-  s.st_mode = number == root ? S_IFDIR | file.mode : S_IFREG | (file.mode & (file.facts.read_only ? ~all_may_write : ~0u));
+  s.st_mode =
+      number == root ? S_IFDIR | file.mode : S_IFREG | (file.mode & (file.facts.read_only ? ~all_may_write : ~0u));
   s.st_nlink = number == root ? 2 : 1;
   s.st_size = static_cast<off_t>(file.facts.bytes);
   s.st_blocks = static_cast<blkcnt_t>((file.facts.bytes + 511) / 512);
@@ -136,8 +145,9 @@ struct stat session::attributes_of(fuse_ino_t number, const name_table::known& f
   return s;
 }
 
-/// The kernel has asked for the name a moment ago. Where another node has removed the file since, or given its name to another one, `file` is what it was
-/// then: a program that asks for a name which always is there must not hear that there is none.
+/// The kernel has asked for the name a moment ago. Where another node has removed the file since, or given its name to
+/// another one, `file` is what it was then: a program that asks for a name which always is there must not hear that
+/// there is none.
 int session::look_at(fuse_ino_t number, name_table::known& file) {
   if (!names_.find(number, file)) return ENOENT;
   if (number == root) return 0;
@@ -199,8 +209,10 @@ int session::resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info
   return error != 0 ? error : files_->sync(handle);
 }
 
-/// The owner is who runs the job. Modes and times are those of this mount, so that programs which set them find them; on other hosts nobody knows of them.
-void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info) {
+/// The owner is who runs the job. Modes and times are those of this mount, so that programs which set them find them;
+/// on other hosts nobody knows of them.
+void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which,
+                             const fuse_file_info* info) {
   name_table::known file;
   int error = look_at(number, file);
   const struct stat now = attributes_of(number, file);
@@ -214,8 +226,10 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
     if (error == 0) names_.changed_now(number);
   }
   if (error == 0 && (which & FUSE_SET_ATTR_MODE) != 0) names_.set_mode(number, mode);
-  if (error == 0 && (which & FUSE_SET_ATTR_MTIME_NOW) != 0) names_.changed_now(number);
-  else if (error == 0 && (which & FUSE_SET_ATTR_MTIME) != 0) names_.changed(number, wanted.st_mtim);
+  if (error == 0 && (which & FUSE_SET_ATTR_MTIME_NOW) != 0)
+    names_.changed_now(number);
+  else if (error == 0 && (which & FUSE_SET_ATTR_MTIME) != 0)
+    names_.changed(number, wanted.st_mtim);
   if (error != 0) {
     fuse_.reply_err(request, error);
     return;
@@ -223,8 +237,8 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
   get_attributes(request, number);
 }
 
-/// close() asks for a sync of what was written, and tells of the end of locks. Not in this very process: when it ends, the kernel closes its files one
-/// after the other, and would wait for an answer that no thread can give any more.
+/// close() asks for a sync of what was written, and tells of the end of locks. Not in this very process: when it ends,
+/// the kernel closes its files one after the other, and would wait for an answer that no thread can give any more.
 bool session::needs_no_flush(fuse_req_t request) const {
   const std::string thread = "/proc/self/task/" + std::to_string(fuse_.req_ctx(request)->pid);
   return ::access(thread.c_str(), F_OK) == 0;
@@ -241,7 +255,8 @@ int session::open_by_number(fuse_ino_t number, bool writes, files::handle& handl
   return error;
 }
 
-void session::begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file, const file_facts& facts, fuse_file_info* info) {
+void session::begin_use(fuse_req_t request, fuse_ino_t number, const std::shared_ptr<opened>& file,
+                        const file_facts& facts, fuse_file_info* info) {
   file->refreshed = caches_ && !writes(info->flags) && !facts.read_only;
   info->direct_io = facts.read_only || file->refreshed ? 0 : 1;
   info->noflush = needs_no_flush(request) ? 1 : 0;
@@ -309,20 +324,23 @@ void session::read_file(fuse_req_t request, std::size_t size, off_t at, const fu
   static thread_local std::vector<char> buffer;
   if (buffer.size() < size) buffer.resize(size);
   std::size_t done = 0;
-  if (const int error = files_->read(file_of(info).handle, static_cast<std::uint64_t>(at), buffer.data(), size, done); error != 0) {
+  if (const int error = files_->read(file_of(info).handle, static_cast<std::uint64_t>(at), buffer.data(), size, done);
+      error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
   fuse_.reply_buf(request, buffer.data(), done);
 }
 
-void session::write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info) {
+void session::write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at,
+                         const fuse_file_info* info) {
   auto& file = file_of(info);
   file.wrote.store(true);
   std::size_t done = size;
   // Where the end is the kernel does not know: other nodes append, too.
-  const int error = (info->flags & O_APPEND) != 0 ? files_->append(file.handle, from, size)
-                                                  : files_->write(file.handle, static_cast<std::uint64_t>(at), from, size, done);
+  const int error = (info->flags & O_APPEND) != 0
+                        ? files_->append(file.handle, from, size)
+                        : files_->write(file.handle, static_cast<std::uint64_t>(at), from, size, done);
   if (error != 0) {
     fuse_.reply_err(request, error);
     return;
@@ -351,7 +369,8 @@ void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_fil
   fuse_.reply_err(request, 0);  // nobody waits for it; close_descriptor() was before
 }
 
-void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits) {
+void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted,
+                        bool waits) {
   const auto file = names_.find_open(number, &file_of(info));
   const int error = file == nullptr ? EBADF : locks_.set(number, file, wanted);
   if (error != EAGAIN || !waits) {
@@ -366,7 +385,8 @@ void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_i
     fuse_.req_interrupt_func(request, nullptr, nullptr);  // from here on nobody calls the function below
     fuse_.reply_err(request, why);
   };
-  fuse_.req_interrupt_func(request, [](fuse_req_t, void* who) { static_cast<locks::waiter*>(who)->interrupted.store(true); }, waiter.get());
+  fuse_.req_interrupt_func(
+      request, [](fuse_req_t, void* who) { static_cast<locks::waiter*>(who)->interrupted.store(true); }, waiter.get());
   locks_.wait(std::move(waiter));
 }
 
@@ -397,7 +417,8 @@ void session::rename_file(fuse_req_t request, const char* from, const char* to, 
   fuse_.reply_err(request, error);
 }
 
-/// read_directory() takes the names as they are when a program is at the beginning, for the first time or again, and gives them out in pieces.
+/// read_directory() takes the names as they are when a program is at the beginning, for the first time or again, and
+/// gives them out in pieces.
 void session::open_directory(fuse_req_t request, fuse_file_info* info) {
   auto found = std::make_unique<std::vector<named_file>>();
   info->fh = reinterpret_cast<std::uint64_t>(found.get());
@@ -421,7 +442,8 @@ void session::read_directory(fuse_req_t request, std::size_t size, off_t at, con
     struct stat s {};
     s.st_ino = i < 2 ? root : unknown_number;
     s.st_mode = i < 2 ? S_IFDIR : S_IFREG;
-    const std::size_t needed = fuse_.add_direntry(request, buffer.data() + used, size - used, name, &s, static_cast<off_t>(i + 1));
+    const std::size_t needed =
+        fuse_.add_direntry(request, buffer.data() + used, size - used, name, &s, static_cast<off_t>(i + 1));
     if (needed > size - used) break;
     used += needed;
   }
@@ -446,9 +468,12 @@ const library* g_fuse = nullptr;
 session& of(fuse_req_t request) { return *static_cast<session*>(g_fuse->req_userdata(request)); }
 
 file_lock lock_of(std::uint64_t owner, const struct flock& asked) {
-  const auto kind = asked.l_type == F_UNLCK ? file_lock::kind::none : asked.l_type == F_WRLCK ? file_lock::kind::exclusive : file_lock::kind::shared;
+  const auto kind = asked.l_type == F_UNLCK   ? file_lock::kind::none
+                    : asked.l_type == F_WRLCK ? file_lock::kind::exclusive
+                                              : file_lock::kind::shared;
   const auto first = static_cast<std::uint64_t>(asked.l_start);
-  return {owner, false, kind, first, asked.l_len == 0 ? last_byte : first + static_cast<std::uint64_t>(asked.l_len) - 1};
+  return {owner, false, kind, first,
+          asked.l_len == 0 ? last_byte : first + static_cast<std::uint64_t>(asked.l_len) - 1};
 }
 
 void refuse(fuse_req_t request, int error) { g_fuse->reply_err(request, error); }
@@ -456,9 +481,12 @@ void refuse(fuse_req_t request, int error) { g_fuse->reply_err(request, error); 
 fuse_lowlevel_ops operations() {
   fuse_lowlevel_ops o{};
   o.init = [](void*, fuse_conn_info* connection) {
-    connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE | FUSE_CAP_WRITEBACK_CACHE);
+    connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+                                               FUSE_CAP_WRITEBACK_CACHE);
   };
-  o.lookup = [](fuse_req_t r, fuse_ino_t parent, const char* name) { parent == root ? of(r).look_up(r, name) : refuse(r, ENOTDIR); };
+  o.lookup = [](fuse_req_t r, fuse_ino_t parent, const char* name) {
+    parent == root ? of(r).look_up(r, name) : refuse(r, ENOTDIR);
+  };
   o.forget = [](fuse_req_t r, fuse_ino_t number, std::uint64_t look_ups) {
     of(r).names().forget(number, look_ups);
     g_fuse->reply_none(r);
@@ -468,25 +496,35 @@ fuse_lowlevel_ops operations() {
     of(r).set_attributes(r, number, *wanted, which, info);
   };
   o.open = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).open_file(r, number, info); };
-  o.create = [](fuse_req_t r, fuse_ino_t, const char* name, mode_t mode, fuse_file_info* info) { of(r).create_file(r, name, mode, info); };
-  o.read = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_file(r, size, at, info); };
+  o.create = [](fuse_req_t r, fuse_ino_t, const char* name, mode_t mode, fuse_file_info* info) {
+    of(r).create_file(r, name, mode, info);
+  };
+  o.read = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) {
+    of(r).read_file(r, size, at, info);
+  };
   o.write = [](fuse_req_t r, fuse_ino_t number, const char* from, std::size_t size, off_t at, fuse_file_info* info) {
     of(r).write_file(r, number, from, size, at, info);
   };
   o.flush = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).close_descriptor(r, number, info); };
   o.fsync = [](fuse_req_t r, fuse_ino_t, int, fuse_file_info* info) { of(r).sync_file(r, info, false); };
   o.release = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).release_file(r, number, info); };
-  o.getlk = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info, struct flock* asked) { of(r).test_lock(r, info, lock_of(info->lock_owner, *asked)); };
+  o.getlk = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info, struct flock* asked) {
+    of(r).test_lock(r, info, lock_of(info->lock_owner, *asked));
+  };
   o.setlk = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, struct flock* asked, int waits) {
     of(r).lock_file(r, number, info, lock_of(info->lock_owner, *asked), waits != 0);
   };
   o.flock = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, int how) {
-    const auto kind = (how & LOCK_UN) != 0 ? file_lock::kind::none : (how & LOCK_EX) != 0 ? file_lock::kind::exclusive : file_lock::kind::shared;
+    const auto kind = (how & LOCK_UN) != 0   ? file_lock::kind::none
+                      : (how & LOCK_EX) != 0 ? file_lock::kind::exclusive
+                                             : file_lock::kind::shared;
     of(r).lock_file(r, number, info, {info->lock_owner, true, kind, 0, last_byte}, (how & LOCK_NB) == 0);
   };
   o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { of(r).remove_file(r, name); };
   o.opendir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).open_directory(r, info); };
-  o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_directory(r, size, at, info); };
+  o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) {
+    of(r).read_directory(r, size, at, info);
+  };
   o.releasedir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) {
     delete reinterpret_cast<std::vector<named_file>*>(info->fh);
     refuse(r, 0);
@@ -497,7 +535,9 @@ fuse_lowlevel_ops operations() {
   o.mknod = [](fuse_req_t r, fuse_ino_t, const char*, mode_t, dev_t) { refuse(r, EPERM); };
   o.symlink = [](fuse_req_t r, const char*, fuse_ino_t, const char*) { refuse(r, EPERM); };
   o.link = [](fuse_req_t r, fuse_ino_t, fuse_ino_t, const char*) { refuse(r, EPERM); };
-  o.rename = [](fuse_req_t r, fuse_ino_t, const char* from, fuse_ino_t, const char* to, unsigned how) { of(r).rename_file(r, from, to, how); };
+  o.rename = [](fuse_req_t r, fuse_ino_t, const char* from, fuse_ino_t, const char* to, unsigned how) {
+    of(r).rename_file(r, from, to, how);
+  };
   return o;
 }
 
@@ -536,13 +576,15 @@ base::status session::mount(const std::string& directory) {
   if (fuse_.session_mount(session_, where_.c_str()) != 0) {
     const bool denied = errno == EPERM || errno == EACCES;
     const std::string hint = ::geteuid() != 0 ? "; who is not root needs fusermount3 (Debian: apt install fuse3)"
-                             : denied         ? "; in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN"
-                                              : "";
+                             : denied ? "; in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN"
+                                      : "";
     return refused((g_said.empty() ? os::error_text(errno) : g_said) + hint, QUIRE_SYSTEM);
   }
   mounted_ = true;
   auto watcher = watch_own_death(where_);
-  if (!watcher.ok()) return refused("cannot start /bin/sh, which is to unmount when this node dies: " + os::error_text(errno), QUIRE_SYSTEM);
+  if (!watcher.ok())
+    return refused("cannot start /bin/sh, which is to unmount when this node dies: " + os::error_text(errno),
+                   QUIRE_SYSTEM);
   watcher_ = std::move(watcher.value());
   static std::once_flag once;
   std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, close_in_child); });
@@ -580,7 +622,8 @@ void session::work() {
     if (happened.data.u32 == 1) break;
     // Until there is nothing: who comes next may be awake for nothing, which costs less than a request that waits.
     int taken = 0;
-    while (!stops_.load() && (taken = fuse_.session_receive_buf(session_, &buffer)) > 0) fuse_.session_process_buf(session_, &buffer);
+    while (!stops_.load() && (taken = fuse_.session_receive_buf(session_, &buffer)) > 0)
+      fuse_.session_process_buf(session_, &buffer);
     if (stops_.load()) break;  // programs that never stop asking hold nothing up
     if (taken < 0 && taken != -EAGAIN && taken != -EINTR) break;
     std::uint64_t asked = 0;
@@ -611,7 +654,8 @@ void session::close() noexcept {
   session_ = nullptr;
   names_.clear();
   g_pipe.store(-1);
-  if (watcher_.open()) [[maybe_unused]] const auto well = ::write(watcher_.number(), "\n", 1);
+  if (watcher_.open()) [[maybe_unused]]
+    const auto well = ::write(watcher_.number(), "\n", 1);
   watcher_.reset();
 }
 

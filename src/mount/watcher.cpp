@@ -14,10 +14,10 @@ namespace quire::mount {
 namespace {
 
 // The inner shells are not children of ours. $1 is the directory, $2 our process.
-// The first waits for a line, which says that all is well. Without one this process has died: what can be looked at is alive (a later job's, or nothing is
-// mounted), or will be dead in a moment, when the kernel has ended the connection.
-// The kernel does not end it while a thread of ours that was killed waits for its own file: only who looks knows of that (SIGKILL, bit 8, is pending for it).
-// So the second one looks at times.
+// The first waits for a line, which says that all is well. Without one this process has died: what can be looked at is
+// alive (a later job's, or nothing is mounted), or will be dead in a moment, when the kernel has ended the connection.
+// The kernel does not end it while a thread of ours that was killed waits for its own file: only who looks knows of
+// that (SIGKILL, bit 8, is pending for it). So the second one looks at times.
 constexpr const char* script =
     "(trap '' INT TERM HUP QUIT\n"
     "away() { umount -f -l -- \"$1\" || fusermount3 -u -z -- \"$1\"; }\n"

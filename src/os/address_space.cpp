@@ -8,8 +8,12 @@ namespace {
 
 class own final : public address_space {
  public:
-  int protect(void* address, std::size_t bytes, int prot) noexcept override { return os::protect(address, bytes, prot); }
-  int advise(void* address, std::uint64_t bytes, int advice) noexcept override { return os::advise(address, bytes, advice); }
+  int protect(void* address, std::size_t bytes, int prot) noexcept override {
+    return os::protect(address, bytes, prot);
+  }
+  int advise(void* address, std::uint64_t bytes, int advice) noexcept override {
+    return os::advise(address, bytes, advice);
+  }
   int open_userfault(userfault_mode mode) noexcept override { return userfault_open(mode); }
 };
 

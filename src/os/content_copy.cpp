@@ -45,7 +45,8 @@ class touched_pages {
  private:
   void read_from(std::uint64_t page) noexcept {
     first_ = page;
-    const ssize_t got = fd_ < 0 ? -1 : ::pread(fd_, entries_.data(), sizeof entries_, static_cast<off_t>(page * sizeof(std::uint64_t)));
+    const ssize_t got =
+        fd_ < 0 ? -1 : ::pread(fd_, entries_.data(), sizeof entries_, static_cast<off_t>(page * sizeof(std::uint64_t)));
     count_ = got > 0 ? static_cast<std::uint64_t>(got) / sizeof(std::uint64_t) : 0;
   }
   int fd_;

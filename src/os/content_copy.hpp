@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy of private memory of this process, which may be put in its place again. Pages of nothing but zeroes take no memory. Application context.
+// A copy of private memory of this process, which may be put in its place again. Pages of nothing but zeroes take no
+// memory. Application context.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,13 @@ class content_copy {
 
   /// Room for `bytes` (whole pages) of zeroes. 0 or errno.
   [[nodiscard]] int make(std::uint64_t bytes) noexcept;
-  /// Takes what lies there, which must be mapped and readable (EFAULT). Memory that nobody has touched is not touched. 0 or errno.
+  /// Takes what lies there, which must be mapped and readable (EFAULT). Memory that nobody has touched is not touched.
+  /// 0 or errno.
   [[nodiscard]] int take(const std::byte* from, std::uint64_t bytes);
   /// One page, into its place.
   void put(std::uint64_t offset, const std::byte* page) noexcept;
-  /// Its pages stand at `address` from now on, as private memory, instead of whatever is mapped there. This object is empty then. 0 or errno.
+  /// Its pages stand at `address` from now on, as private memory, instead of whatever is mapped there. This object is
+  /// empty then. 0 or errno.
   [[nodiscard]] int move_to(void* address) noexcept;
 
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }

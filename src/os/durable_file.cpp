@@ -40,9 +40,13 @@ int output_file::open(const std::string& path) noexcept {
   return fd_.open() ? 0 : errno;
 }
 
-int output_file::clone(const input_file& from) noexcept { return ::ioctl(fd_.number(), FICLONE, from.number()) == 0 ? 0 : errno; }
+int output_file::clone(const input_file& from) noexcept {
+  return ::ioctl(fd_.number(), FICLONE, from.number()) == 0 ? 0 : errno;
+}
 
-int output_file::resize(std::uint64_t bytes) noexcept { return ::ftruncate(fd_.number(), static_cast<off_t>(bytes)) == 0 ? 0 : errno; }
+int output_file::resize(std::uint64_t bytes) noexcept {
+  return ::ftruncate(fd_.number(), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
 
 int output_file::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
@@ -78,7 +82,8 @@ int input_file::size(std::uint64_t& bytes) const noexcept {
 int input_file::changed(std::uint64_t& ns) const noexcept {
   struct stat about;
   if (::fstat(fd_.number(), &about) != 0) return errno;
-  ns = static_cast<std::uint64_t>(about.st_mtim.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(about.st_mtim.tv_nsec);
+  ns = static_cast<std::uint64_t>(about.st_mtim.tv_sec) * 1'000'000'000 +
+       static_cast<std::uint64_t>(about.st_mtim.tv_nsec);
   return 0;
 }
 

@@ -24,7 +24,8 @@ class output_file {
   [[nodiscard]] int make(const std::string& path) noexcept;
   /// What is in it stays for the present. Makes it if there is none.
   [[nodiscard]] int open(const std::string& path) noexcept;
-  /// It has the content of the other one, and shares its blocks. An errno where the file system cannot do that (EOPNOTSUPP, EXDEV, EINVAL).
+  /// It has the content of the other one, and shares its blocks. An errno where the file system cannot do that
+  /// (EOPNOTSUPP, EXDEV, EINVAL).
   [[nodiscard]] int clone(const input_file& from) noexcept;
   /// It has so many bytes; what it gains is zero.
   [[nodiscard]] int resize(std::uint64_t bytes) noexcept;

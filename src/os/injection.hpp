@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Countdown for fault tests: makes the n-th call of one kind fail with a given errno. Costs one relaxed load when off.
-// Set by tests through inject(), or in a running program by the environment: QUIRE_FAIL=memfd:1:28 (call, which one, errno) (see tests/fault).
-// With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if the machine had lost power; with `wait`
-// the thread sleeps for half a second, and the call is made: whatever others do meanwhile has time to go wrong.
+// Set by tests through inject(), or in a running program by the environment: QUIRE_FAIL=memfd:1:28 (call, which one,
+// errno) (see tests/fault). With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if
+// the machine had lost power; with `wait` the thread sleeps for half a second, and the call is made: whatever others do
+// meanwhile has time to go wrong.
 #pragma once
 
 #include <atomic>
@@ -23,15 +24,16 @@ enum class call : int {
   pagemap_open,
   pagemap_scan,
   scratch_write,
-  file_make,    ///< of durable files (durable_file.hpp): a file or a directory
+  file_make,  ///< of durable files (durable_file.hpp): a file or a directory
   file_write,
   file_sync,
   file_rename,
   file_remove,
-  hand_over,    ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
-  unnamed_file,    ///< open() with O_TMPFILE
-  segment_attach,  ///< of a System V segment
-  thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within the library; for `wait`
+  hand_over,        ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
+  unnamed_file,     ///< open() with O_TMPFILE
+  segment_attach,   ///< of a System V segment
+  thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within
+                    ///< the library; for `wait`
   count
 };
 
@@ -56,7 +58,8 @@ void wait_here() noexcept;
 
 /// True, with errno set, when this call is the one that shall fail.
 [[nodiscard]] inline bool injected(call which) noexcept {
-  if (g_injection.which.load(std::memory_order_relaxed) != static_cast<int>(which)) [[likely]] return false;
+  if (g_injection.which.load(std::memory_order_relaxed) != static_cast<int>(which)) [[likely]]
+    return false;
   if (g_injection.countdown.fetch_sub(1) != 1) return false;
   if (g_injection.error.load() == kill_instead) die_here();
   if (g_injection.error.load() == wait_instead) {

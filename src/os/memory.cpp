@@ -59,12 +59,14 @@ void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& er
 }
 
 void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {
-  return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error);
+  return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_PRIVATE | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error);
 }
 
 bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept {
   for (std::size_t done = 0; done < bytes;) {
-    const iovec there{static_cast<std::byte*>(const_cast<void*>(from)) + done, bytes - done}, here{static_cast<std::byte*>(to) + done, bytes - done};
+    const iovec there{static_cast<std::byte*>(const_cast<void*>(from)) + done, bytes - done},
+        here{static_cast<std::byte*>(to) + done, bytes - done};
     const ssize_t got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
     if (got < 0 && errno != EFAULT) return false;
     done += got > 0 ? static_cast<std::size_t>(got) : page_bytes;  // whole pages
@@ -73,7 +75,8 @@ bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept 
 }
 
 void* map_table(std::uint64_t bytes, int& error) noexcept {
-  void* const table = map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+  void* const table =
+      map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
   if (table != nullptr) ::madvise(table, bytes, MADV_DONTDUMP);
   return table;
 }

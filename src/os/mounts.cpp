@@ -36,7 +36,8 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-/// The device of what lies uppermost at `canonical`, if that is a mount of Quire's ("0:53"); else empty. Touches no file system but /proc: a dead one may not answer.
+/// The device of what lies uppermost at `canonical`, if that is a mount of Quire's ("0:53"); else empty. Touches no
+/// file system but /proc: a dead one may not answer.
 std::string device_of(const std::string& canonical) {
   std::ifstream table("/proc/self/mountinfo");
   std::string found;
@@ -83,7 +84,8 @@ std::string why_no_device() {
   if (errno == EACCES || errno == EPERM)
     return "/dev/fuse may not be opened: " + error_text(errno) +
            "; its mode should be 0666 (in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN)";
-  return "/dev/fuse cannot be opened: " + error_text(errno) + "; load the kernel's module (modprobe fuse), or start the container with --device /dev/fuse "
+  return "/dev/fuse cannot be opened: " + error_text(errno) +
+         "; load the kernel's module (modprobe fuse), or start the container with --device /dev/fuse "
          "--cap-add SYS_ADMIN";
 }
 
@@ -96,7 +98,8 @@ std::string canonical_directory(const std::string& directory) {
   const std::size_t slash = path.rfind('/');
   const std::string last = slash == path.npos ? path : path.substr(slash + 1);
   struct stat facts {};
-  const bool whole = last.empty() || last == "." || last == ".." || (::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode));
+  const bool whole =
+      last.empty() || last == "." || last == ".." || (::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode));
   const std::string above = whole ? path : slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
   std::array<char, PATH_MAX> found{};
   if (::realpath(above.c_str(), found.data()) == nullptr) return {};
@@ -107,8 +110,10 @@ std::string canonical_directory(const std::string& directory) {
 std::string why_no_mount_at(const std::string& directory) {
   const std::string canonical = canonical_directory(directory);
   if (!canonical.empty() && is_quires(canonical)) {
-    if (!is_dead(canonical)) return "another job is mounted at " + directory + "; choose another directory, or wait for its end";
-    if (!detach_if_dead(canonical)) return "a dead job is mounted at " + directory + ", which cannot be taken away; try: umount -l " + directory;
+    if (!is_dead(canonical))
+      return "another job is mounted at " + directory + "; choose another directory, or wait for its end";
+    if (!detach_if_dead(canonical))
+      return "a dead job is mounted at " + directory + ", which cannot be taken away; try: umount -l " + directory;
   }
   DIR* const opened = ::opendir(directory.c_str());
   if (opened == nullptr) {

@@ -17,7 +17,8 @@ void for_each_present(const void* at, std::size_t bytes, const std::function<voi
   constexpr std::uint64_t present = std::uint64_t{1} << 63 | std::uint64_t{1} << 62;  // in memory, or swapped out
   std::array<std::uint64_t, 8192> entries;
   const descriptor map(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) / page_bytes, pages = (bytes + page_bytes - 1) / page_bytes;
+  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) / page_bytes,
+                    pages = (bytes + page_bytes - 1) / page_bytes;
   std::size_t run = 0, begin = 0;
   const auto end_run = [&] {
     if (run != 0) f(begin * page_bytes, std::min(run * page_bytes, bytes - begin * page_bytes));

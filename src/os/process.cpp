@@ -39,7 +39,8 @@ stat_line stat_of(const char* pid) noexcept {
   const descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t length = file.open() ? ::read(file.number(), buffer, sizeof buffer) : 0;
   if (length <= 0) return {};
-  // "pid (name) state parent group session terminal its-group flags ...", where the name may hold anything, brackets and spaces included.
+  // "pid (name) state parent group session terminal its-group flags ...", where the name may hold anything, brackets
+  // and spaces included.
   const std::string_view text(buffer, static_cast<std::size_t>(length));
   const std::size_t bracket = text.rfind(')');
   if (bracket == text.npos || bracket + 4 >= text.size()) return {};

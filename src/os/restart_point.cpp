@@ -21,9 +21,12 @@ struct thread_exceptions {
   unsigned uncaught;
 };
 
-thread_exceptions& exceptions_of_thread() noexcept { return *reinterpret_cast<thread_exceptions*>(abi::__cxa_get_globals()); }
+thread_exceptions& exceptions_of_thread() noexcept {
+  return *reinterpret_cast<thread_exceptions*>(abi::__cxa_get_globals());
+}
 
-/// How many handlers are active for a caught exception, less than zero while it is thrown again. Null for one that is not of this C++ runtime.
+/// How many handlers are active for a caught exception, less than zero while it is thrown again. Null for one that is
+/// not of this C++ runtime.
 int* handlers_of(void* caught) noexcept {
 #if defined(__GLIBCXX__) && defined(__LP64__)
   // __cxa_exception of libstdc++, the same since GCC 4.5: its users' ABI.
@@ -88,7 +91,8 @@ void restart_point::restore(const modes& to) noexcept {
 #endif
 }
 
-// Nothing here changes between the two returns of setjmp() but memory. An own frame in any case: its caller's registers are what is kept.
+// Nothing here changes between the two returns of setjmp() but memory. An own frame in any case: its caller's registers
+// are what is kept.
 [[gnu::noinline]] void restart_point::run(body what, void* argument) {
   CHECK(!running_);
   const mark running(running_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way back from somewhere within a function to its start, without an exception: a fault can come at any instruction, where no table says how to
-// unwind. What transactions are restarted by. Application thread.
+// The way back from somewhere within a function to its start, without an exception: a fault can come at any
+// instruction, where no table says how to unwind. What transactions are restarted by. Application thread.
 #pragma once
 
 #include <csetjmp>
@@ -11,12 +11,13 @@
 
 namespace quire::os {
 
-/// Calls a function, and calls it again whenever somebody within it says go_back(). The frame that is gone back to is run()'s own, which lives as
-/// long as the function runs: it cannot be left too early.
+/// Calls a function, and calls it again whenever somebody within it says go_back(). The frame that is gone back to is
+/// run()'s own, which lives as long as the function runs: it cannot be left too early.
 ///
-/// What is restored: the registers that functions keep, modes of floating-point arithmetic, the exceptions that are being handled
-/// (std::current_exception(), std::uncaught_exceptions()). What is not: memory, also that of variables which the function has changed; the signal
-/// mask; destructors of the function's frames do not run, and exceptions that they handled are not freed.
+/// What is restored: the registers that functions keep, modes of floating-point arithmetic, the exceptions that are
+/// being handled (std::current_exception(), std::uncaught_exceptions()). What is not: memory, also that of variables
+/// which the function has changed; the signal mask; destructors of the function's frames do not run, and exceptions
+/// that they handled are not freed.
 ///
 ///   restart_point here;
 ///   const int sum = here.run([&] { return add(...); });  // somewhere within: here.go_back();
@@ -29,7 +30,8 @@ class restart_point {
   restart_point& operator=(const restart_point&) = delete;
   ~restart_point() = default;
 
-  /// Calls what(argument), and again after each go_back(). Returns when a call has returned; an exception of a call passes. Not within itself.
+  /// Calls what(argument), and again after each go_back(). Returns when a call has returned; an exception of a call
+  /// passes. Not within itself.
   void run(body what, void* argument);
 
   /// The same with whatever can be called; gives what the call that returned has given.
@@ -45,16 +47,18 @@ class restart_point {
         callable& what;
         std::optional<result> given{};
       } call{what};
-      run([](void* at) {
-        auto& self = *static_cast<both*>(at);
-        self.given.emplace(self.what());
-      }, &call);
+      run(
+          [](void* at) {
+            auto& self = *static_cast<both*>(at);
+            self.given.emplace(self.what());
+          },
+          &call);
       return *std::move(call.given);
     }
   }
 
-  /// From the thread that is in run(), in any frame that run() has called, on any stack. Not in a signal's handler: the handler has its thread call
-  /// this after it (detect::redirect_faults_by()).
+  /// From the thread that is in run(), in any frame that run() has called, on any stack. Not in a signal's handler: the
+  /// handler has its thread call this after it (detect::redirect_faults_by()).
   [[noreturn]] void go_back() noexcept;
 
   /// Whether a thread is in run().

@@ -31,7 +31,8 @@ int scratch_file::write(std::uint64_t offset, std::span<const std::byte> bytes) 
   if (fd < 0) fd = open_file();
   if (fd < 0) return -fd;
   while (!bytes.empty()) {
-    const ssize_t done = injected(call::scratch_write) ? -1 : ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t done =
+        injected(call::scratch_write) ? -1 : ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -61,7 +62,8 @@ int scratch_file::try_read(std::uint64_t offset, std::span<std::byte> bytes) con
 /// A file system that cannot do it keeps the room until it is written again.
 void scratch_file::forget(std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (fd_ < 0) return;
-  (void)!::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  (void)!::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                     static_cast<off_t>(bytes));
 }
 
 }  // namespace quire::os

@@ -39,8 +39,8 @@ int sized(int fd, std::uint64_t bytes) noexcept {
 /// Names of files whose process was killed before it removed the name begin so.
 constexpr char short_lived[] = "quire.unnamed.";
 
-/// Removes names that processes of this user have left in `directory`. A process that lives needs no such name: it has the file open.
-/// Without heap.
+/// Removes names that processes of this user have left in `directory`. A process that lives needs no such name: it has
+/// the file open. Without heap.
 void remove_names(const char* directory) noexcept {
   const descriptor opened(::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   alignas(dirent64) char buffer[4096];
@@ -99,7 +99,8 @@ int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept {
 int write_zeroes(int fd, std::uint64_t bytes) noexcept {
   static constexpr std::array<std::byte, 256 * 1024> zeroes{};
   for (std::uint64_t at = 0; at < bytes;) {
-    const ssize_t done = ::pwrite(fd, zeroes.data(), std::min<std::uint64_t>(zeroes.size(), bytes - at), static_cast<off_t>(at));
+    const ssize_t done =
+        ::pwrite(fd, zeroes.data(), std::min<std::uint64_t>(zeroes.size(), bytes - at), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     at += static_cast<std::uint64_t>(done);
@@ -154,7 +155,8 @@ int attach_segment(int id, void* at) noexcept {
 void remove_segment(int id) noexcept { ::shmctl(id, IPC_RMID, nullptr); }
 
 void* mdup(void* address, std::uint64_t bytes, void* at, int& error) noexcept {
-  void* const second = at != nullptr ? ::mremap(address, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) : ::mremap(address, 0, bytes, MREMAP_MAYMOVE);
+  void* const second = at != nullptr ? ::mremap(address, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at)
+                                     : ::mremap(address, 0, bytes, MREMAP_MAYMOVE);
   error = second == MAP_FAILED ? errno : 0;
   return second == MAP_FAILED ? nullptr : second;
 }

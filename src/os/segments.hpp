@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What page pools other than memfd are made of: files, POSIX objects, System V segments, duplicated mappings. One checked
-// wrapper per system call; a negative result is -errno, nothing is logged here.
+// What page pools other than memfd are made of: files, POSIX objects, System V segments, duplicated mappings. One
+// checked wrapper per system call; a negative result is -errno, nothing is logged here.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,9 @@ inline constexpr const char* posix_objects = "/dev/shm";
 
 /// `wanted`, or where temporary files go on this system.
 [[nodiscard]] std::string temporary_directory(const std::string& wanted);
-/// A file of `bytes` in `directory`, sparse and without a name. A descriptor, or -errno. Where the file system makes none without a
-/// name it has one for a moment, and names that killed processes of this user have left there are removed first. Fault context.
+/// A file of `bytes` in `directory`, sparse and without a name. A descriptor, or -errno. Where the file system makes
+/// none without a name it has one for a moment, and names that killed processes of this user have left there are
+/// removed first. Fault context.
 [[nodiscard]] int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept;
 /// Writes `bytes` zeros from the start of `fd`. 0 or errno.
 [[nodiscard]] int write_zeroes(int fd, std::uint64_t bytes) noexcept;
@@ -33,16 +34,16 @@ struct segment_limits {
 [[nodiscard]] std::uint64_t most_mappings() noexcept;
 /// A System V segment of `bytes`, for this process. Its id, or -errno.
 [[nodiscard]] int make_segment(std::uint64_t bytes) noexcept;
-/// Removes segments of make_segment() that processes of this user have left: they were killed before remove_segment(). Processes
-/// that live, and other programs, keep theirs.
+/// Removes segments of make_segment() that processes of this user have left: they were killed before remove_segment().
+/// Processes that live, and other programs, keep theirs.
 void remove_dead_segments() noexcept;
 /// Attaches a segment at `at`, replacing what the caller has reserved there. 0 or errno.
 [[nodiscard]] int attach_segment(int id, void* at) noexcept;
 /// The segment goes when nobody is attached any more.
 void remove_segment(int id) noexcept;
 
-/// ParADE's mdup(): a second range of addresses for the pages of a shared mapping, which stays. With `at`, exactly there, replacing what the caller has
-/// reserved. nullptr with errno in `error`.
+/// ParADE's mdup(): a second range of addresses for the pages of a shared mapping, which stays. With `at`, exactly
+/// there, replacing what the caller has reserved. nullptr with errno in `error`.
 [[nodiscard]] void* mdup(void* address, std::uint64_t bytes, void* at, int& error) noexcept;
 
 }  // namespace quire::os

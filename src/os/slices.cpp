@@ -25,7 +25,8 @@ constexpr std::uint64_t shortest_ns = 100'000;  // the kernel makes what is less
 
 void prefer_short_slices() noexcept {
   attributes wish{};
-  if (raw_call(SYS_sched_getattr, 0, reinterpret_cast<long>(&wish), sizeof wish, 0) != 0 || wish.policy != SCHED_NORMAL) return;
+  if (raw_call(SYS_sched_getattr, 0, reinterpret_cast<long>(&wish), sizeof wish, 0) != 0 || wish.policy != SCHED_NORMAL)
+    return;
   wish.size = sizeof wish;
   wish.flags &= SCHED_FLAG_RESET_ON_FORK;
   wish.runtime = shortest_ns;

@@ -90,7 +90,8 @@ int userfault_open(userfault_mode mode) noexcept {
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-  api.features |= mode == userfault_mode::thread ? UFFD_FEATURE_EXACT_ADDRESS : UFFD_FEATURE_SIGBUS;  // the first is as old as what all modes need
+  api.features |= mode == userfault_mode::thread ? UFFD_FEATURE_EXACT_ADDRESS
+                                                 : UFFD_FEATURE_SIGBUS;  // the first is as old as what all modes need
   if (mode == userfault_mode::inline_scan) api.features |= UFFD_FEATURE_WP_ASYNC;
   if (const int error = control(fd, UFFDIO_API, &api); error != 0) {
     ::close(fd);

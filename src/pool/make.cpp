@@ -10,12 +10,18 @@ namespace quire::pool {
 
 const char* name_of(kind which) noexcept {
   switch (which) {
-    case kind::memfd: return "memfd";
-    case kind::file: return "file";
-    case kind::posix: return "posix";
-    case kind::sysv: return "sysv";
-    case kind::mdup: return "mdup";
-    case kind::fork: break;
+    case kind::memfd:
+      return "memfd";
+    case kind::file:
+      return "file";
+    case kind::posix:
+      return "posix";
+    case kind::sysv:
+      return "sysv";
+    case kind::mdup:
+      return "mdup";
+    case kind::fork:
+      break;
   }
   return "fork";
 }
@@ -23,17 +29,22 @@ const char* name_of(kind which) noexcept {
 const char* when_full(kind which) noexcept {
   switch (which) {
     case kind::posix:
-      return "/dev/shm is full: make it larger (mount -o remount,size=SIZE /dev/shm, docker run --shm-size SIZE), or set QUIRE_POOL=memfd, "
+      return "/dev/shm is full: make it larger (mount -o remount,size=SIZE /dev/shm, docker run --shm-size SIZE), or "
+             "set QUIRE_POOL=memfd, "
              "which does not depend on it";
-    case kind::file: return "the file system of QUIRE_POOL_DIR is full: choose a directory with more room, or set QUIRE_POOL=memfd";
-    default: return "the system has no memory left for it: set QUIRE_MEMORY_LIMIT to less, or use more nodes";
+    case kind::file:
+      return "the file system of QUIRE_POOL_DIR is full: choose a directory with more room, or set QUIRE_POOL=memfd";
+    default:
+      return "the system has no memory left for it: set QUIRE_MEMORY_LIMIT to less, or use more nodes";
   }
 }
 
 int pool::show(view_kind) noexcept { return EOPNOTSUPP; }
 int pool::make_accessible() noexcept { return EOPNOTSUPP; }
 
-bool takes_private_copies(kind which) noexcept { return which == kind::memfd || which == kind::file || which == kind::posix; }
+bool takes_private_copies(kind which) noexcept {
+  return which == kind::memfd || which == kind::file || which == kind::posix;
+}
 
 namespace {
 
@@ -41,29 +52,38 @@ base::status can_have(view_kind view, kind which, const fine_views& fine) {
   if (view == view_kind::shared) return {};
   if (!takes_private_copies(which)) {
     base::log(base::log_level::error,
-              "pool '%s' has no private copies of pages, which transactions need: the pools memfd, posix and file have; set QUIRE_POOL to one of them",
+              "pool '%s' has no private copies of pages, which transactions need: the pools memfd, posix and file "
+              "have; set QUIRE_POOL to one of them",
               name_of(which));
     return QUIRE_UNSUPPORTED;
   }
   if (fine.count == 0) return {};
-  base::log(base::log_level::error, "a region with units smaller than a page (fine views) has no private copies of pages, which transactions need: "
-                                    "make its units pages");
+  base::log(
+      base::log_level::error,
+      "a region with units smaller than a page (fine views) has no private copies of pages, which transactions need: "
+      "make its units pages");
   return QUIRE_UNSUPPORTED;
 }
 
 }  // namespace
 
-base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
-                                         const fine_views& fine, view_kind view) {
+base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
+                                         bool accessible, const fine_views& fine, view_kind view) {
   if (const auto why = can_have(view, how.which, fine); !why.ok()) return why;
   const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view};
   switch (how.which) {
-    case kind::memfd: return make_memfd(r);
-    case kind::file: return make_file(r, how);
-    case kind::posix: return make_posix(r);
-    case kind::sysv: return make_sysv(r, how);
-    case kind::mdup: return make_mdup(r);
-    case kind::fork: break;
+    case kind::memfd:
+      return make_memfd(r);
+    case kind::file:
+      return make_file(r, how);
+    case kind::posix:
+      return make_posix(r);
+    case kind::sysv:
+      return make_sysv(r, how);
+    case kind::mdup:
+      return make_mdup(r);
+    case kind::fork:
+      break;
   }
   return make_fork(r, how);
 }

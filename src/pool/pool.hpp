@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A page pool: one physical page, two access paths. The application view is what programs use and carries the
-// protections; the system view is always readable and writable and only the runtime uses it, so that a page can be updated
-// while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). A pool may have further application views of the same
-// pages, each with protections of its own (Millipage: MultiView). One folder a body.
+// protections; the system view is always readable and writable and only the runtime uses it, so that a page can be
+// updated while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). A pool may
+// have further application views of the same pages, each with protections of its own (Millipage: MultiView). One folder
+// a body.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,11 @@ namespace quire::pool {
 
 /// What the application view shows.
 enum class view_kind : std::uint8_t {
-  shared,          ///< the frames: what a thread writes is in them
-  /// The frames, and private copies of pages that threads have written: the kernel makes a copy at the first write, and nothing of it reaches
-  /// the frame. The system view is of the frames as ever. A page without a copy shows what is written to its frame. A copy lives until the
-  /// page is dropped (detect::detector::protect() to none), the view shows frames again, or the pool ends; give_back() leaves it.
+  shared,  ///< the frames: what a thread writes is in them
+  /// The frames, and private copies of pages that threads have written: the kernel makes a copy at the first write, and
+  /// nothing of it reaches the frame. The system view is of the frames as ever. A page without a copy shows what is
+  /// written to its frame. A copy lives until the page is dropped (detect::detector::protect() to none), the view shows
+  /// frames again, or the pool ends; give_back() leaves it.
   private_copies,
 };
 
@@ -30,18 +32,21 @@ class pool {
   [[nodiscard]] virtual std::byte* application_view() const noexcept = 0;
   [[nodiscard]] virtual std::byte* system_view() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
-  /// Makes sure that frames exist for a page range (offset and length in bytes), zero if new. 0 or errno. Fault context.
+  /// Makes sure that frames exist for a page range (offset and length in bytes), zero if new. 0 or errno. Fault
+  /// context.
   [[nodiscard]] virtual int populate(std::uint64_t offset, std::size_t bytes) noexcept = 0;
   /// Gives the frames of a page range, which nobody uses, back to the system; the next use finds new ones. 0 or errno.
   [[nodiscard]] virtual int give_back(std::uint64_t offset, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
-  /// For people: what is used up when there is no frame for a page (populate() gives EFAULT, a store SIGBUS), and what helps.
+  /// For people: what is used up when there is no frame for a page (populate() gives EFAULT, a store SIGBUS), and what
+  /// helps.
   [[nodiscard]] virtual const char* when_full() const noexcept = 0;
-  /// Gives up all frames and both views, for good: the addresses of the application view are a reservation again, which nobody may access.
-  /// Nothing is left but the object. 0 or errno. Driver's thread.
+  /// Gives up all frames and both views, for good: the addresses of the application view are a reservation again, which
+  /// nobody may access. Nothing is left but the object. 0 or errno. Driver's thread.
   [[nodiscard]] virtual int leave() noexcept = 0;
-  /// Of a pool that was made with private copies: the application view shows the frames from now on, or frames and copies, of which there are none. Its
-  /// pages permit nothing until make_accessible(). 0 or errno; EOPNOTSUPP of other pools. Driver's thread, when nobody accesses the view.
+  /// Of a pool that was made with private copies: the application view shows the frames from now on, or frames and
+  /// copies, of which there are none. Its pages permit nothing until make_accessible(). 0 or errno; EOPNOTSUPP of other
+  /// pools. Driver's thread, when nobody accesses the view.
   [[nodiscard]] virtual int show(view_kind) noexcept;
   /// The application view is read-write, as make() has it with `accessible`. 0 or errno.
   [[nodiscard]] virtual int make_accessible() noexcept;
@@ -62,11 +67,12 @@ enum class kind : std::uint8_t {
 /// The settings of a job, the same for all its pools.
 struct settings {
   kind which = kind::memfd;
-  std::string directory;       ///< file: where; empty: $TMPDIR, or /var/tmp
-  bool written = false;        ///< file: filled with zeros by write(), not only given its length by ftruncate()
-  std::uint64_t segment = 0;   ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
+  std::string directory;      ///< file: where; empty: $TMPDIR, or /var/tmp
+  bool written = false;       ///< file: filled with zeros by write(), not only given its length by ftruncate()
+  std::uint64_t segment = 0;  ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
   os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
-  bool code = false;           ///< threads run what is in the pool, and none writes it: in place of read-write, the application view is read-execute
+  bool code = false;  ///< threads run what is in the pool, and none writes it: in place of read-write, the application
+                      ///< view is read-execute
 };
 
 /// Application views beside the first one: the n-th lies n * stride bytes behind that.
@@ -75,14 +81,16 @@ struct fine_views {
   std::uint64_t stride = 0;
 };
 
-/// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
-/// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
-/// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
-/// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split, or for code; code where the file
-/// system of the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged. A pool with private copies has
-/// a descriptor to the end.
+/// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has
+/// reserved. `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or
+/// none (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file
+/// before somebody asks for it (dump()). Application thread. A crash, kill -9 included, leaves nothing. QUIRE_SYSTEM,
+/// QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split, or for code; code where the file system of
+/// the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged. A
+/// pool with private copies has a descriptor to the end.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                       bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
+                                                       bool accessible, const fine_views& fine = {},
+                                                       view_kind view = view_kind::shared);
 
 /// Whether application views of such pools can have private copies.
 [[nodiscard]] bool takes_private_copies(kind which) noexcept;

@@ -16,8 +16,8 @@
 namespace quire::pool {
 namespace {
 
-/// A forked child must not see raw pages without protection (userfaultfd does not follow a fork). To write a core file the kernel looks at every page of
-/// a mapping, minutes for a terabyte: the engine adds what is used.
+/// A forked child must not see raw pages without protection (userfaultfd does not follow a fork). To write a core file
+/// the kernel looks at every page of a mapping, minutes for a terabyte: the engine adds what is used.
 void keep_from_others(std::byte* view, std::uint64_t bytes) noexcept {
   if (os::advise(view, bytes, MADV_DONTFORK) != 0)
     base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
@@ -27,11 +27,18 @@ void keep_from_others(std::byte* view, std::uint64_t bytes) noexcept {
 class two_views final : public pool {
  public:
   two_views(const request& r, std::byte* system, int fd)
-      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes), fine_(r.fine), fd_(fd) {}
+      : name_(r.name),
+        when_full_(r.when_full),
+        application_(r.application()),
+        system_(system),
+        bytes_(r.bytes),
+        fine_(r.fine),
+        fd_(fd) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
   ~two_views() override {
-    for (unsigned view = 0; application_ != nullptr && view <= fine_.count; ++view) os::unmap(application_ + view * fine_.stride, bytes_);
+    for (unsigned view = 0; application_ != nullptr && view <= fine_.count; ++view)
+      os::unmap(application_ + view * fine_.stride, bytes_);
     os::unmap(system_, bytes_);
     os::close_descriptor(fd_);
   }
@@ -59,7 +66,9 @@ class two_views final : public pool {
   int show(view_kind what) noexcept override {
     if (fd_ < 0) return EOPNOTSUPP;
     int error = 0;
-    const auto map = what == view_kind::private_copies ? static_cast<void* (*)(int, std::uint64_t, void*, bool, int&)>(os::map_private) : os::map_shared;
+    const auto map = what == view_kind::private_copies
+                         ? static_cast<void* (*)(int, std::uint64_t, void*, bool, int&)>(os::map_private)
+                         : os::map_shared;
     if (map(fd_, bytes_, application_, false, error) == nullptr) return error;
     keep_from_others(application_, bytes_);
     return 0;
@@ -79,8 +88,8 @@ class two_views final : public pool {
   int fd_;
 };
 
-/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system that is mounted noexec cannot be
-/// run. 0 or errno.
+/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system
+/// that is mounted noexec cannot be run. 0 or errno.
 int make_code(const request& r) noexcept {
   const int error = os::protect(r.application(), r.bytes, PROT_READ | PROT_EXEC);
   return error == 0 && !r.accessible ? os::protect(r.application(), r.bytes, PROT_NONE) : error;
@@ -88,8 +97,11 @@ int make_code(const request& r) noexcept {
 
 base::status no_code(const request& r, int error) {
   if (error != EACCES && error != EPERM) return failed(r, "make executable", error);
-  base::log(base::log_level::error, "pool '%s' cannot have code here, as its memory is of a file system that is mounted noexec, or the system forbids it (%s): "
-            "take another pool for it (quire_code_options.pool), or mount that with exec", r.name, std::strerror(error));
+  base::log(base::log_level::error,
+            "pool '%s' cannot have code here, as its memory is of a file system that is mounted noexec, or the system "
+            "forbids it (%s): "
+            "take another pool for it (quire_code_options.pool), or mount that with exec",
+            r.name, std::strerror(error));
   return QUIRE_UNSUPPORTED;
 }
 
@@ -108,7 +120,8 @@ int add_fine_views(const request& r, std::byte* system) noexcept {
 
 base::status failed(const request& r, const char* what, int error) {
   base::log(base::log_level::error, "cannot %s %lu MiB of shared memory at 0x%lx (pool '%s'): %s", what,
-            static_cast<unsigned long>(r.bytes >> 20), static_cast<unsigned long>(r.address), r.name, std::strerror(error));
+            static_cast<unsigned long>(r.bytes >> 20), static_cast<unsigned long>(r.address), r.name,
+            std::strerror(error));
   return error == ENOMEM || error == ENOSPC ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
 }
 
@@ -137,8 +150,10 @@ base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {
   if (system != nullptr) return own_views(r, static_cast<std::byte*>(system), fd);
   os::unmap(application, r.bytes);
   if (copies && error == ENOMEM) {
-    base::log(base::log_level::error, "with vm.overcommit_memory=2 the system counts all pages of private views as if they were written: set it to 0 or 1, "
-                                      "or make the region smaller");
+    base::log(base::log_level::error,
+              "with vm.overcommit_memory=2 the system counts all pages of private views as if they were written: set "
+              "it to 0 or 1, "
+              "or make the region smaller");
   }
   return failed(r, "map", error);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What most pools come to once they are made: two mappings of the same pages, and more where a region has fine views. The papers' three steps are a pool's own
-// (create the global heap), map_application() and map_system().
+// What most pools come to once they are made: two mappings of the same pages, and more where a region has fine views.
+// The papers' three steps are a pool's own (create the global heap), map_application() and map_system().
 #pragma once
 
 #include "pool/pool.hpp"
@@ -24,10 +24,12 @@ struct request {
 /// Logs that `what` (a verb) has failed with `error`, and gives the status for it.
 [[nodiscard]] base::status failed(const request& r, const char* what, int error);
 
-/// Takes over two views of the same pages, and adds the fine ones. All go away with the pool. `fd`: what they map, where the application view is to change.
+/// Takes over two views of the same pages, and adds the fine ones. All go away with the pool. `fd`: what they map,
+/// where the application view is to change.
 [[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd = -1);
 
-/// Maps the object behind `fd` twice, and closes `fd`, unless the view may change: the mappings keep the object alive, and nothing else does.
+/// Maps the object behind `fd` twice, and closes `fd`, unless the view may change: the mappings keep the object alive,
+/// and nothing else does.
 [[nodiscard]] base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd);
 
 // One a folder.

@@ -179,7 +179,8 @@ const char* nonsense_in(const node_record& r) {
       if (s.end_ns < before || s.phase > r.phases.size()) return "segments of a thread";
       before = s.end_ns;
     }
-    if (std::ranges::any_of(t.phases, [&](const file_phase& p) { return p.phase > r.phases.size(); })) return "phases of a thread";
+    if (std::ranges::any_of(t.phases, [&](const file_phase& p) { return p.phase > r.phases.size(); }))
+      return "phases of a thread";
   }
   for (const file_heat& h : r.heats) {
     if (h.piece_bytes == 0 || h.column_ns == 0) return "a heat map";
@@ -207,7 +208,8 @@ std::vector<std::byte> encode(const node_record& r) {
   for (const char c : mark) file.push_back(static_cast<std::byte>(c));
   file.insert(file.end(), head.bytes.begin(), head.bytes.end());
   file.insert(file.end(), body.bytes.begin(), body.bytes.end());
-  for (std::uint64_t sum = sum_of(body.bytes), i = 0; i < sizeof sum; ++i) file.push_back(static_cast<std::byte>(sum >> 8 * i));
+  for (std::uint64_t sum = sum_of(body.bytes), i = 0; i < sizeof sum; ++i)
+    file.push_back(static_cast<std::byte>(sum >> 8 * i));
   return file;
 }
 
@@ -234,13 +236,15 @@ bool decode(std::span<const std::byte> file, node_record& r, std::string& why) {
     return false;
   }
   if (static_cast<std::uint64_t>(file[mark.size()]) != file_version) {
-    why = "its version is " + std::to_string(static_cast<unsigned>(file[mark.size()])) + ", and this `quire` reads version " + std::to_string(file_version) +
+    why = "its version is " + std::to_string(static_cast<unsigned>(file[mark.size()])) +
+          ", and this `quire` reads version " + std::to_string(file_version) +
           ": use the command that belongs to the program's libquire";
     return false;
   }
   const auto body = file.subspan(mark.size() + version_bytes, file.size() - mark.size() - version_bytes - sum_bytes);
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < sum_bytes; ++i) sum |= static_cast<std::uint64_t>(file[file.size() - sum_bytes + i]) << 8 * i;
+  for (std::size_t i = 0; i < sum_bytes; ++i)
+    sum |= static_cast<std::uint64_t>(file[file.size() - sum_bytes + i]) << 8 * i;
   if (sum != sum_of(body)) {
     why = "it is damaged, or cut off";
     return false;

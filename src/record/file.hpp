@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that a node leaves for the report: "quire.NODE.record". It begins with a mark and a version, and ends with a sum over what lies between, so that
-// a file that was cut or changed is refused. Numbers have as many bytes as they need (LEB128), lists their length before them. Pure; the node
-// writes it at its end, `quire report` reads it. Application threads.
+// The file that a node leaves for the report: "quire.NODE.record". It begins with a mark and a version, and ends with a
+// sum over what lies between, so that a file that was cut or changed is refused. Numbers have as many bytes as they
+// need (LEB128), lists their length before them. Pure; the node writes it at its end, `quire report` reads it.
+// Application threads.
 #pragma once
 
 #include <cstddef>
@@ -88,7 +89,7 @@ struct file_use {
 
 struct node_record {
   std::uint64_t node = 0, nodes = 1, ns = 0;  ///< `ns`: how long the record is
-  std::uint64_t met_ns = 0;                     ///< when all nodes had met, after the begin of the record
+  std::uint64_t met_ns = 0;                   ///< when all nodes had met, after the begin of the record
   std::uint64_t untimed = 0;  ///< 1: the detector does not tell which thread faults, nor how long it waits
   std::string program{}, host{};
   std::vector<file_thread> threads{};

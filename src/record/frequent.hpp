@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which keys come most often, in fixed memory, with a value each (Metwally, Agrawal and El Abbadi, Efficient computation of frequent and top-k elements in
-// data streams, ICDT 2005: Space-Saving): where there is no room, a new key takes the place of the one with the least weight, and its weight on top. So a
-// key that comes often stays, and a weight is never less than how often its key came. The places of a key are eight, found by its hash, not all as in the
-// paper: a few instructions. All bytes zero is the empty table. One thread at a time; fault context too: no heap, no lock.
+// Which keys come most often, in fixed memory, with a value each (Metwally, Agrawal and El Abbadi, Efficient
+// computation of frequent and top-k elements in data streams, ICDT 2005: Space-Saving): where there is no room, a new
+// key takes the place of the one with the least weight, and its weight on top. So a key that comes often stays, and a
+// weight is never less than how often its key came. The places of a key are eight, found by its hash, not all as in the
+// paper: a few instructions. All bytes zero is the empty table. One thread at a time; fault context too: no heap, no
+// lock.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in memory a node faulted, and when: bins of address and time. Only addresses that were used have a row, which stands for a piece of memory of a
-// power of two. The memory is fixed: where there are no rows left, two neighbouring pieces become one; where there are no columns left, two of them do. Sums stay
-// exact, up to what a bin can hold. All bytes zero is the empty map. Pure; one thread at a time; fault context too: no heap, no lock.
+// Where in memory a node faulted, and when: bins of address and time. Only addresses that were used have a row, which
+// stands for a piece of memory of a power of two. The memory is fixed: where there are no rows left, two neighbouring
+// pieces become one; where there are no columns left, two of them do. Sums stay exact, up to what a bin can hold. All
+// bytes zero is the empty map. Pure; one thread at a time; fault context too: no heap, no lock.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace quire::record {
 template <std::size_t Rows, std::size_t Columns>
 class heat_map {
  public:
-  static constexpr unsigned least_piece_shift = 12;  ///< a page
+  static constexpr unsigned least_piece_shift = 12;   ///< a page
   static constexpr unsigned least_column_shift = 20;  ///< about a millisecond
   static_assert(Columns % 2 == 0);
 

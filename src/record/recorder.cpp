@@ -31,8 +31,11 @@ std::unique_ptr<recorder> recorder::make(std::uint64_t now_ns, unsigned nodes) {
     at = os::map_table(sizeof(memory), error);
   }
   if (at == nullptr) {
-    base::log(base::log_level::error, "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the report out, or "
-              "raise the limit of the address space (ulimit -v)", static_cast<unsigned long>(sizeof(memory) >> 20), std::strerror(error));
+    base::log(base::log_level::error,
+              "no addresses for the report's record (%lu MiB, which cost nothing until they are used): %s; leave the "
+              "report out, or "
+              "raise the limit of the address space (ulimit -v)",
+              static_cast<unsigned long>(sizeof(memory) >> 20), std::strerror(error));
     return nullptr;
   }
   (void)os::advise(at, sizeof(memory), MADV_DONTDUMP);
@@ -77,7 +80,8 @@ thread_record* recorder::enter(thread_record*& own, std::uint32_t number, std::u
   return own;
 }
 
-void recorder::on_wait(thread_record*& own, std::uint32_t number, wait kind, std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
+void recorder::on_wait(thread_record*& own, std::uint32_t number, wait kind, std::uint64_t begin_ns,
+                       std::uint64_t end_ns) noexcept {
   thread_record* const r = enter(own, number, begin_ns);
   if (r == nullptr) return add_to_rest(kind, end_ns - begin_ns);
   r->when.add(kind, begin_ns, end_ns, r->phase);

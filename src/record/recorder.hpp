@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node keeps for the report (QUIRE_REPORT): for each thread what it did when, which units and which instructions of the program cost how much, where
-// and when the node faulted, to whom it sent, the names that the program gave. Memory of a fixed size is mapped at the start, and costs nothing until it is
-// used. Threads write to records of their own, without a lock; those beyond `most_threads` are summed. Where nobody wants a report there is no recorder. The
-// memory is a file without a name, which another process may keep: then what a node has recorded outlives it (tell.hpp).
+// What a node keeps for the report (QUIRE_REPORT): for each thread what it did when, which units and which instructions
+// of the program cost how much, where and when the node faulted, to whom it sent, the names that the program gave.
+// Memory of a fixed size is mapped at the start, and costs nothing until it is used. Threads write to records of their
+// own, without a lock; those beyond `most_threads` are summed. Where nobody wants a report there is no recorder. The
+// memory is a file without a name, which another process may keep: then what a node has recorded outlives it
+// (tell.hpp).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +25,8 @@
 
 namespace quire::record {
 
-inline constexpr std::size_t most_threads = 256, segments_a_thread = 32768, most_heats = 16, most_phases = 63, most_labels = 1024, longest_name = 63;
+inline constexpr std::size_t most_threads = 256, segments_a_thread = 32768, most_heats = 16, most_phases = 63,
+                             most_labels = 1024, longest_name = 63;
 
 /// The instruction that faulted, and who may have called it, the innermost first; 0: not known.
 using calls = std::array<std::uint64_t, 4>;
@@ -53,8 +56,8 @@ struct phase_sums {
 
 /// What one thread writes. All bytes zero: nobody has it.
 struct thread_record {
-  std::atomic<bool> busy;      ///< its thread is in it
-  std::uint32_t number;        ///< as quire_thread() says
+  std::atomic<bool> busy;  ///< its thread is in it
+  std::uint32_t number;    ///< as quire_thread() says
   std::uint64_t phase, phase_begin_ns;
   segments when;
   std::array<phase_sums, most_phases + 1> phases;
@@ -84,7 +87,8 @@ struct peer {
   std::uint64_t messages, bytes;
 };
 
-/// All that is recorded. All bytes zero: nothing yet. Another process may read it once nobody writes any more, if it is of the same build.
+/// All that is recorded. All bytes zero: nothing yet. Another process may read it once nobody writes any more, if it is
+/// of the same build.
 struct memory {
   static constexpr std::size_t most_about_bytes = 1 << 18;
   std::uint64_t mark;  ///< `mark_of_build`
@@ -96,7 +100,7 @@ struct memory {
   std::array<std::array<char, longest_name + 1>, most_phases> phase_names;
   std::array<label, most_labels> label_rows;
   std::array<peer, base::most_nodes> peers;
-  std::uint64_t about_bytes;  ///< 0: not told
+  std::uint64_t about_bytes;                      ///< 0: not told
   std::array<std::byte, most_about_bytes> about;  ///< a file (file.hpp): who the node is, and what is loaded
   std::array<heat_of, most_heats> heats;
   std::array<thread_record, most_threads> threads;
@@ -123,9 +127,11 @@ class recorder {
     calls from;
     std::uint64_t begin_ns, end_ns;
   };
-  /// The calling thread has waited. `own` is where it keeps its record, null at first; `number` is its own. Any thread, fault context.
+  /// The calling thread has waited. `own` is where it keeps its record, null at first; `number` is its own. Any thread,
+  /// fault context.
   void on_fault(thread_record*& own, std::uint32_t number, const fault& f) noexcept;
-  void on_wait(thread_record*& own, std::uint32_t number, wait kind, std::uint64_t begin_ns, std::uint64_t end_ns) noexcept;
+  void on_wait(thread_record*& own, std::uint32_t number, wait kind, std::uint64_t begin_ns,
+               std::uint64_t end_ns) noexcept;
   /// The calling thread begins a phase; an empty name ends the one it is in. False: there are too many.
   [[nodiscard]] bool on_phase(thread_record*& own, std::uint32_t number, std::string_view name, std::uint64_t now_ns);
   /// False: there are too many. A label of the same address is replaced. Application threads.
@@ -150,7 +156,8 @@ class recorder {
 
   /// All nodes have met, at this time: by it their records are laid side by side.
   void on_met(std::uint64_t now_ns) noexcept { memory_->met_ns = now_ns; }
-  /// The record ends: threads write no more. Those that do so at this moment are waited for, a moment. False: it has ended before.
+  /// The record ends: threads write no more. Those that do so at this moment are waited for, a moment. False: it has
+  /// ended before.
   [[nodiscard]] bool close() noexcept;
 
   /// Of the memory, for who keeps it; -1: it is of this process alone.
@@ -162,7 +169,9 @@ class recorder {
   recorder() = default;
   /// Enters the record of the calling thread; null if it has none, or the record ends.
   thread_record* enter(thread_record*& own, std::uint32_t number, std::uint64_t now_ns) noexcept;
-  void add_to_rest(wait kind, std::uint64_t ns) noexcept { memory_->rest[static_cast<std::size_t>(kind)].fetch_add(ns, std::memory_order_relaxed); }
+  void add_to_rest(wait kind, std::uint64_t ns) noexcept {
+    memory_->rest[static_cast<std::size_t>(kind)].fetch_add(ns, std::memory_order_relaxed);
+  }
   [[nodiscard]] heat_of& heat_for(std::uint16_t region) noexcept;
   [[nodiscard]] std::size_t phase_of(std::string_view name);
 

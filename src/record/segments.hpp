@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread did when: segments of time, one after the other, each with the time that the thread waited in it, by kind; the rest of it the thread
-// computed. The memory is fixed. Where it is full, neighbours merge and the resolution halves, so that a record covers any length of time and its sums stay
-// exact. Pure: the clock is an input. One thread at a time; fault context too: no heap, no lock.
+// What one thread did when: segments of time, one after the other, each with the time that the thread waited in it, by
+// kind; the rest of it the thread computed. The memory is fixed. Where it is full, neighbours merge and the resolution
+// halves, so that a record covers any length of time and its sums stay exact. Pure: the clock is an input. One thread
+// at a time; fault context too: no heap, no lock.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,8 @@ class segments {
   /// In `memory`, which has room for four at least. The thread begins at `begin_ns`.
   segments(std::span<segment> memory, std::uint64_t begin_ns) noexcept : memory_(memory), begin_ns_(begin_ns) {}
 
-  /// The thread has waited from `begin_ns` to `end_ns`. Waits within waits end before those around them: their times count for both, as in counters.
+  /// The thread has waited from `begin_ns` to `end_ns`. Waits within waits end before those around them: their times
+  /// count for both, as in counters.
   void add(wait kind, std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t phase) noexcept {
     segment one{end_ns, {}, phase};
     one.waited_ns[static_cast<std::size_t>(kind)] = end_ns - std::min(begin_ns, end_ns);
@@ -66,7 +68,9 @@ class segments {
   [[nodiscard]] std::uint64_t resolution_ns() const noexcept { return resolution_ns_; }
 
  private:
-  [[nodiscard]] std::uint64_t begin_of(std::size_t at) const noexcept { return at == 0 ? begin_ns_ : memory_[at - 1].end_ns; }
+  [[nodiscard]] std::uint64_t begin_of(std::size_t at) const noexcept {
+    return at == 0 ? begin_ns_ : memory_[at - 1].end_ns;
+  }
 
   [[nodiscard]] bool joins_last(std::size_t count, const segment& one) const noexcept {
     return count != 0 && (one.end_ns <= memory_[count - 1].end_ns || one.end_ns - begin_of(count - 1) < resolution_ns_);
@@ -76,7 +80,8 @@ class segments {
     for (std::size_t i = 0; i < waits; ++i) into.waited_ns[i] += one.waited_ns[i];
     into.phase = one.phase;
   }
-  /// Two neighbours that are left are longer than the resolution together: at most half of the memory is in use afterwards.
+  /// Two neighbours that are left are longer than the resolution together: at most half of the memory is in use
+  /// afterwards.
   void halve() noexcept {
     const std::uint64_t span = memory_[count_ - 1].end_ns - begin_ns_;
     resolution_ns_ = std::max(2 * resolution_ns_, 4 * span / memory_.size() + 1);

@@ -17,7 +17,9 @@ void tell_sums(file_sums& to, const fault_sums& from) {
   }
 }
 
-std::span<const segment> segments_of(const thread_record& t) { return std::span(t.memory).first(std::min(t.when.count(), segments_a_thread)); }
+std::span<const segment> segments_of(const thread_record& t) {
+  return std::span(t.memory).first(std::min(t.when.count(), segments_a_thread));
+}
 
 file_thread tell_thread(const thread_record& t, std::uint64_t begin_ns, std::uint64_t end_ns) {
   file_thread told;
@@ -83,13 +85,15 @@ void tell(const memory& from, std::uint64_t end_ns, state_of_node state, node_re
   to.ns = end_ns - std::min(end_ns, from.begin_ns);
   to.met_ns = from.met_ns - std::min(from.met_ns, from.begin_ns);
   for (const thread_record& t : from.threads_in_use())
-    if (state == state_of_node::is_dead || !t.busy.load(std::memory_order_acquire)) to.threads.push_back(tell_thread(t, from.begin_ns, end_ns));
+    if (state == state_of_node::is_dead || !t.busy.load(std::memory_order_acquire))
+      to.threads.push_back(tell_thread(t, from.begin_ns, end_ns));
   for (std::size_t i = 0; i < waits; ++i) to.rest_ns[i] = from.rest[i].load(std::memory_order_relaxed);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(from.labels.load(std::memory_order_acquire), most_labels); ++i)
     to.labels.push_back({from.label_rows[i].address, from.label_rows[i].bytes, text_of(from.label_rows[i].name)});
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(from.phases.load(std::memory_order_acquire), most_phases); ++i)
     to.phases.push_back(text_of(from.phase_names[i]));
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(from.nodes, from.peers.size()); ++i) to.peers.push_back({from.peers[i].messages, from.peers[i].bytes});
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(from.nodes, from.peers.size()); ++i)
+    to.peers.push_back({from.peers[i].messages, from.peers[i].bytes});
   for (const heat_of& h : from.heats)
     if (h.used && h.map.piece_shift() < 64 && h.map.column_shift() < 64) to.heats.push_back(tell_heat(h));
 }
@@ -107,7 +111,9 @@ std::string memory_name(std::uint64_t node) { return "quire." + std::to_string(n
 
 bool tell_dead(const memory& from, node_record& to, std::string& why) {
   if (from.mark != mark_of_build) {
-    why = "it is no memory of a node, or of another build of Quire: use the command that belongs to the program's libquire";
+    why =
+        "it is no memory of a node, or of another build of Quire: use the command that belongs to the program's "
+        "libquire";
     return false;
   }
   if (from.about_bytes == 0 || from.about_bytes > from.about.size()) {
@@ -117,7 +123,9 @@ bool tell_dead(const memory& from, node_record& to, std::string& why) {
   if (!decode(std::span(from.about).first(from.about_bytes), to, why)) return false;
   tell(from, last_ns(from), state_of_node::is_dead, to);
   for (const heat_of& h : from.heats)
-    if (h.used) to.regions.push_back({h.region.id, h.region.address, h.region.bytes, h.region.unit_bytes, h.region.release ? 1u : 0u, {}});
+    if (h.used)
+      to.regions.push_back(
+          {h.region.id, h.region.address, h.region.bytes, h.region.unit_bytes, h.region.release ? 1u : 0u, {}});
   place_units(to);
   // What a thread was about to write when it died may be half there: the same checks as of a file.
   node_record checked;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node tells all others of pages that it is about to cut into minipages (announcements.hpp), and what that means to who hears it. Pure.
+// What a node tells all others of pages that it is about to cut into minipages (announcements.hpp), and what that means
+// to who hears it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -32,17 +33,20 @@ struct page_range {
 };
 
 /// The pages that it means of a region with the dynamic layout; false: none that there could be.
-[[nodiscard]] inline bool pages_of(const announcement& what, std::uint64_t base, std::uint64_t bytes, unsigned views, page_range& into) noexcept {
+[[nodiscard]] inline bool pages_of(const announcement& what, std::uint64_t base, std::uint64_t bytes, unsigned views,
+                                   page_range& into) noexcept {
   constexpr std::uint64_t page = core::minipages::page_bytes;
   const std::uint64_t offset = what.address - base;
   if (what.address < base || offset >= bytes || offset % page != 0) return false;
-  if (what.pages == 0 || what.pages > (bytes - offset) / page || !core::minipages::is_size(what.minipage_bytes, views)) return false;
+  if (what.pages == 0 || what.pages > (bytes - offset) / page || !core::minipages::is_size(what.minipage_bytes, views))
+    return false;
   into = {offset / page, what.pages};
   return true;
 }
 
 /// Whether these pages are whole yet, or divided just so: a plan that did not reach all is announced anew.
-[[nodiscard]] inline bool fits(const core::minipages& layout, const page_range& pages, std::uint64_t minipage_bytes) noexcept {
+[[nodiscard]] inline bool fits(const core::minipages& layout, const page_range& pages,
+                               std::uint64_t minipage_bytes) noexcept {
   for (std::uint64_t page = pages.first; page < pages.first + pages.count; ++page) {
     const std::uint64_t now = layout.bytes_of_page(page);
     if (now != 0 && now != minipage_bytes) return false;

@@ -17,14 +17,21 @@ void announcements::open(listener done, question_of_owner owns, void* context) {
   owns_ = owns;
   context_ = context;
   using value = std::span<const std::byte>;
-  core_.services.set(static_cast<std::uint32_t>(service::lay), [](void* self, core::core&, const message& m, value v) noexcept {
-    static_cast<announcements*>(self)->on_notice(m, v);
-  }, this);
-  core_.services.set(static_cast<std::uint32_t>(service::laid), [](void* self, core::core&, const message& m, value) noexcept {
-    static_cast<announcements*>(self)->on_answer(m);
-  }, this);
+  core_.services.set(
+      static_cast<std::uint32_t>(service::lay),
+      [](void* self, core::core&, const message& m, value v) noexcept {
+        static_cast<announcements*>(self)->on_notice(m, v);
+      },
+      this);
+  core_.services.set(
+      static_cast<std::uint32_t>(service::laid),
+      [](void* self, core::core&, const message& m, value) noexcept {
+        static_cast<announcements*>(self)->on_answer(m);
+      },
+      this);
   if (core_.config.survives) {
-    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<announcements*>(self)->on_death(node); }, this, false);
+    core_.survival.on_deaths(
+        [](void* self, unsigned node) noexcept { static_cast<announcements*>(self)->on_death(node); }, this, false);
   }
 }
 
@@ -37,10 +44,15 @@ void announcements::tell_all(std::uint64_t handle, const heap::span_plan& plan) 
     asked.left += lives ? 1 : 0;
   }
   questions_.emplace(number, asked);
-  const announcement what{.number = number, .handle = handle, .address = plan.address, .pages = plan.pages, .minipage_bytes = plan.minipage_bytes};
+  const announcement what{.number = number,
+                          .handle = handle,
+                          .address = plan.address,
+                          .pages = plan.pages,
+                          .minipage_bytes = plan.minipage_bytes};
   for (unsigned n = 0; n < core_.config.nodes; ++n) {
     if (asked.answered[n]) continue;
-    core_.services.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::lay), 0, 0, 0, std::as_bytes(std::span(&what, 1)));
+    core_.services.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::lay), 0, 0, 0,
+                          std::as_bytes(std::span(&what, 1)));
   }
 }
 
@@ -49,7 +61,8 @@ void announcements::on_notice(const message& m, std::span<const std::byte> value
   announcement what;
   if (!read(value, what)) core_.in.refuse(m, "it tells of no pages");
   const base::status why = lay(m, what);
-  core_.services.notify(m.from, static_cast<std::uint32_t>(service::laid), what.number, static_cast<std::uint64_t>(why.code()), 0, {});
+  core_.services.notify(m.from, static_cast<std::uint32_t>(service::laid), what.number,
+                        static_cast<std::uint64_t>(why.code()), 0, {});
 }
 
 base::status announcements::lay(const message& m, const announcement& what) noexcept {
@@ -57,11 +70,15 @@ base::status announcements::lay(const message& m, const announcement& what) noex
   core::region_slot* const r = found.get();
   if (r == nullptr) return QUIRE_NOT_FOUND;
   page_range pages;
-  const bool right = r->about.heap != 0 && r->minipages != nullptr && pages_of(what, r->about.base, r->about.bytes, r->about.views, pages);
+  const bool right = r->about.heap != 0 && r->minipages != nullptr &&
+                     pages_of(what, r->about.base, r->about.bytes, r->about.views, pages);
   if (!right) core_.in.refuse(m, "there are no such pages to cut into minipages");
-  if (!owns_(context_, what.handle, what.address, what.pages * heap::page_bytes, m.from)) core_.in.refuse(m, "the pages that it cuts are another node's");
-  if (!fits(*r->minipages, pages, what.minipage_bytes)) core_.in.refuse(m, "the pages that it cuts have other minipages");
-  return core::mapping::divide(*r, pages.first, pages.count, what.minipage_bytes) ? base::status{} : base::status(QUIRE_SYSTEM);
+  if (!owns_(context_, what.handle, what.address, what.pages * heap::page_bytes, m.from))
+    core_.in.refuse(m, "the pages that it cuts are another node's");
+  if (!fits(*r->minipages, pages, what.minipage_bytes))
+    core_.in.refuse(m, "the pages that it cuts have other minipages");
+  return core::mapping::divide(*r, pages.first, pages.count, what.minipage_bytes) ? base::status{}
+                                                                                  : base::status(QUIRE_SYSTEM);
 }
 
 /// A question may be over already, of a node that was taken for dead.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A heap is about to cut pages into minipages (heap/minipage_heap.hpp): all nodes write that into their tables, and say so, before an address of the pages
-// is handed out. So no fault has to ask anybody where a minipage begins. Millipage keeps that table on one node (section 2.3), and asks it.
+// A heap is about to cut pages into minipages (heap/minipage_heap.hpp): all nodes write that into their tables, and say
+// so, before an address of the pages is handed out. So no fault has to ask anybody where a minipage begins. Millipage
+// keeps that table on one node (section 2.3), and asks it.
 //
-// The node whose slice it is tells all, itself too, by notices. Nobody waits for the dead. Who tells nonsense is refused, and the node ends, as with any other
-// message: a page that is divided wrongly would show threads what is not theirs. Driver's thread, all of it.
+// The node whose slice it is tells all, itself too, by notices. Nobody waits for the dead. Who tells nonsense is
+// refused, and the node ends, as with any other message: a page that is divided wrongly would show threads what is not
+// theirs. Driver's thread, all of it.
 #pragma once
 
 #include <bitset>
@@ -21,10 +23,12 @@ namespace quire::region {
 class announcements {
  public:
   /// Of the region of this handle: all nodes that live know the plan now, or `why` they do not.
-  using listener = void (*)(void* context, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept;
+  using listener = void (*)(void* context, std::uint64_t handle, const heap::span_plan& plan,
+                            base::status why) noexcept;
 
   /// Whether these addresses of the region of this handle lie in a part of its heap that `node` has.
-  using question_of_owner = bool (*)(void* context, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes, model::node_id node) noexcept;
+  using question_of_owner = bool (*)(void* context, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes,
+                                     model::node_id node) noexcept;
 
   explicit announcements(core::core& e) : core_(e) {}
   /// Answers the services. Before the engine starts.

@@ -21,9 +21,9 @@ constexpr std::uint64_t while_held_ns = 1'000'000;
 
 std::span<const std::byte> bytes_of(const region_description& d) noexcept { return std::as_bytes(std::span(&d, 1)); }
 
-/// How far from the beginning of its granule a region begins. Were it the same for all, the n-th bytes of several arrays would lie
-/// at a multiple of 64 MiB from each other, where caches and the processor's predictors of them take them for the same: a loop over
-/// three arrays was a third slower (bench/README.md, "Arrays at round distances").
+/// How far from the beginning of its granule a region begins. Were it the same for all, the n-th bytes of several
+/// arrays would lie at a multiple of 64 MiB from each other, where caches and the processor's predictors of them take
+/// them for the same: a loop over three arrays was a third slower (bench/README.md, "Arrays at round distances").
 std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t granule) noexcept {
   const std::uint64_t step = std::max<std::uint64_t>(unit, 64 * 1024);
   const std::uint64_t colours = std::min<std::uint64_t>(granule / 4 / step, 16);
@@ -37,24 +37,26 @@ void keeper::open(std::uint64_t base, std::uint16_t first) {
   numbers_.load(first);
   space_.open(base, c.base + c.bytes, core_.regions.granule_bytes());
   if (c.survives) {
-    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<keeper*>(self)->on_death(node); }, this, false);
-    core_.survival.on_deaths([](void* self, unsigned node) noexcept {
-      if (node == 0) static_cast<keeper*>(self)->go_on_without_leader();
-    }, this, true);
+    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<keeper*>(self)->on_death(node); },
+                             this, false);
+    core_.survival.on_deaths(
+        [](void* self, unsigned node) noexcept {
+          if (node == 0) static_cast<keeper*>(self)->go_on_without_leader();
+        },
+        this, true);
   }
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
     core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
-  serve(service::region_create, [](void* self, core::core&, const message& m, value v) noexcept {
-    static_cast<keeper*>(self)->on_create(m, v);
-  }, "quire_region_create");
-  serve(service::region_announce, [](void* self, core::core&, const message&, value v) noexcept {
-    static_cast<keeper*>(self)->on_announce(v);
-  });
-  serve(service::region_added, [](void* self, core::core&, const message& m, value) noexcept {
-    static_cast<keeper*>(self)->on_added(m);
-  });
+  serve(
+      service::region_create,
+      [](void* self, core::core&, const message& m, value v) noexcept { static_cast<keeper*>(self)->on_create(m, v); },
+      "quire_region_create");
+  serve(service::region_announce,
+        [](void* self, core::core&, const message&, value v) noexcept { static_cast<keeper*>(self)->on_announce(v); });
+  serve(service::region_added,
+        [](void* self, core::core&, const message& m, value) noexcept { static_cast<keeper*>(self)->on_added(m); });
   open_end();
 }
 
@@ -64,24 +66,38 @@ base::status check_minipages(const char* call, const quire_region_options& optio
   using core::minipages;
   const std::size_t bytes = options.minipage_bytes;
   if (bytes != 0 && !minipages::is_size(bytes, minipages::most_views)) {
-    return base::explain(QUIRE_INVALID, "%s(): minipages of %zu bytes: they must be a multiple of 16, from 16 to 2048; larger units are whole pages (unit_bytes)", call, bytes);
+    return base::explain(QUIRE_INVALID,
+                         "%s(): minipages of %zu bytes: they must be a multiple of 16, from 16 to 2048; larger units "
+                         "are whole pages (unit_bytes)",
+                         call, bytes);
   }
   if (options.views < 0 || options.views > static_cast<int>(minipages::most_views)) {
-    return base::explain(QUIRE_INVALID, "%s(): %d fine views: a heap may have 1 to %u", call, options.views, minipages::most_views);
+    return base::explain(QUIRE_INVALID, "%s(): %d fine views: a heap may have 1 to %u", call, options.views,
+                         minipages::most_views);
   }
   if (bytes != 0 && (options.heap != 0 || options.views != 0)) {
-    return base::explain(QUIRE_INVALID, "%s(): minipage_bytes is for a region that is used by its range; a heap has minipages as large as its allocations (views)", call);
+    return base::explain(QUIRE_INVALID,
+                         "%s(): minipage_bytes is for a region that is used by its range; a heap has minipages as "
+                         "large as its allocations (views)",
+                         call);
   }
-  if (options.chunk < 0 || options.chunk > static_cast<int>(heap::largest_chunk) || (options.chunk != 0 && options.views == 0)) {
-    return base::explain(QUIRE_INVALID, "%s(): chunks of %d allocations: 1 to %u, and only of a heap with views", call, options.chunk, heap::largest_chunk);
+  if (options.chunk < 0 || options.chunk > static_cast<int>(heap::largest_chunk) ||
+      (options.chunk != 0 && options.views == 0)) {
+    return base::explain(QUIRE_INVALID, "%s(): chunks of %d allocations: 1 to %u, and only of a heap with views", call,
+                         options.chunk, heap::largest_chunk);
   }
-  if (options.grouping < QUIRE_GROUP_NONE || options.grouping > QUIRE_GROUP_ADAPTIVE || (options.grouping != 0 && bytes == 0 && options.views == 0)) {
-    return base::explain(QUIRE_INVALID, "%s(): grouping is %d: it is one of quire_grouping, and only of a region with minipages (minipage_bytes, views)", call,
-                         static_cast<int>(options.grouping));
+  if (options.grouping < QUIRE_GROUP_NONE || options.grouping > QUIRE_GROUP_ADAPTIVE ||
+      (options.grouping != 0 && bytes == 0 && options.views == 0)) {
+    return base::explain(QUIRE_INVALID,
+                         "%s(): grouping is %d: it is one of quire_grouping, and only of a region with minipages "
+                         "(minipage_bytes, views)",
+                         call, static_cast<int>(options.grouping));
   }
-  if (options.views != 0 && options.heap == 0) return base::explain(QUIRE_INVALID, "%s(): views is for heaps; a region has minipages by minipage_bytes", call);
+  if (options.views != 0 && options.heap == 0)
+    return base::explain(QUIRE_INVALID, "%s(): views is for heaps; a region has minipages by minipage_bytes", call);
   if ((bytes != 0 || options.views != 0) && options.unit_bytes != 0 && options.unit_bytes != minipages::page_bytes) {
-    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes, and minipages: unit_bytes must be 0", call, options.unit_bytes);
+    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes, and minipages: unit_bytes must be 0", call,
+                         options.unit_bytes);
   }
   return {};
 }
@@ -92,30 +108,35 @@ base::status keeper::check(const char* call, const quire_region_options& options
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
   const bool known = core_.protocols.find(int{options.consistency}) != nullptr &&
-                     options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
-                     options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
-                     options.detector <= QUIRE_DETECT_SCAN;
-  const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
+                     options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH &&
+                     options.pool >= QUIRE_POOL_DEFAULT && options.pool <= QUIRE_POOL_FORK &&
+                     options.detector >= QUIRE_DETECT_DEFAULT && options.detector <= QUIRE_DETECT_SCAN;
+  const bool home =
+      options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
   if (bytes == 0) return base::explain(QUIRE_INVALID, "%s(): the size is 0", call);
   if (!fits) {
-    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call,
-                         options.unit_bytes);
+    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB",
+                         call, options.unit_bytes);
   }
   if (const auto why = check_minipages(call, options); !why.ok()) return why;
   if (!known) {
-    return base::explain(QUIRE_INVALID,
-                         "%s(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
-                         call, static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
-                         static_cast<int>(options.detector));
+    return base::explain(
+        QUIRE_INVALID,
+        "%s(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none", call,
+        static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
+        static_cast<int>(options.detector));
   }
   if (!home) {
-    return base::explain(QUIRE_INVALID, "%s(): there is no node %d for a home; the job has %u nodes", call, options.home, c.nodes);
+    return base::explain(QUIRE_INVALID, "%s(): there is no node %d for a home; the job has %u nodes", call,
+                         options.home, c.nodes);
   }
   return {};
 }
 
 namespace {
-std::uint64_t unit_of(const quire_region_options& options) noexcept { return options.unit_bytes == 0 ? 4096 : options.unit_bytes; }
+std::uint64_t unit_of(const quire_region_options& options) noexcept {
+  return options.unit_bytes == 0 ? 4096 : options.unit_bytes;
+}
 
 region_description describe(const quire_region_options& options, std::uint64_t bytes) noexcept {
   region_description about;
@@ -142,14 +163,17 @@ region_description describe(const quire_region_options& options, std::uint64_t b
 }
 }  // namespace
 
-base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region, std::uint16_t backing) {
+base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region,
+                            std::uint16_t backing) {
   if (const auto why = check("quire_region_create", options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
   region_description about = describe(options, bytes);
   about.backing = backing;
   if (bytes > c.bytes || core::views_of(about).span() > c.bytes) {
-    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes, which %u views show, are more than the shared range has, %lu (QUIRE_RANGE)",
-                         static_cast<unsigned long>(bytes), about.views + 1u, static_cast<unsigned long>(c.bytes));
+    return base::explain(
+        QUIRE_NO_ADDRESSES,
+        "quire_region_create(): %lu bytes, which %u views show, are more than the shared range has, %lu (QUIRE_RANGE)",
+        static_cast<unsigned long>(bytes), about.views + 1u, static_cast<unsigned long>(c.bytes));
   }
   return ask_for(about, region);
 }
@@ -176,32 +200,41 @@ base::status keeper::create_for_code(const code_regions& what, made_for_code& ma
   return why;
 }
 
-base::status keeper::may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const {
+base::status keeper::may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes,
+                               int home) const {
   constexpr const char* call = "quire_region_adopt";
   if (const auto why = check(call, options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
-  if ((options.placement != QUIRE_PLACE_BLOCK && options.placement != QUIRE_PLACE_FIRST_TOUCH) || options.home != 0 || options.heap != 0 || options.minipage_bytes != 0) {
-    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave home, heap and minipage_bytes 0, and placement, or take "
-                         "QUIRE_PLACE_FIRST_TOUCH", call);
+  if ((options.placement != QUIRE_PLACE_BLOCK && options.placement != QUIRE_PLACE_FIRST_TOUCH) || options.home != 0 ||
+      options.heap != 0 || options.minipage_bytes != 0) {
+    return base::explain(QUIRE_INVALID,
+                         "%s(): memory that has content is no heap, and its units start at the node that has it: leave "
+                         "home, heap and minipage_bytes 0, and placement, or take "
+                         "QUIRE_PLACE_FIRST_TOUCH",
+                         call);
   }
   if (home < 0 || home >= static_cast<int>(c.nodes)) {
-    return base::explain(QUIRE_INVALID, "%s(): there is no node %d to have the content; the job has %u nodes", call, home, c.nodes);
+    return base::explain(QUIRE_INVALID, "%s(): there is no node %d to have the content; the job has %u nodes", call,
+                         home, c.nodes);
   }
   if (base == 0 || base % unit_of(options) != 0 || bytes % unit_of(options) != 0) {
-    return base::explain(QUIRE_INVALID, "%s(): the %lu bytes from 0x%lx on are no whole units of %lu bytes", call, static_cast<unsigned long>(bytes),
-                         static_cast<unsigned long>(base), static_cast<unsigned long>(unit_of(options)));
+    return base::explain(QUIRE_INVALID, "%s(): the %lu bytes from 0x%lx on are no whole units of %lu bytes", call,
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(base),
+                         static_cast<unsigned long>(unit_of(options)));
   }
   constexpr std::uint64_t highest = std::uint64_t{1} << 47;  // that programs can have
   if (base >= highest || bytes > highest - base) {
-    return base::explain(QUIRE_INVALID, "%s(): no program has %lu bytes from 0x%lx on", call, static_cast<unsigned long>(bytes), static_cast<unsigned long>(base));
+    return base::explain(QUIRE_INVALID, "%s(): no program has %lu bytes from 0x%lx on", call,
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(base));
   }
   const bool in_range = base < c.base + c.bytes && base + bytes > c.base;
   if (!in_range && !core_.regions.meets_adopted(base, bytes)) return {};
-  return base::explain(QUIRE_EXISTS, "%s(): some of the %lu bytes from 0x%lx on are shared already", call, static_cast<unsigned long>(bytes),
-                       static_cast<unsigned long>(base));
+  return base::explain(QUIRE_EXISTS, "%s(): some of the %lu bytes from 0x%lx on are shared already", call,
+                       static_cast<unsigned long>(bytes), static_cast<unsigned long>(base));
 }
 
-base::status keeper::adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region) {
+base::status keeper::adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home,
+                           quire_region& region) {
   region_description about = describe(options, bytes);
   about.base = base;
   if (options.placement != QUIRE_PLACE_FIRST_TOUCH) about.placement = QUIRE_PLACE_NODE;
@@ -220,8 +253,11 @@ base::status keeper::ask_for(region_description about, quire_region& region) {
   }
   if (why.ok()) region.id = m.a;
   if (why == QUIRE_LIMIT) {
-    base::log(base::log_level::error, "a job has at most %zu regions at a time beside the memory of quire_malloc(): make fewer and larger ones, "
-              "or destroy what is not needed (quire_region_destroy)", core::region_map::max_regions - 1);
+    base::log(
+        base::log_level::error,
+        "a job has at most %zu regions at a time beside the memory of quire_malloc(): make fewer and larger ones, "
+        "or destroy what is not needed (quire_region_destroy)",
+        core::region_map::max_regions - 1);
   }
   return why;
 }
@@ -249,12 +285,15 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
 /// What is adopted, and what lies in the room of another region, has its place.
 bool keeper::find_place(region_description& about) {
   if (about.room_bytes != 0) {
-    const std::uint64_t granule = core_.regions.granule_bytes(), lead = about.bytes + about.gap_bytes, shift = (granule - lead % granule) % granule;
+    const std::uint64_t granule = core_.regions.granule_bytes(), lead = about.bytes + about.gap_bytes,
+                        shift = (granule - lead % granule) % granule;
     if (!space_.take(shift + lead + about.room_bytes, 0, about.base)) return false;
     about.base += shift;
     return true;
   }
-  return about.base != 0 || space_.take(core::views_of(about).span(), colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()), about.base);
+  return about.base != 0 ||
+         space_.take(core::views_of(about).span(), colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()),
+                     about.base);
 }
 
 /// The dead answer nothing.
@@ -278,7 +317,7 @@ void keeper::on_announce(std::span<const std::byte> value) noexcept {
   const auto why = core_.builder.add(about);
   if (why.ok() && made_.tell != nullptr) made_.tell(made_.context, about);
   core_.services.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
-                 static_cast<std::uint64_t>(why.code()), 0, {});
+                        static_cast<std::uint64_t>(why.code()), 0, {});
 }
 
 void keeper::on_added(const message& m) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions come and go. Both are requests to node 0, which numbers regions, hands out addresses, and answers when every node has a region
-// (keeper.cpp), or none has anything of it any more (keeper_end.cpp). Nobody else has to take part: no thread of another node calls.
+// Regions come and go. Both are requests to node 0, which numbers regions, hands out addresses, and answers when every
+// node has a region (keeper.cpp), or none has anything of it any more (keeper_end.cpp). Nobody else has to take part:
+// no thread of another node calls.
 #pragma once
 
 #include <quire/quire.h>
@@ -20,12 +21,14 @@ namespace quire::region {
 class keeper {
  public:
   explicit keeper(core::core& e) : core_(e), numbers_(core::region_map::max_regions) {}
-  /// Answers the services of regions, whose addresses are from `base` on, and whose numbers from `first` on. Before the engine starts.
+  /// Answers the services of regions, whose addresses are from `base` on, and whose numbers from `first` on. Before the
+  /// engine starts.
   void open(std::uint64_t base, std::uint16_t first = 1);
 
   // Application threads.
   /// `backing`: as core::region_description; the nodes have been offered their stores.
-  [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region, std::uint16_t backing = 0);
+  [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region,
+                                    std::uint16_t backing = 0);
   [[nodiscard]] base::status destroy(quire_region region);
   /// What a module of code needs (src/code): regions for what is run and for what is written, whose distance is given.
   struct code_regions {
@@ -39,16 +42,23 @@ class keeper {
     quire_region code{}, data{};
     std::uint64_t base = 0;
   };
-  /// All units of both start at this node. The addresses of gap and rest are reserved, and go with the code: destroy the data first.
+  /// All units of both start at this node. The addresses of gap and rest are reserved, and go with the code: destroy
+  /// the data first.
   [[nodiscard]] base::status create_for_code(const code_regions& what, made_for_code& made);
-  /// A region at addresses outside of the range, whose units all start at node `home`. What was mapped there is replaced on every node.
-  [[nodiscard]] base::status adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region);
+  /// A region at addresses outside of the range, whose units all start at node `home`. What was mapped there is
+  /// replaced on every node.
+  [[nodiscard]] base::status adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes,
+                                   int home, quire_region& region);
   /// Whether adopt() could be asked for that, as far as this node knows.
-  [[nodiscard]] base::status may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const;
+  [[nodiscard]] base::status may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes,
+                                       int home) const;
 
-  /// `tell` is called on every node for each region that has been made there, or that has gone. Driver's thread. Before the engine starts.
+  /// `tell` is called on every node for each region that has been made there, or that has gone. Driver's thread. Before
+  /// the engine starts.
   void when_made(void (*tell)(void*, const core::region_description&), void* context) { made_ = {tell, context}; }
-  void when_gone(void (*tell)(void*, const core::region_description&) noexcept, void* context) { listeners_.push_back({tell, context}); }
+  void when_gone(void (*tell)(void*, const core::region_description&) noexcept, void* context) {
+    listeners_.push_back({tell, context});
+  }
 
   // Checkpoints. `saved` means something on node 0.
   struct saved {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A region goes: node 0 leads, by steps that all nodes take and answer (core/region_remover.hpp says what each does).
 //
-//   begin    all nodes keep what threads ask for; one of them may be against it (pins, a block, a change, a checkpoint): then all give up
-//   look     each says what it has sent and received, and whether it is at rest, when none of its content is on its way to or from a store. Over when all
+//   begin    all nodes keep what threads ask for; one of them may be against it (pins, a block, a change, a
+//   checkpoint): then all give up look     each says what it has sent and received, and whether it is at rest, when
+//   none of its content is on its way to or from a store. Over when all
 //            were at rest, and what had been received then is
-//            all that has been sent by the next time (Mattern, Algorithms for Distributed Termination Detection, 1987: four counters)
-//   finish   no message of the region is on its way: each node gives it up. When all have, its number and addresses may be another's
+//            all that has been sent by the next time (Mattern, Algorithms for Distributed Termination Detection, 1987:
+//            four counters)
+//   finish   no message of the region is on its way: each node gives it up. When all have, its number and addresses may
+//   be another's
 //
-// Steps are notices and no collective, so that one thread of one node is enough, and the rounds of the program go on meanwhile. A death begins the
-// looks anew, as counts do. When node 0 dies nobody numbers regions any more: who knows that a region was about to go has all give it up, at once.
+// Steps are notices and no collective, so that one thread of one node is enough, and the rounds of the program go on
+// meanwhile. A death begins the looks anew, as counts do. When node 0 dies nobody numbers regions any more: who knows
+// that a region was about to go has all give it up, at once.
 #include <cstring>
 
 #include "base/detail.hpp"
@@ -28,10 +32,14 @@ constexpr node_id leader{0};
 
 const char* text_of(stays why) noexcept {
   switch (why) {
-    case stays::pinned: return "some of its units are pinned, or about to be; end that first (quire_release)";
-    case stays::in_block: return "a parallel block is under way on it; end it first (quire_block_end)";
-    case stays::changes: return "its consistency changes, a checkpoint is under way, or another thread destroys it";
-    default: return "there is no such region: it was destroyed already, or never made";
+    case stays::pinned:
+      return "some of its units are pinned, or about to be; end that first (quire_release)";
+    case stays::in_block:
+      return "a parallel block is under way on it; end it first (quire_block_end)";
+    case stays::changes:
+      return "its consistency changes, a checkpoint is under way, or another thread destroys it";
+    default:
+      return "there is no such region: it was destroyed already, or never made";
   }
 }
 }  // namespace
@@ -41,10 +49,12 @@ void keeper::open_end() {
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
     core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
-  serve(service::region_destroy, [](void* self, core::core&, const message& m, value) noexcept {
-    static_cast<keeper*>(self)->on_destroy(m);
-  }, "quire_region_destroy");
-  serve(service::region_step, [](void* self, core::core&, const message& m, value v) noexcept { static_cast<keeper*>(self)->on_step(m, v); });
+  serve(
+      service::region_destroy,
+      [](void* self, core::core&, const message& m, value) noexcept { static_cast<keeper*>(self)->on_destroy(m); },
+      "quire_region_destroy");
+  serve(service::region_step,
+        [](void* self, core::core&, const message& m, value v) noexcept { static_cast<keeper*>(self)->on_step(m, v); });
   serve(service::region_step_done, [](void* self, core::core&, const message& m, value v) noexcept {
     static_cast<keeper*>(self)->on_step_done(m, v);
   });
@@ -52,28 +62,35 @@ void keeper::open_end() {
 
 base::status keeper::destroy(quire_region region) {
   if ((region.id & 0xffff) < first_) {
-    return base::explain(QUIRE_INVALID, "quire_region_destroy(): the region is that of quire_malloc(), which lasts as long as the job");
+    return base::explain(
+        QUIRE_INVALID, "quire_region_destroy(): the region is that of quire_malloc(), which lasts as long as the job");
   }
-  if (const core::region_ref r = core_.regions.of_handle(region.id); r != nullptr && core_.regions.is_adopted(r->about)) {
-    return base::explain(QUIRE_INVALID, "quire_region_destroy(): region %lu is memory that the program had before (quire_region_adopt), which stays",
-                         static_cast<unsigned long>(region.id & 0xffff));
+  if (const core::region_ref r = core_.regions.of_handle(region.id);
+      r != nullptr && core_.regions.is_adopted(r->about)) {
+    return base::explain(
+        QUIRE_INVALID,
+        "quire_region_destroy(): region %lu is memory that the program had before (quire_region_adopt), which stays",
+        static_cast<unsigned long>(region.id & 0xffff));
   }
   message m;
   m.a = region.id;
   const auto why = core_.services.ask(leader, static_cast<std::uint32_t>(service::region_destroy), m, {});
   if (why == QUIRE_LOST) {
-    return base::explain(QUIRE_LOST, "quire_region_destroy(): node 0, which numbers regions, is dead; whether the region has gone is not known");
+    return base::explain(
+        QUIRE_LOST,
+        "quire_region_destroy(): node 0, which numbers regions, is dead; whether the region has gone is not known");
   }
   if (why.ok()) return why;
-  return base::explain(why.code(), "quire_region_destroy(), region %lu: %s", static_cast<unsigned long>(region.id & 0xffff),
-                       text_of(static_cast<stays>(m.a)));
+  return base::explain(why.code(), "quire_region_destroy(), region %lu: %s",
+                       static_cast<unsigned long>(region.id & 0xffff), text_of(static_cast<stays>(m.a)));
 }
 
 /// Node 0.
 void keeper::on_destroy(const message& m) noexcept {
   region_slot* const r = m.a != 0 ? core_.regions.of_handle(m.a).get() : nullptr;
   if (r == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND, static_cast<std::uint64_t>(stays::unknown));
-  if (questions_.contains(r->about.id)) return core_.services.answer(m, QUIRE_BUSY, static_cast<std::uint64_t>(stays::changes));
+  if (questions_.contains(r->about.id))
+    return core_.services.answer(m, QUIRE_BUSY, static_cast<std::uint64_t>(stays::changes));
   question q;
   q.request = m;
   q.about = r->about;
@@ -98,7 +115,9 @@ void keeper::on_step(const message& m, std::span<const std::byte> value) noexcep
   std::memcpy(&o, value.data(), sizeof o);
   region_slot* const r = core_.regions.of_handle(o.id | std::uint64_t{o.life} << 16).get();
   switch (o.what) {
-    case step::begin: o.why = r != nullptr ? core_.removing.begin(*r) : stays::unknown; break;
+    case step::begin:
+      o.why = r != nullptr ? core_.removing.begin(*r) : stays::unknown;
+      break;
     case step::give_up:
       if (r != nullptr) core_.removing.give_up(*r);
       break;
@@ -111,7 +130,8 @@ void keeper::on_step(const message& m, std::span<const std::byte> value) noexcep
       break;
   }
   if (m.from == leader) {
-    core_.services.notify(leader, static_cast<std::uint32_t>(service::region_step_done), 0, 0, 0, std::as_bytes(std::span(&o, 1)));
+    core_.services.notify(leader, static_cast<std::uint32_t>(service::region_step_done), 0, 0, 0,
+                          std::as_bytes(std::span(&o, 1)));
   }
 }
 
@@ -160,8 +180,10 @@ void keeper::all_have_done(question& q) {
     tell_step(q, step::look);
   };
   switch (q.at) {
-    case step::begin: return q.stays == stays::no ? look() : tell_step(q, step::give_up);
-    case step::look: return is_over(q) ? tell_step(q, step::finish) : look();
+    case step::begin:
+      return q.stays == stays::no ? look() : tell_step(q, step::give_up);
+    case step::look:
+      return is_over(q) ? tell_step(q, step::finish) : look();
     case step::give_up: {
       const bool unknown = q.stays == stays::unknown;
       core_.services.answer(q.request, unknown ? QUIRE_NOT_FOUND : QUIRE_BUSY, static_cast<std::uint64_t>(q.stays));

@@ -32,8 +32,10 @@ base::status registry::open(const heap_settings& how) {
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
   const std::uint64_t bytes = std::min(c.bytes / 2 / granule * granule, largest_slice * c.nodes);
   if (bytes / granule < c.nodes) {
-    base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to %lu MiB or more",
-              static_cast<unsigned long>(c.bytes >> 20), c.nodes, static_cast<unsigned long>(2 * c.nodes * granule >> 20));
+    base::log(base::log_level::error,
+              "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to %lu MiB or more",
+              static_cast<unsigned long>(c.bytes >> 20), c.nodes,
+              static_cast<unsigned long>(2 * c.nodes * granule >> 20));
     return QUIRE_NO_ADDRESSES;
   }
   region_description about;
@@ -50,44 +52,63 @@ base::status registry::open(const heap_settings& how) {
   } else if (const auto s = open_small(c.base + about.bytes, how); !s.ok()) {
     return s;
   }
-  keeper_.when_made([](void* self, const region_description& made) { static_cast<registry*>(self)->on_made(made); }, this);
-  keeper_.when_gone([](void* self, const region_description& gone) noexcept { static_cast<registry*>(self)->on_gone(gone); }, this);
+  keeper_.when_made([](void* self, const region_description& made) { static_cast<registry*>(self)->on_made(made); },
+                    this);
+  keeper_.when_gone(
+      [](void* self, const region_description& gone) noexcept { static_cast<registry*>(self)->on_gone(gone); }, this);
   if (c.survives) {
-    core_.survival.on_deaths([](void* self, unsigned node) noexcept {
-      static_cast<registry*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
-    }, this, false);
+    core_.survival.on_deaths(
+        [](void* self, unsigned node) noexcept {
+          static_cast<registry*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
+        },
+        this, false);
   }
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
     core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
-  serve(service::allocate, [](void* self, core::core&, const message& m, value) noexcept { static_cast<registry*>(self)->on_allocate(m); }, "quire_malloc");
-  serve(service::release, [](void* self, core::core& e, const message& m, value) noexcept {
-    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-    e.services.answer(m, of != nullptr ? of->release_here(m.a) : base::status(QUIRE_BAD_ADDRESS));
-  }, "quire_free");
+  serve(
+      service::allocate,
+      [](void* self, core::core&, const message& m, value) noexcept { static_cast<registry*>(self)->on_allocate(m); },
+      "quire_malloc");
+  serve(
+      service::release,
+      [](void* self, core::core& e, const message& m, value) noexcept {
+        shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+        e.services.answer(m, of != nullptr ? of->release_here(m.a) : base::status(QUIRE_BAD_ADDRESS));
+      },
+      "quire_free");
   open_frees(how.free_batch);
-  announcements_.open([](void* self, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
-    static_cast<registry*>(self)->on_laid(handle, plan, why);
-  }, [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes, node_id node) noexcept {
-    const shared_heap* const of = static_cast<registry*>(self)->heap_of_handle(handle);
-    return of != nullptr && of->is_slice_of(node, first, bytes);
-  }, this);
-  serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
-    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-    auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
-    e.services.answer(m, size.why(), size.value());
-  }, "quire_allocation_size");
-  serve(service::allocation_around, [](void* self, core::core& e, const message& m, value) noexcept {
-    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-    auto found = of != nullptr ? of->around_here(m.a) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
-    e.services.answer(m, found.why(), found.value().address, found.value().bytes);
-  }, "quire_end");
+  announcements_.open(
+      [](void* self, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
+        static_cast<registry*>(self)->on_laid(handle, plan, why);
+      },
+      [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes, node_id node) noexcept {
+        const shared_heap* const of = static_cast<registry*>(self)->heap_of_handle(handle);
+        return of != nullptr && of->is_slice_of(node, first, bytes);
+      },
+      this);
+  serve(
+      service::allocation_size,
+      [](void* self, core::core& e, const message& m, value) noexcept {
+        shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+        auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
+        e.services.answer(m, size.why(), size.value());
+      },
+      "quire_allocation_size");
+  serve(
+      service::allocation_around,
+      [](void* self, core::core& e, const message& m, value) noexcept {
+        shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+        auto found = of != nullptr ? of->around_here(m.a) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+        e.services.answer(m, found.why(), found.value().address, found.value().bytes);
+      },
+      "quire_end");
   return {};
 }
 
-/// The heap of small objects, behind the other one. Sequential consistency does for any program; it orders, as atomic operations on the other heap do where
-/// that has release consistency.
+/// The heap of small objects, behind the other one. Sequential consistency does for any program; it orders, as atomic
+/// operations on the other heap do where that has release consistency.
 base::status registry::open_small(std::uint64_t base, const heap_settings& how) {
   const auto& c = core_.config;
   region_description about;
@@ -102,8 +123,10 @@ base::status registry::open_small(std::uint64_t base, const heap_settings& how) 
   about.grouping = static_cast<std::uint8_t>(how.grouping);
   about.layout = core::layouts::divided.id;
   if (about.bytes == 0) {
-    base::log(base::log_level::error, "a shared range of %lu MiB is too small for a heap of %u views (QUIRE_HEAP_VIEWS); set QUIRE_RANGE to more",
-              static_cast<unsigned long>(c.bytes >> 20), unsigned{how.views});
+    base::log(
+        base::log_level::error,
+        "a shared range of %lu MiB is too small for a heap of %u views (QUIRE_HEAP_VIEWS); set QUIRE_RANGE to more",
+        static_cast<unsigned long>(c.bytes >> 20), unsigned{how.views});
     return QUIRE_NO_ADDRESSES;
   }
   const std::uint64_t granule = core_.regions.granule_bytes();
@@ -128,7 +151,8 @@ registry::~registry() {
 /// Driver's thread, or before the engine starts.
 void registry::on_made(const region_description& about) {
   if (about.id != 0 && about.heap == 0) return;
-  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self, guards_), std::memory_order_release);
+  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self, guards_),
+                         std::memory_order_release);
 }
 
 void registry::on_gone(const region_description& about) noexcept {
@@ -170,15 +194,16 @@ const registry::slice* registry::slice_of(std::uint64_t& address) const noexcept
 }
 
 base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
-                               std::uint64_t& dirty_bytes) {
+                                std::uint64_t& dirty_bytes) {
   const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
   if (bytes == 0) return base::explain(QUIRE_INVALID, "an allocation of 0 bytes");
   if (bytes > core_.config.bytes) {
-    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; the shared range has %lu (QUIRE_RANGE)", static_cast<unsigned long>(bytes),
-                         static_cast<unsigned long>(core_.config.bytes));
+    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; the shared range has %lu (QUIRE_RANGE)",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(core_.config.bytes));
   }
   if (!aligns) {
-    return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB", static_cast<unsigned long>(alignment));
+    return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB",
+                         static_cast<unsigned long>(alignment));
   }
   clear_old();
   if (small_ != 0 && (from.id == 0 || from.id == small_)) {
@@ -191,20 +216,26 @@ base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uin
   return allocate_from(from, bytes, alignment, address, dirty_bytes);
 }
 
-base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address, std::uint64_t& dirty_bytes) {
+base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
+                                     std::uint64_t& address, std::uint64_t& dirty_bytes) {
   const core::region_ref region = core_.regions.of_handle(from.id);
   if (region == nullptr) {
-    return base::explain(QUIRE_NOT_FOUND, "quire_region_malloc(): there is no region of the handle 0x%lx; it was destroyed, or never made",
-                         static_cast<unsigned long>(from.id));
+    return base::explain(
+        QUIRE_NOT_FOUND,
+        "quire_region_malloc(): there is no region of the handle 0x%lx; it was destroyed, or never made",
+        static_cast<unsigned long>(from.id));
   }
   shared_heap* const heap = heaps_[region->about.id].load(std::memory_order_acquire);
   if (heap == nullptr) {
-    return base::explain(QUIRE_INVALID, "quire_region_malloc(): region %u is used by its range (quire_region_range); make it with "
-                         "quire_region_options.heap = 1 to allocate from it", unsigned{region->about.id});
+    return base::explain(QUIRE_INVALID,
+                         "quire_region_malloc(): region %u is used by its range (quire_region_range); make it with "
+                         "quire_region_options.heap = 1 to allocate from it",
+                         unsigned{region->about.id});
   }
   if (from.id != 0 && bytes > heap->about().bytes) {
-    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; region %u has %lu", static_cast<unsigned long>(bytes),
-                         unsigned{region->about.id}, static_cast<unsigned long>(heap->about().bytes));
+    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; region %u has %lu",
+                         static_cast<unsigned long>(bytes), unsigned{region->about.id},
+                         static_cast<unsigned long>(heap->about().bytes));
   }
   const auto take = [&](const heap::allocation& block) {
     if (core_.protocols.of(*region).relaxed) core_.catch_up();
@@ -215,8 +246,8 @@ base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std
   auto block = allocate_here(*heap, bytes, alignment);
   if (block.ok()) return take(block.value());
   if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
-  // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because what they send to
-  // third nodes may have come there after the first.
+  // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because
+  // what they send to third nodes may have come there after the first.
   for (int tries = 0; tries < 2; ++tries) {
     const std::uint64_t freed = collect_frees();
     if (freed != 0) block = allocate_here(*heap, bytes, alignment);
@@ -230,7 +261,8 @@ base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std
   return QUIRE_NO_MEMORY;
 }
 
-base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given) {
+base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment,
+                                          heap::allocation& given) {
   const unsigned nodes = core_.config.nodes;
   for (unsigned i = 1; i < nodes; ++i) {
     const node_id at{static_cast<std::uint16_t>((core_.config.self.value() + i) % nodes)};
@@ -239,7 +271,8 @@ base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t
   return QUIRE_NO_MEMORY;
 }
 
-base::status registry::allocate_at(node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given) {
+base::status registry::allocate_at(node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment,
+                                   heap::allocation& given) {
   message m;
   m.a = bytes;
   m.b = alignment;
@@ -250,7 +283,8 @@ base::status registry::allocate_at(node_id node, const shared_heap& from, std::u
 }
 
 /// Where pages have to be laid out first, the driver sees to that.
-base::result<heap::allocation> registry::allocate_here(shared_heap& from, std::uint64_t bytes, std::uint64_t alignment) {
+base::result<heap::allocation> registry::allocate_here(shared_heap& from, std::uint64_t bytes,
+                                                       std::uint64_t alignment) {
   auto block = from.allocate_here(bytes, alignment);
   if (block.why().code() != QUIRE_BUSY) return block;
   heap::allocation given;
@@ -258,13 +292,15 @@ base::result<heap::allocation> registry::allocate_here(shared_heap& from, std::u
   return why.ok() ? base::result<heap::allocation>(given) : base::result<heap::allocation>(why);
 }
 
-/// Driver's thread: what another node asks for, or a thread of this one for which pages have to be laid out. Then the answer waits.
+/// Driver's thread: what another node asks for, or a thread of this one for which pages have to be laid out. Then the
+/// answer waits.
 void registry::on_allocate(const message& m) noexcept {
   shared_heap* const from = heap_of_handle(m.c);
   if (from == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
   for (int tries = 0; tries < 2; ++tries) {
     auto block = from->allocate_here(m.a, m.b);
-    if (block.why().code() != QUIRE_BUSY) return core_.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
+    if (block.why().code() != QUIRE_BUSY)
+      return core_.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
     const auto plan = from->plan_here(m.a, m.b);
     if (plan.ok() || plan.why().code() == QUIRE_BUSY) waiting_.push_back(m);
     if (plan.ok()) announcements_.tell_all(m.c, plan.value());
@@ -290,7 +326,9 @@ void registry::on_laid(std::uint64_t handle, const heap::span_plan& plan, base::
 
 namespace {
 base::status no_allocation(const char* call, std::uint64_t address) noexcept {
-  return base::explain(QUIRE_BAD_ADDRESS, "%s(): no live allocation starts at 0x%lx; it was freed already, or is no address that quire_malloc() or quire_region_malloc() gave",
+  return base::explain(QUIRE_BAD_ADDRESS,
+                       "%s(): no live allocation starts at 0x%lx; it was freed already, or is no address that "
+                       "quire_malloc() or quire_region_malloc() gave",
                        call, static_cast<unsigned long>(address));
 }
 }  // namespace
@@ -312,12 +350,17 @@ base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {
 base::status registry::set_chunk(quire_region of, unsigned slots) {
   shared_heap* const heap = heap_of_handle(of.id);
   if (heap == nullptr) {
-    return base::explain(QUIRE_NOT_FOUND, "quire_region_set_chunk(): there is no heap of the handle 0x%lx; it was destroyed, or never made",
-                         static_cast<unsigned long>(of.id));
+    return base::explain(
+        QUIRE_NOT_FOUND,
+        "quire_region_set_chunk(): there is no heap of the handle 0x%lx; it was destroyed, or never made",
+        static_cast<unsigned long>(of.id));
   }
   if (heap->about().views == 0 || slots < 1 || slots > heap::largest_chunk) {
-    return base::explain(QUIRE_INVALID, "quire_region_set_chunk(): %u objects a minipage: 1 to %u, and the region must have been made with "
-                         "quire_region_options.views", slots, heap::largest_chunk);
+    return base::explain(
+        QUIRE_INVALID,
+        "quire_region_set_chunk(): %u objects a minipage: 1 to %u, and the region must have been made with "
+        "quire_region_options.views",
+        slots, heap::largest_chunk);
   }
   heap->set_chunk_here(slots);
   return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that programs allocate: from region 0, the job's heap, and from regions that they have made to be heaps (shared_heap.hpp). Each is cut into
-// slices: a node allocates from its own without a message. Frees of another node's memory are gathered (remote_frees.cpp) and travel together to
-// the slice's node. After a restart on another number of nodes (restored.cpp) a node may have several slices of a heap, or none.
-// keeper.hpp has how regions come and go.
+// Memory that programs allocate: from region 0, the job's heap, and from regions that they have made to be heaps
+// (shared_heap.hpp). Each is cut into slices: a node allocates from its own without a message. Frees of another node's
+// memory are gathered (remote_frees.cpp) and travel together to the slice's node. After a restart on another number of
+// nodes (restored.cpp) a node may have several slices of a heap, or none. keeper.hpp has how regions come and go.
 #pragma once
 
 #include <array>
@@ -43,15 +43,17 @@ class registry {
  public:
   explicit registry(core::core& e) : core_(e), keeper_(e), announcements_(e) {}
   ~registry();
-  /// Makes region 0, and that of small objects where they have one; answers the services of regions and memory. Before the engine starts.
+  /// Makes region 0, and that of small objects where they have one; answers the services of regions and memory. Before
+  /// the engine starts.
   [[nodiscard]] base::status open(const heap_settings& how);
 
   /// The other regions.
   [[nodiscard]] keeper& others() noexcept { return keeper_; }
 
-  // Memory. Of region zero, or of one that is a heap. What follows the first `dirty_bytes` was never handed out before: it is zero.
-  [[nodiscard]] base::status allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
-                                      std::uint64_t& dirty_bytes);
+  // Memory. Of region zero, or of one that is a heap. What follows the first `dirty_bytes` was never handed out before:
+  // it is zero.
+  [[nodiscard]] base::status allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
+                                      std::uint64_t& address, std::uint64_t& dirty_bytes);
   /// Grows or shrinks in place; NO_MEMORY when the caller must move it.
   [[nodiscard]] base::status resize(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] base::status release(std::uint64_t address);
@@ -76,11 +78,12 @@ class registry {
   void save(std::vector<std::uint64_t>& heap);
   /// Whether anything was allocated here, or any region made.
   [[nodiscard]] bool is_used();
-  /// Of a job that has not used its memory, and has made the regions: the heaps that all nodes have saved. Cuts what was never handed out anew, so
-  /// that each node has its share. False, with a sentence, if they do not make one heap; nothing has changed then.
-  /// All nodes know the minipages of all of them then.
+  /// Of a job that has not used its memory, and has made the regions: the heaps that all nodes have saved. Cuts what
+  /// was never handed out anew, so that each node has its share. False, with a sentence, if they do not make one heap;
+  /// nothing has changed then. All nodes know the minipages of all of them then.
   [[nodiscard]] bool load_heap(std::span<const std::span<const std::uint64_t>> saved, std::string& why);
-  /// Makes a region that a checkpoint knows, on this node; all nodes call, in the same order. Its home may be of a larger job.
+  /// Makes a region that a checkpoint knows, on this node; all nodes call, in the same order. Its home may be of a
+  /// larger job.
   [[nodiscard]] base::status load_region(core::region_description about);
 
  private:
@@ -96,10 +99,14 @@ class registry {
   [[nodiscard]] const slice* slice_of(std::uint64_t& address) const noexcept;
   [[nodiscard]] base::status ask(model::node_id to, region::service number, model::message& m,
                                  std::span<const std::byte> value = {});
-  [[nodiscard]] base::status allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address, std::uint64_t& dirty_bytes);
-  [[nodiscard]] base::result<heap::allocation> allocate_here(shared_heap& from, std::uint64_t bytes, std::uint64_t alignment);
-  [[nodiscard]] base::status allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given);
-  [[nodiscard]] base::status allocate_at(model::node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given);
+  [[nodiscard]] base::status allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
+                                           std::uint64_t& address, std::uint64_t& dirty_bytes);
+  [[nodiscard]] base::result<heap::allocation> allocate_here(shared_heap& from, std::uint64_t bytes,
+                                                             std::uint64_t alignment);
+  [[nodiscard]] base::status allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment,
+                                                heap::allocation& given);
+  [[nodiscard]] base::status allocate_at(model::node_id node, const shared_heap& from, std::uint64_t bytes,
+                                         std::uint64_t alignment, heap::allocation& given);
   void on_allocate(const model::message& m) noexcept;
   void on_laid(std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept;
 
@@ -123,10 +130,11 @@ class registry {
   std::uint64_t small_ = 0;  ///< handle of the region that small objects of the job's heap come from; 0: of region 0
   announcements announcements_;
   base::fault_deque<model::message> waiting_{};  ///< requests for memory, until pages are laid out; driver's thread
-  /// By region. Made and taken away by the driver; what is taken away is in nobody's hands but those of programs in error, and goes a little later.
+  /// By region. Made and taken away by the driver; what is taken away is in nobody's hands but those of programs in
+  /// error, and goes a little later.
   std::array<std::atomic<shared_heap*>, core::region_map::max_regions> heaps_{};
   std::atomic<shared_heap*> old_{nullptr};
-  std::mutex frees_mutex_;     ///< never held while the driver is waited for
+  std::mutex frees_mutex_;  ///< never held while the driver is waited for
   std::unique_ptr<heap::remote_frees> frees_;
   std::size_t free_batch_ = 1;
   std::atomic<std::size_t> frees_waiting_{0};  ///< of `frees_`, for a look without the mutex

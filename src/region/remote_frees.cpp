@@ -4,8 +4,8 @@
 // waited, when some node has no memory left, and at the end. The message is one that releases: who is handed the memory
 // again hears of it after all that was written to it before, as with any free.
 //
-// A word of a message is an address, and above its 48 bits the life of its region: memory that has gone with its region, whose free is still on its way,
-// is not another region's at the same address.
+// A word of a message is an address, and above its 48 bits the life of its region: memory that has gone with its
+// region, whose free is still on its way, is not another region's at the same address.
 //
 // What is wrong with a free is told at once as far as it is known here (no shared address, not aligned as allocations
 // are, a second free while the first one waits). Else the owner finds out, and this node says so in its log and counts
@@ -42,7 +42,9 @@ void for_each_address(std::span<const std::byte> value, F f) {
 constexpr unsigned address_bits = 48;
 constexpr std::uint64_t address_mask = (std::uint64_t{1} << address_bits) - 1;
 
-std::uint64_t word(std::uint64_t address, std::uint32_t life) noexcept { return address | std::uint64_t{life & 0xffff} << address_bits; }
+std::uint64_t word(std::uint64_t address, std::uint32_t life) noexcept {
+  return address | std::uint64_t{life & 0xffff} << address_bits;
+}
 
 }  // namespace
 
@@ -106,7 +108,7 @@ bool registry::waits_to_be_free(const slice& where, std::uint64_t address) {
 void registry::send_frees(unsigned node, const std::vector<std::uint64_t>& addresses) {
   if (core_.survival.members().is_dead(node_of(node))) return;
   core_.services.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
-                 std::as_bytes(std::span(addresses)));
+                        std::as_bytes(std::span(addresses)));
 }
 
 /// Driver's thread: those that have waited long enough at `now_ns`, or all. How many. The driver does not wait for the
@@ -167,7 +169,7 @@ void registry::on_release_many(const message& m, std::span<const std::byte> valu
   });
   if (count != 0) {
     core_.services.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
-                   std::as_bytes(std::span(bad).first(count)));
+                          std::as_bytes(std::span(bad).first(count)));
   }
   if (m.kind == model::message_kind::service_request) core_.services.answer(m, {});
 }

@@ -69,7 +69,8 @@ bool registry::load_heap(std::span<const std::span<const std::uint64_t>> saved, 
 /// As other nodes' announcements do (announcements.hpp).
 bool registry::lay(const heap::span_plan& cut) noexcept {
   core::region_slot* const r = core_.regions.find(cut.address).get();
-  return r != nullptr && core::mapping::divide(*r, (cut.address - r->about.base) / heap::page_bytes, cut.pages, cut.minipage_bytes);
+  return r != nullptr &&
+         core::mapping::divide(*r, (cut.address - r->about.base) / heap::page_bytes, cut.pages, cut.minipage_bytes);
 }
 
 base::status registry::load_region(core::region_description about) {

@@ -17,22 +17,28 @@ enum class service : std::uint32_t {
   lookup,             ///< -> node 0: name; answered when there is such a name
   spawn,              ///< -> the node to run on: function, argument
   join,               ///< -> the node that runs it: thread
-  release_many,       ///< -> the node of the slices: addresses. As a request it is answered when all are freed, as a notice not
-  release_refused,    ///< and back: those that start no live allocation
-  flush_frees,        ///< any -> any, which is to send what it has gathered; answered with how many that were
-  region_destroy,     ///< any node -> node 0: handle; answered when no node has anything of the region, or with a reason why it stays
-  region_step,        ///< node 0 -> all: a step of that (region/keeper_end.cpp)
-  region_step_done,   ///< all -> node 0
-  exit,               ///< any node -> all: the job ends; a notice
-  exit_answer,        ///< and back: the sender is about to end
-  allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it is
+  release_many,  ///< -> the node of the slices: addresses. As a request it is answered when all are freed, as a notice
+                 ///< not
+  release_refused,   ///< and back: those that start no live allocation
+  flush_frees,       ///< any -> any, which is to send what it has gathered; answered with how many that were
+  region_destroy,    ///< any node -> node 0: handle; answered when no node has anything of the region, or with a reason
+                     ///< why it stays
+  region_step,       ///< node 0 -> all: a step of that (region/keeper_end.cpp)
+  region_step_done,  ///< all -> node 0
+  exit,              ///< any node -> all: the job ends; a notice
+  exit_answer,       ///< and back: the sender is about to end
+  allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it
+                      ///< is
   lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
   laid,               ///< and back: the sender has written it down, or a reason why not
-  code,               ///< any -> any: a module of code, and what is to be done with it (api/code_service.hpp); answered when it is done
-  gc_register,        ///< any node -> node 0: a name of a type or a root of a garbage-collected heap; answered with its number (api/gc)
-  gc_collection,      ///< any node -> any, in a collection: what src/gc wants to be sent; a notice
-  gc_borrow,          ///< -> the node of a slice of such a heap: bytes; answered with where they are
-  container,          ///< any node -> node 0: names of containers; any node -> any that does the I/O of one (api/container_service.hpp)
+  code,  ///< any -> any: a module of code, and what is to be done with it (api/code_service.hpp); answered when it is
+         ///< done
+  gc_register,    ///< any node -> node 0: a name of a type or a root of a garbage-collected heap; answered with its
+                  ///< number (api/gc)
+  gc_collection,  ///< any node -> any, in a collection: what src/gc wants to be sent; a notice
+  gc_borrow,      ///< -> the node of a slice of such a heap: bytes; answered with where they are
+  container,      ///< any node -> node 0: names of containers; any node -> any that does the I/O of one
+                  ///< (api/container_service.hpp)
 };
 
 }  // namespace quire::region

@@ -18,7 +18,8 @@ directory::manager_map managers_of(const core::region_description& about, unsign
 
 shared_heap::shared_heap(const core::region_description& about, unsigned nodes, model::node_id self, bool guards)
     : about_(about), nodes_(nodes), self_(self), guards_(guards) {
-  const std::uint64_t units = about.bytes / about.unit_bytes, least = std::max(least_bytes, least_units * about.unit_bytes);
+  const std::uint64_t units = about.bytes / about.unit_bytes,
+                      least = std::max(least_bytes, least_units * about.unit_bytes);
   const std::uint64_t most = std::max<std::uint64_t>(about.bytes / least, 1);
   const std::uint64_t slices = about.id == 0 ? nodes : std::min<std::uint64_t>(nodes, most);
   block_units_ = slices == nodes ? managers_of(about, nodes).block_units : (units + slices - 1) / slices;
@@ -91,12 +92,14 @@ void shared_heap::set_chunk_here(unsigned slots) noexcept {
 
 base::result<std::uint64_t> shared_heap::size_here(std::uint64_t address) const noexcept {
   const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->size_of(address) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
+  return s != nullptr && s->memory != nullptr ? s->memory->size_of(address)
+                                              : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
 }
 
 base::result<heap::allocation> shared_heap::around_here(std::uint64_t address) const noexcept {
   const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->around(address) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+  return s != nullptr && s->memory != nullptr ? s->memory->around(address)
+                                              : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
 }
 
 base::status shared_heap::release_here(std::uint64_t address) noexcept {
@@ -105,7 +108,8 @@ base::status shared_heap::release_here(std::uint64_t address) noexcept {
 }
 
 bool shared_heap::is_used() const noexcept {
-  return std::any_of(slices_.begin(), slices_.end(), [](const slice& s) { return s.memory != nullptr && s.memory->numbers().reached_bytes != 0; });
+  return std::any_of(slices_.begin(), slices_.end(),
+                     [](const slice& s) { return s.memory != nullptr && s.memory->numbers().reached_bytes != 0; });
 }
 
 void shared_heap::save(std::vector<std::uint64_t>& words) const {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region that memory is allocated from: the job's heap (region 0), or one that a program has made so. It is cut into slices of consecutive
-// addresses, each of one node, which keeps what is known of it. Region 0 has a slice for each node. A smaller one has fewer where a slice would
-// be too small to be of use; they go to the nodes that manage their first units when units are placed in blocks. So a node allocates from
-// its own slice without a message, and where units are placed in blocks it is home of what it allocates.
+// A region that memory is allocated from: the job's heap (region 0), or one that a program has made so. It is cut into
+// slices of consecutive addresses, each of one node, which keeps what is known of it. Region 0 has a slice for each
+// node. A smaller one has fewer where a slice would be too small to be of use; they go to the nodes that manage their
+// first units when units are placed in blocks. So a node allocates from its own slice without a message, and where
+// units are placed in blocks it is home of what it allocates.
 //
 // Any thread may ask; slices change only in load(), before anybody does.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses and numbers for regions: those of regions that have gone are given to others. Pure; node 0, driver's thread.
+// Addresses and numbers for regions: those of regions that have gone are given to others. Pure; node 0, driver's
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ class address_space {
     end_ = end;
     granule_ = granule;
   }
-  /// Room for `bytes`, `shift` bytes behind the beginning of a granule, or nothing behind it where that does not fit. False if there is none.
+  /// Room for `bytes`, `shift` bytes behind the beginning of a granule, or nothing behind it where that does not fit.
+  /// False if there is none.
   [[nodiscard]] bool take(std::uint64_t bytes, std::uint64_t shift, std::uint64_t& at) {
     for (auto free = free_.begin(); free != free_.end(); ++free) {
       const auto [first, end] = *free;
@@ -55,11 +57,14 @@ class address_space {
   void load_free(std::uint64_t first, std::uint64_t end) { free_.emplace(first, end); }
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t next() const noexcept { return next_; }
-  [[nodiscard]] std::uint64_t round_up(std::uint64_t address) const noexcept { return base_ + (address - base_ + granule_ - 1) / granule_ * granule_; }
+  [[nodiscard]] std::uint64_t round_up(std::uint64_t address) const noexcept {
+    return base_ + (address - base_ + granule_ - 1) / granule_ * granule_;
+  }
 
  private:
   /// Where what is taken ends.
-  [[nodiscard]] std::uint64_t place(std::uint64_t first, std::uint64_t end, std::uint64_t bytes, std::uint64_t shift, std::uint64_t& at) const noexcept {
+  [[nodiscard]] std::uint64_t place(std::uint64_t first, std::uint64_t end, std::uint64_t bytes, std::uint64_t shift,
+                                    std::uint64_t& at) const noexcept {
     at = first + (shift <= end - first - bytes ? shift : 0);
     return std::min(round_up(at + bytes), end);
   }

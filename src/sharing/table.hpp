@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which parts of which units the threads of this node use, for the report on false sharing: for each unit that moves between nodes, how often it
-// came here or changes of it left, how long threads waited for it, for each line how often a read was seen, and for each word how often a write. Seen are the
-// accesses that fault, and with release consistency what diffs contain.
+// Which parts of which units the threads of this node use, for the report on false sharing: for each unit that moves
+// between nodes, how often it came here or changes of it left, how long threads waited for it, for each line how often
+// a read was seen, and for each word how often a write. Seen are the accesses that fault, and with release consistency
+// what diffs contain.
 //
-// The table has a fixed size. Where it is full, what happens on a new unit counts against the unit with the least nearby, and takes its place in the
-// end (Misra and Gries, Finding Repeated Elements, 1982). So units that move often are in it. Any thread, fault context too: a few
-// instructions, no heap, no lock. Threads that count at the moment when a unit loses its place may lose a count, or leave one with the wrong unit: the report
-// weighs counts, and a few do not matter.
+// The table has a fixed size. Where it is full, what happens on a new unit counts against the unit with the least
+// nearby, and takes its place in the end (Misra and Gries, Finding Repeated Elements, 1982). So units that move often
+// are in it. Any thread, fault context too: a few instructions, no heap, no lock. Threads that count at the moment when
+// a unit loses its place may lose a count, or leave one with the wrong unit: the report weighs counts, and a few do not
+// matter.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +25,9 @@ namespace quire::sharing {
 
 /// What an access means for its unit.
 enum class event : std::uint8_t {
-  seen,     ///< no other node had part in it: it counts if the unit is known already
-  used,     ///< others may hear of it, but it moved nothing by itself
-  moved,    ///< the unit came from another node, or rights to it, or changes of it left
+  seen,   ///< no other node had part in it: it counts if the unit is known already
+  used,   ///< others may hear of it, but it moved nothing by itself
+  moved,  ///< the unit came from another node, or rights to it, or changes of it left
 };
 
 class table {
@@ -54,8 +56,8 @@ class table {
   void add_wait(std::uint16_t region, std::uint64_t unit, std::uint64_t ns) noexcept {
     if (place* const p = find(region, unit, event::seen); p != nullptr) p->ns.fetch_add(ns, std::memory_order_relaxed);
   }
-  /// The unit that was asked for has come. Where a thread has asked to read, and may write as well, it is because writes follow such reads, and they do not
-  /// fault: the write is taken to be where the read was.
+  /// The unit that was asked for has come. Where a thread has asked to read, and may write as well, it is because
+  /// writes follow such reads, and they do not fault: the write is taken to be where the read was.
   void came(std::uint16_t region, std::uint64_t unit, bool writable) noexcept {
     place* const p = find(region, unit, event::seen);
     const std::uint32_t word = p != nullptr ? p->last_read.exchange(0, std::memory_order_relaxed) : 0;
@@ -96,7 +98,8 @@ class table {
       for (unsigned line = 0; line < lines; ++line) one.reads[line] = p.reads[line].load(std::memory_order_relaxed);
       for (unsigned word = 0; word < words; ++word) one.writes[word] = p.writes[word].load(std::memory_order_relaxed);
     }
-    std::sort(all.begin(), all.end(), [](const item& a, const item& b) { return a.moves != b.moves ? a.moves > b.moves : a.ns > b.ns; });
+    std::sort(all.begin(), all.end(),
+              [](const item& a, const item& b) { return a.moves != b.moves ? a.moves > b.moves : a.ns > b.ns; });
     all.resize(std::min(count, all.size()));
     return all;
   }

@@ -20,9 +20,11 @@ std::bitset<N> worth_telling(const std::array<std::uint64_t, N>& counts) noexcep
   return mask;
 }
 
-/// Of so many uses, `most` of them by one side, how many have a partner: all, unless the other side has a small part in them. Who has been here by the way
-/// makes little of them shared.
-constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept { return std::min(sum, 4 * (sum - most)); }
+/// Of so many uses, `most` of them by one side, how many have a partner: all, unless the other side has a small part in
+/// them. Who has been here by the way makes little of them shared.
+constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept {
+  return std::min(sum, 4 * (sum - most));
+}
 
 /// How many of the uses of all nodes are of what others use, too.
 struct weight {
@@ -30,11 +32,13 @@ struct weight {
 };
 
 std::uint64_t written_in(const node_use& n, unsigned line) noexcept {
-  return std::accumulate(n.writes.begin() + line * words_a_line, n.writes.begin() + (line + 1) * words_a_line, std::uint64_t{0});
+  return std::accumulate(n.writes.begin() + line * words_a_line, n.writes.begin() + (line + 1) * words_a_line,
+                         std::uint64_t{0});
 }
 
 weight weigh(const unit_use& unit, unsigned line) noexcept {
-  std::uint64_t readers = 0, writers = 0, writes = 0, meets = 0;  // uses by nodes that hardly write the line, and by the others
+  std::uint64_t readers = 0, writers = 0, writes = 0,
+                meets = 0;  // uses by nodes that hardly write the line, and by the others
   std::array<std::uint64_t, words_a_line> sum{}, most{};
   std::uint64_t busiest = 0;
   for (const node_use& n : unit.nodes) busiest = std::max(busiest, written_in(n, line));
@@ -70,9 +74,13 @@ std::optional<std::uint64_t> parting_unit(const unit_use& unit, const verdict& o
   return {};
 }
 
-std::string size_of(std::uint64_t bytes) { return bytes % 1024 == 0 && bytes >= 65536 ? std::to_string(bytes / 1024) + "K" : std::to_string(bytes); }
+std::string size_of(std::uint64_t bytes) {
+  return bytes % 1024 == 0 && bytes >= 65536 ? std::to_string(bytes / 1024) + "K" : std::to_string(bytes);
+}
 
-std::string name_of(const object& o) { return o.name.empty() ? "a block of " + std::to_string(o.bytes) + " bytes" : o.name; }
+std::string name_of(const object& o) {
+  return o.name.empty() ? "a block of " + std::to_string(o.bytes) + " bytes" : o.name;
+}
 
 std::string apart(const unit_use& unit, const std::vector<object>& objects) {
   const std::string bytes = size_of(unit.bytes);
@@ -81,12 +89,14 @@ std::string apart(const unit_use& unit, const std::vector<object>& objects) {
            " bytes (quire_aligned_alloc, alignas), and pad the elements of an array to a multiple of that";
   }
   if (objects.size() == 1) {
-    return "it is one object, " + name_of(objects[0]) + ": make the elements that different nodes use " + bytes + " bytes apart (alignas(" + bytes +
-           ") on their type) and align the whole (quire_aligned_alloc), or give each node a run of neighbouring elements of at least that size";
+    return "it is one object, " + name_of(objects[0]) + ": make the elements that different nodes use " + bytes +
+           " bytes apart (alignas(" + bytes +
+           ") on their type) and align the whole (quire_aligned_alloc), or give each node a run of neighbouring "
+           "elements of at least that size";
   }
   return "there are " + std::to_string(objects.size()) +
-         " objects: allocate those of different nodes apart, what one node uses together in one block aligned to " + bytes +
-         " bytes (quire_aligned_alloc, alignas)";
+         " objects: allocate those of different nodes apart, what one node uses together in one block aligned to " +
+         bytes + " bytes (quire_aligned_alloc, alignas)";
 }
 
 std::string about_false(const unit_use& unit, const verdict& of) {
@@ -96,12 +106,18 @@ std::string about_false(const unit_use& unit, const verdict& of) {
   if (const auto smaller = parting_unit(unit, of)) {
     text += "; or take units of " + size_of(*smaller) + " bytes, which part them (QUIRE_UNIT, quire_region_options)";
   }
-  if (unit.release) return text + ". Release consistency lets nodes write at the same time; what is left is that changes are sent, and copies fetched anew.";
-  return text + "; or use release consistency, under which several nodes may write one unit at a time (QUIRE_CONSISTENCY, quire_region_options).";
+  if (unit.release)
+    return text +
+           ". Release consistency lets nodes write at the same time; what is left is that changes are sent, and copies "
+           "fetched anew.";
+  return text +
+         "; or use release consistency, under which several nodes may write one unit at a time (QUIRE_CONSISTENCY, "
+         "quire_region_options).";
 }
 
 constexpr const char* about_true =
-    "the nodes use the same data: let one of them do more before the next has its turn, divide the data, or count in single words by quire::atomic_ref.";
+    "the nodes use the same data: let one of them do more before the next has its turn, divide the data, or count in "
+    "single words by quire::atomic_ref.";
 
 }  // namespace
 
@@ -124,7 +140,9 @@ verdict judge(const unit_use& unit) {
     whole.shared += w.shared;
     v.shared[line] = w.shared != 0 && w.shared * 16 >= w.all;
   }
-  v.kind = whole.shared * 8 <= whole.all ? sharing_kind::falsely : whole.shared * 8 >= whole.all * 7 ? sharing_kind::truly : sharing_kind::both;
+  v.kind = whole.shared * 8 <= whole.all       ? sharing_kind::falsely
+           : whole.shared * 8 >= whole.all * 7 ? sharing_kind::truly
+                                               : sharing_kind::both;
   return v;
 }
 
@@ -152,8 +170,8 @@ std::string advice(const unit_use& unit, const verdict& of) {
     case sharing_kind::truly:
       return about_true;
     case sharing_kind::both:
-      return std::string("put what several nodes use (in line") + (of.shared.count() > 1 ? "s " : " ") + ranges_of(of.shared) +
-             ") on a unit of its own. Of the rest: " + about_false(unit, of);
+      return std::string("put what several nodes use (in line") + (of.shared.count() > 1 ? "s " : " ") +
+             ranges_of(of.shared) + ") on a unit of its own. Of the rest: " + about_false(unit, of);
   }
   return {};
 }

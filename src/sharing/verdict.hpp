@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the counts of all nodes for one unit say: false sharing (nodes use different parts of it, and at least one writes), true sharing (they use the
-// same), or both; and what to do. Pure: the `quire` command calls it after the job, with what nodes have told.
+// What the counts of all nodes for one unit say: false sharing (nodes use different parts of it, and at least one
+// writes), true sharing (they use the same), or both; and what to do. Pure: the `quire` command calls it after the job,
+// with what nodes have told.
 #pragma once
 
 #include <array>
@@ -61,8 +62,8 @@ struct verdict {
   std::vector<spots> of_nodes{};       ///< by entry of unit_use::nodes
 };
 
-/// Two nodes that write one line use the same if they write the same words of it. Of a node that only reads a line the first word that it touches says little
-/// of what it reads: it uses the same as who writes the line.
+/// Two nodes that write one line use the same if they write the same words of it. Of a node that only reads a line the
+/// first word that it touches says little of what it reads: it uses the same as who writes the line.
 [[nodiscard]] verdict judge(const unit_use& unit);
 
 /// What to do about it: the rest of a sentence, and maybe more. Empty for sharing_kind::none.

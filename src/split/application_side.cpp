@@ -45,9 +45,12 @@ std::thread quiet_thread(void (application_side::*body)() noexcept, application_
 int carry_out(const order& o) noexcept {
   auto* const at = reinterpret_cast<void*>(o.address);
   switch (o.what) {
-    case order::kind::protect: return os::protect(at, o.bytes, o.argument);
-    case order::kind::advise: return os::advise(at, o.bytes, o.argument);
-    case order::kind::run: break;
+    case order::kind::protect:
+      return os::protect(at, o.bytes, o.argument);
+    case order::kind::advise:
+      return os::advise(at, o.bytes, o.argument);
+    case order::kind::run:
+      break;
   }
   return o.procedure(o.data.data());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The application's process of a split node: its threads hand calls and faults to the engine's process and wait. A helper
-// thread does what the engine orders; another one ends the process if the engine's ends.
+// The application's process of a split node: its threads hand calls and faults to the engine's process and wait. A
+// helper thread does what the engine orders; another one ends the process if the engine's ends.
 #pragma once
 
 #include <pthread.h>
@@ -19,16 +19,16 @@ struct shared_range {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   board* both = nullptr;
-  /// Of the application's address space, one a mode. Both processes keep them: when one is killed, pages that the kernel
-  /// no longer guards would be open to the other.
+  /// Of the application's address space, one a mode. Both processes keep them: when one is killed, pages that the
+  /// kernel no longer guards would be open to the other.
   os::descriptor userfault[2];
   int userfault_errors[2] = {};  ///< why there is none
 };
 
 class application_side {
  public:
-  /// Starts the threads. `engine`: a pidfd of the other process. `lifeline`: closes with this process, or when it becomes
-  /// another program.
+  /// Starts the threads. `engine`: a pidfd of the other process. `lifeline`: closes with this process, or when it
+  /// becomes another program.
   application_side(shared_range range, os::descriptor engine, os::descriptor lifeline);
   ~application_side();
   application_side(const application_side&) = delete;

@@ -29,7 +29,8 @@ base::status map_range(std::uint64_t base, std::uint64_t bytes) {
   int error = 0;
   auto* const at = reinterpret_cast<void*>(base);
   if (os::reserve(bytes, at, error) == nullptr) {
-    base::log(base::log_level::error, "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
+    base::log(base::log_level::error,
+              "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
               static_cast<unsigned long>(bytes >> 30), static_cast<unsigned long>(base),
               error == EEXIST ? "something else is there" : std::strerror(error));
     return QUIRE_NO_ADDRESSES;
@@ -47,8 +48,8 @@ int pidfd_of(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_o
 /// In the engine's process. Signals are for the application, and so is the terminal.
 void settle_in() noexcept {
   ::setpgid(0, 0);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPIPE, SIGCHLD,
-                           SIGTSTP, SIGTTOU, SIGTTIN}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPIPE,
+                           SIGCHLD, SIGTSTP, SIGTTOU, SIGTTIN}) {
     ::signal(signal, SIG_IGN);
   }
   // Handlers of the application for its own faults have nothing to do here.
@@ -111,7 +112,8 @@ base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link) {
     settle_in();
     lifeline.value().second.reset();
     error = os::protect(at, bytes, PROT_READ | PROT_WRITE);
-    if (error != 0) base::die(QUIRE_SYSTEM, "pool 'fork': cannot open the pages to the engine: %s", std::strerror(error));
+    if (error != 0)
+      base::die(QUIRE_SYSTEM, "pool 'fork': cannot open the pages to the engine: %s", std::strerror(error));
     return sides{nullptr, std::make_unique<engine_side>(std::move(range), application_pid, std::move(application),
                                                         std::move(lifeline.value().first))};
   }
@@ -123,8 +125,9 @@ base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link) {
   }
   // A child that the application forks later must not see pages without protection.
   (void)!os::advise(at, bytes, MADV_DONTFORK);
-  return sides{std::make_unique<application_side>(std::move(range), std::move(other), std::move(lifeline.value().second)),
-               nullptr};
+  return sides{
+      std::make_unique<application_side>(std::move(range), std::move(other), std::move(lifeline.value().second)),
+      nullptr};
 }
 
 }  // namespace quire::split

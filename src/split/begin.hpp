@@ -18,8 +18,8 @@ struct sides {
 };
 
 /// Maps the shared range, and splits this process. Returns in both. The engine's process is no child that wait() of the
-/// application would ever see. Only the calling thread goes on in the engine's process. QUIRE_NO_ADDRESSES, QUIRE_SYSTEM,
-/// QUIRE_NO_MEMORY; the reason is logged.
+/// application would ever see. Only the calling thread goes on in the engine's process. QUIRE_NO_ADDRESSES,
+/// QUIRE_SYSTEM, QUIRE_NO_MEMORY; the reason is logged.
 [[nodiscard]] base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link);
 
 }  // namespace quire::split

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A word in shared memory that one process changes and another waits for: by looking for a while, then asleep. The one who
-// changes it makes a system call only if somebody sleeps. Async-signal-safe.
+// A word in shared memory that one process changes and another waits for: by looking for a while, then asleep. The one
+// who changes it makes a system call only if somebody sleeps. Async-signal-safe.
 #pragma once
 
 #include <sched.h>
@@ -30,8 +30,8 @@ class bell {
     value_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) != 0) os::futex_wake_shared(value_, INT_MAX);
   }
-  /// Waits until `wanted(value)`, at most `timeout_ns` (negative: for ever), the first `spin_ns` of them awake, and then calls
-  /// `meanwhile()` again and again. False when the time is over.
+  /// Waits until `wanted(value)`, at most `timeout_ns` (negative: for ever), the first `spin_ns` of them awake, and
+  /// then calls `meanwhile()` again and again. False when the time is over.
   template <class Wanted, class F>
   bool wait_until(Wanted&& wanted, std::uint64_t spin_ns, std::int64_t timeout_ns, F&& meanwhile) noexcept {
     constexpr unsigned looks = 32;

@@ -37,7 +37,7 @@ struct alignas(64) mailbox {
   bell state;
   std::atomic<bool> claimed{false};
   std::atomic<bool> served{false};  ///< it has a server thread
-  int sockets[2] = {-1, -1};  ///< way 'socket': the application's end and the engine's
+  int sockets[2] = {-1, -1};        ///< way 'socket': the application's end and the engine's
   request content;
 };
 
@@ -62,13 +62,13 @@ struct board {
   static constexpr std::size_t most_sockets = 64;
 
   order orders;
-  bell unserved;                               ///< changes when a mailbox needs a server thread
-  bell started;                                ///< 1 when the engine has started, well or not
-  std::atomic<std::uint64_t> spin_ns{0};       ///< how long to look before sleeping; 0 where cores are short
-  std::atomic<bool> ending{false};             ///< quire_end() has been passed: the engine's end is no accident
-  std::atomic<int> exit_status{0};             ///< with which the engine ended itself
-  std::atomic<bool> kernel_waits{false};       ///< detector 'thread': system calls on shared memory need no help
-  int status = 0;                              ///< of the start: a quire_status
+  bell unserved;                          ///< changes when a mailbox needs a server thread
+  bell started;                           ///< 1 when the engine has started, well or not
+  std::atomic<std::uint64_t> spin_ns{0};  ///< how long to look before sleeping; 0 where cores are short
+  std::atomic<bool> ending{false};        ///< quire_end() has been passed: the engine's end is no accident
+  std::atomic<int> exit_status{0};        ///< with which the engine ended itself
+  std::atomic<bool> kernel_waits{false};  ///< detector 'thread': system calls on shared memory need no help
+  int status = 0;                         ///< of the start: a quire_status
   int node = 0, nodes = 1;
   std::array<mailbox, most_threads> mailboxes;
 };

@@ -14,8 +14,8 @@ struct memory_run {
   std::uint64_t bytes = 0;
 };
 
-/// Writes runs of this process's memory, in order of address, to a new file that only its owner may read. 0 or errno; then
-/// nothing is left. Not for fault context.
+/// Writes runs of this process's memory, in order of address, to a new file that only its owner may read. 0 or errno;
+/// then nothing is left. Not for fault context.
 [[nodiscard]] int write_core_file(const std::string& path, std::span<const memory_run> runs);
 
 }  // namespace quire::split

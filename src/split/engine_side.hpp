@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's process of a split node. Each thread of the application has a server thread here, which runs what it asks
-// for: to the engine, that thread is the application's. What only the application's process can do to its pages is ordered.
+// The engine's process of a split node. Each thread of the application has a server thread here, which runs what it
+// asks for: to the engine, that thread is the application's. What only the application's process can do to its pages is
+// ordered.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@ namespace quire::split {
 
 class engine_side final : public os::address_space {
  public:
-  /// `application`: a pidfd of the other process. `lifeline`: at its end when that process is gone or has become another program.
+  /// `application`: a pidfd of the other process. `lifeline`: at its end when that process is gone or has become
+  /// another program.
   engine_side(shared_range range, pid_t application_pid, os::descriptor application, os::descriptor lifeline);
 
   // os::address_space: the application's. Any thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The driver pushes to a stack without a lock; who of the crew comes first sorts it into queues. `state` of an io: 0, then finished, or awaited
-// while the driver sleeps for it.
+// The driver pushes to a stack without a lock; who of the crew comes first sorts it into queues. `state` of an io: 0,
+// then finished, or awaited while the driver sleeps for it.
 #include "store/crew.hpp"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads of a node that read and write for its stores, so that no other thread waits for a disk. They sleep while there is nothing to do. What
-// threads of the program wait for, fills, goes before what makes room. A store that was hired for has threads of its own: a slow one holds up no other.
+// The threads of a node that read and write for its stores, so that no other thread waits for a disk. They sleep while
+// there is nothing to do. What threads of the program wait for, fills, goes before what makes room. A store that was
+// hired for has threads of its own: a slow one holds up no other.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@
 
 namespace quire::store {
 
-/// The right of a thread to take one thing that has been begun: as many as were begun, and nobody has taken. Threads sleep on them. Any thread.
+/// The right of a thread to take one thing that has been begun: as many as were begun, and nobody has taken. Threads
+/// sleep on them. Any thread.
 class crew_tickets {
  public:
   /// One more.
@@ -49,9 +51,9 @@ class crew_of_threads final : public crew {
   /// Each thread ends what it is at; the rest is not done.
   void stop() noexcept;
 
-  /// `s` gets threads of its own, as many as it says (store::threads()), until it is closed (io::kind::close). Others share those of start(), and so
-  /// does this one where the system gives no more threads.
-  /// Application thread, before anything is begun of it.
+  /// `s` gets threads of its own, as many as it says (store::threads()), until it is closed (io::kind::close). Others
+  /// share those of start(), and so does this one where the system gives no more threads. Application thread, before
+  /// anything is begun of it.
   void hire(store& s);
   void begin(io& o) noexcept override;
   [[nodiscard]] io* take_done() noexcept override;
@@ -69,7 +71,8 @@ class crew_of_threads final : public crew {
   struct team {
     explicit team(crew_of_threads& of) noexcept : all(of) {}
     void start(unsigned count);
-    [[nodiscard]] bool try_start(unsigned most) noexcept;  ///< one, and more when it has something to do; false: there can be no thread
+    [[nodiscard]] bool try_start(
+        unsigned most) noexcept;  ///< one, and more when it has something to do; false: there can be no thread
     void start_one_more() noexcept;
     void stop() noexcept;
     void tell_to_stop() noexcept;
@@ -81,11 +84,11 @@ class crew_of_threads final : public crew {
     crew_of_threads& all;
     std::vector<std::thread> threads{};  ///< under the mutex
     unsigned most_threads = 0;
-    std::atomic<io*> begun{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
+    std::atomic<io*> begun{nullptr};  ///< newest first: the driver pushes, who has the mutex takes all
     crew_tickets tickets{};
-    std::atomic<std::uint32_t> idle{0};     ///< threads that sleep, or are about to
-    std::mutex mutex{};                     ///< of the threads of the team only: nobody waits for it in fault context
-    queue fills{}, flushes{};               ///< under the mutex
+    std::atomic<std::uint32_t> idle{0};  ///< threads that sleep, or are about to
+    std::mutex mutex{};                  ///< of the threads of the team only: nobody waits for it in fault context
+    queue fills{}, flushes{};            ///< under the mutex
   };
   void done(io& o) noexcept;
 

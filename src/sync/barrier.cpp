@@ -86,8 +86,8 @@ void barrier_part::on_request(const message& m, actions& out) {
   shared_.reply(m, QUIRE_OK, out);
 }
 
-/// As many threads as the dead node had in the last round, or has in this one, come no more. Before the first round nobody knows
-/// how many there would have been.
+/// As many threads as the dead node had in the last round, or has in this one, come no more. Before the first round
+/// nobody knows how many there would have been.
 void barrier_part::shrink(entry& e, node_id dead) {
   std::uint32_t& here = e.by_node[dead.value()];
   std::uint32_t& before = e.before[dead.value()];

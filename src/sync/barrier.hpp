@@ -32,7 +32,8 @@ class barrier_part {
   /// Nodes have died. Threads here that wait at a barrier which only a dead node kept end with QUIRE_LOST.
   void cut(model::membership now_dead, actions& out);
 
-  /// f(barrier, node, number, participants) for each node of which `number` threads have come to a barrier that this node keeps.
+  /// f(barrier, node, number, participants) for each node of which `number` threads have come to a barrier that this
+  /// node keeps.
   template <class F>
   void for_each_arrival(F&& f) const {
     for (const auto& [id, e] : home_) {

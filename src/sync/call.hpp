@@ -94,15 +94,15 @@ struct call {
   std::uint64_t object = 0;  ///< the handle, as the application gave it
   std::uint64_t now_ns =
       0;  ///< when, by a clock of this node; 0: the caller has none, and cannot perform action_kind::linger
-  /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root, a node or a member of the
-  /// group. group_join: the place.
+  /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root, a
+  /// node or a member of the group. group_join: the place.
   std::uint64_t operand = 0;
   std::uint32_t count = 0;         ///< reduce: values; broadcast: bytes
   std::uint32_t combine = 0;       ///< reduce: quire_operation
   meeting within = meeting::none;  ///< collectives: the call of the API that this is a step of
   value values{};                  ///< reduce: this thread's; broadcast: the root's
-  /// Collectives of groups with more than `value::capacity` bytes: the array, here and in the end; private memory that lasts until the
-  /// call has ended. group_create: threads, a std::uint32_t for each node.
+  /// Collectives of groups with more than `value::capacity` bytes: the array, here and in the end; private memory that
+  /// lasts until the call has ended. group_create: threads, a std::uint32_t for each node.
   std::span<std::byte> data{};
 };
 

@@ -11,7 +11,11 @@
 namespace quire::sync {
 
 collective::collective(context& c, object_id group, group_shape shape, array_limits limits)
-    : shared_(c), id_(group), shape_(std::move(shape)), exchange_(c, tree_, group, limits), slots_(shape_.threads_of(c.self)) {}
+    : shared_(c),
+      id_(group),
+      shape_(std::move(shape)),
+      exchange_(c, tree_, group, limits),
+      slots_(shape_.threads_of(c.self)) {}
 
 // ---- Members ----
 
@@ -143,7 +147,8 @@ collective::contribution collective::sum_up() const {
   return sum;
 }
 
-/// Upwards what this node and its children gave, once all have called; or that some of them cannot meet, as soon as that is known.
+/// Upwards what this node and its children gave, once all have called; or that some of them cannot meet, as soon as
+/// that is known.
 void collective::gather(actions& out) {
   if (told_ || shared_.recovering || slots_.empty()) return;
   mismatch found;
@@ -215,7 +220,8 @@ void collective::end_rounds(std::uint64_t until, quire_status status, const valu
 
 bool collective::is_array_next() const noexcept {
   const auto& s = slots_.front();
-  return s.at == phase::called && s.what != 0 && is_array(operation_of(s.what), static_cast<std::uint32_t>(s.what >> 32));
+  return s.at == phase::called && s.what != 0 &&
+         is_array(operation_of(s.what), static_cast<std::uint32_t>(s.what >> 32));
 }
 
 void collective::begin_exchange(actions& out) {
@@ -266,8 +272,8 @@ void collective::cut(model::membership now_dead) noexcept {
   if (struck_) exchange_.stop();  // the tree is another one
 }
 
-/// Of all survivors some may have ended a round of which others have not heard. None can have ended the next, unless that was refused
-/// without those others.
+/// Of all survivors some may have ended a round of which others have not heard. None can have ended the next, unless
+/// that was refused without those others.
 void collective::report(actions& out) {
   if (slots_.empty()) return;
   const message m = make(kind::survey, last_.status);
@@ -307,7 +313,9 @@ void collective::end(quire_status status, actions& out) {
 }
 
 bool collective::is_valid() const noexcept {
-  const auto count = [this](phase at) { return std::ranges::count_if(slots_, [at](const slot& s) { return s.at == at; }); };
+  const auto count = [this](phase at) {
+    return std::ranges::count_if(slots_, [at](const slot& s) { return s.at == at; });
+  };
   const auto exchanging = static_cast<std::size_t>(count(phase::exchanges));
   if (count(phase::called) != static_cast<std::ptrdiff_t>(arrived_)) return false;
   return struck_ || exchanging == (exchange_.active() ? slots_.size() : 0);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds of a group of threads on one of its nodes: barrier, reduce and broadcast. Threads of a node meet here first. Then contributions
-// go up a tree of the group's nodes to the first of them, and the result comes down. Each node combines its own threads' values first, in the
-// order of their places, and then its children's in their order, whichever came first: the same bits on every node and in every run of
-// as large a group. The job is the group of one thread of each node, whichever thread that is.
+// The rounds of a group of threads on one of its nodes: barrier, reduce and broadcast. Threads of a node meet here
+// first. Then contributions go up a tree of the group's nodes to the first of them, and the result comes down. Each
+// node combines its own threads' values first, in the order of their places, and then its children's in their order,
+// whichever came first: the same bits on every node and in every run of as large a group. The job is the group of one
+// thread of each node, whichever thread that is.
 //
-// Calls that differ cannot be of one round. Whoever finds two of them (of its threads, or a thread's and a child's, or two children's) sends
-// that upwards at once, without the threads that have not called yet: these may wait for one of the two. The round ends with QUIRE_INVALID
-// on all nodes, and with a `mismatch` in place of a result; a thread that had not called yet hears the same from its next call.
+// Calls that differ cannot be of one round. Whoever finds two of them (of its threads, or a thread's and a child's, or
+// two children's) sends that upwards at once, without the threads that have not called yet: these may wait for one of
+// the two. The round ends with QUIRE_INVALID on all nodes, and with a `mismatch` in place of a result; a thread that
+// had not called yet hears the same from its next call.
 //
 // Values of more bytes than a `value` has follow when a round has found that all have called the same (exchange.hpp).
 #pragma once
@@ -30,22 +32,23 @@ class collective {
   collective(const collective&) = delete;
   collective& operator=(const collective&) = delete;
 
-  /// A thread of this node becomes a member: QUIRE_INVALID if there is no such place or the thread has one, QUIRE_EXISTS if it is taken.
+  /// A thread of this node becomes a member: QUIRE_INVALID if there is no such place or the thread has one,
+  /// QUIRE_EXISTS if it is taken.
   [[nodiscard]] quire_status join(std::uint64_t place, std::uint32_t thread) noexcept;
   /// And is none any more. QUIRE_INVALID if it was none.
   [[nodiscard]] quire_status leave(std::uint32_t thread) noexcept;
   void on_call(const call& c, actions& out);
   /// Whether a call of this thread would be the last of the node's in the round.
   [[nodiscard]] bool is_last(std::uint32_t thread) const noexcept;
-  /// The other node that hears first of what threads here have done before the round: the parent; of the root its child. This node if it has none,
-  /// or several.
+  /// The other node that hears first of what threads here have done before the round: the parent; of the root its
+  /// child. This node if it has none, or several.
   [[nodiscard]] node_id next_told() const noexcept;
 
   void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_piece(const message& m, std::span<const std::byte> bytes, actions& out);
-  // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their result. An array of a
-  // group that a death has struck is lost.
+  // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their
+  // result. An array of a group that a death has struck is lost.
   void cut(model::membership now_dead) noexcept;
   void report(actions& out);
   void on_survey(const message& m, std::span<const std::byte> bytes) noexcept;
@@ -72,7 +75,8 @@ class collective {
     bool taken = false;
     phase at = phase::away;
     std::uint32_t thread = 0;
-    std::uint32_t unheard = 0;  ///< refused rounds that ended before a thread of this place called; `last_` is of the last of them
+    std::uint32_t unheard =
+        0;  ///< refused rounds that ended before a thread of this place called; `last_` is of the last of them
     ticket who{};
     signature what = 0;
     value values{};
@@ -109,12 +113,12 @@ class collective {
   group_shape shape_;
   tree tree_{shared_, shape_};
   exchange exchange_;
-  std::uint64_t round_ = 0;  ///< of collectives that this node has completed
-  bool told_ = false;        ///< what is known of this round has gone upwards
-  std::uint32_t arrived_ = 0;   ///< threads that have called
-  base::fault_vector<slot> slots_{};   ///< of this node's threads, by place
-  contribution last_{};         ///< result of the last round; kept for those who have missed it
-  contribution ahead_{};        ///< result of the last round that another node has ended, if that is this one or later
+  std::uint64_t round_ = 0;           ///< of collectives that this node has completed
+  bool told_ = false;                 ///< what is known of this round has gone upwards
+  std::uint32_t arrived_ = 0;         ///< threads that have called
+  base::fault_vector<slot> slots_{};  ///< of this node's threads, by place
+  contribution last_{};               ///< result of the last round; kept for those who have missed it
+  contribution ahead_{};  ///< result of the last round that another node has ended, if that is this one or later
   std::uint64_t ahead_round_ = 0;  ///< so many had it ended
   bool struck_ = false;            ///< a member has died, and the survivors are not done with it
   std::array<contribution, tree_arity> from_children_{};

@@ -17,14 +17,19 @@ void each(std::span<std::byte> into, std::span<const std::byte> from, F&& f) noe
   }
 }
 
-/// Sums and products of `Wrapping`: that of a whole number is unsigned, as overflow wraps, and is no undefined behaviour.
+/// Sums and products of `Wrapping`: that of a whole number is unsigned, as overflow wraps, and is no undefined
+/// behaviour.
 template <class T, class Wrapping>
 void combine_each(quire_operation how, std::span<std::byte> into, std::span<const std::byte> from) noexcept {
   switch (how) {
-    case QUIRE_MIN: return each<T>(into, from, [](T a, T b) { return b < a ? b : a; });
-    case QUIRE_MAX: return each<T>(into, from, [](T a, T b) { return a < b ? b : a; });
-    case QUIRE_PRODUCT: return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a * b; });
-    default: return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a + b; });
+    case QUIRE_MIN:
+      return each<T>(into, from, [](T a, T b) { return b < a ? b : a; });
+    case QUIRE_MAX:
+      return each<T>(into, from, [](T a, T b) { return a < b ? b : a; });
+    case QUIRE_PRODUCT:
+      return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a * b; });
+    default:
+      return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a + b; });
   }
 }
 
@@ -33,10 +38,13 @@ void combine_each(quire_operation how, std::span<std::byte> into, std::span<cons
 void combine(call_shape shape, std::span<std::byte> into, std::span<const std::byte> from) noexcept {
   switch (shape.what) {
     case operation::reduce_f64:
-    case operation::group_reduce_f64: return combine_each<double, double>(shape.how, into, from);
+    case operation::group_reduce_f64:
+      return combine_each<double, double>(shape.how, into, from);
     case operation::reduce_i64:
-    case operation::group_reduce_i64: return combine_each<std::int64_t, std::uint64_t>(shape.how, into, from);
-    default: return;
+    case operation::group_reduce_i64:
+      return combine_each<std::int64_t, std::uint64_t>(shape.how, into, from);
+    default:
+      return;
   }
 }
 

@@ -11,7 +11,9 @@ struct call_shape {
   quire_operation how{};
 };
 
-[[nodiscard]] constexpr bool is_broadcast(operation what) noexcept { return what == operation::broadcast || what == operation::group_broadcast; }
+[[nodiscard]] constexpr bool is_broadcast(operation what) noexcept {
+  return what == operation::broadcast || what == operation::group_broadcast;
+}
 
 /// Element by element, in this order; the two are equally long.
 void combine(call_shape shape, std::span<std::byte> into, std::span<const std::byte> from) noexcept;

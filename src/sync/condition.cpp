@@ -20,8 +20,8 @@ void condition_part::on_wait(const call& c, actions& out) {
   }
 }
 
-/// Nobody waits for the answer of another node, which would keep the caller from its next lock for a round trip: whoever is to be woken
-/// is in the home's queue since before the caller took the mutex.
+/// Nobody waits for the answer of another node, which would keep the caller from its next lock for a round trip:
+/// whoever is to be woken is in the home's queue since before the caller took the mutex.
 void condition_part::on_notify(const call& c, actions& out) {
   const object_id id{c.object};
   const node_id home = shared_.home_of(id);
@@ -83,7 +83,8 @@ void condition_part::on_request(const message& m, actions& out) {
       shared_.reply_all(e->queue, id, QUIRE_NOT_FOUND, out);
       home_.drop(id);
       return shared_.reply(m, QUIRE_OK, out);
-    default: return shared_.reply(m, QUIRE_INVALID, out);
+    default:
+      return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
 

@@ -12,8 +12,8 @@ namespace quire::sync {
 struct context {
   node_id self{};
   unsigned nodes = 1;
-  unsigned makers = 1;  ///< nodes that may have made objects: as many as the job has, or had before a restart
-  bool lost = false;  ///< a node of the job is lost: nothing may wait any more
+  unsigned makers = 1;          ///< nodes that may have made objects: as many as the job has, or had before a restart
+  bool lost = false;            ///< a node of the job is lost: nothing may wait any more
   model::membership members{};  ///< who of them is dead, while the others go on (README.md, Deaths)
   bool recovering = false;      ///< what has to wait for the end of that waits
   call_table calls{};

@@ -18,7 +18,9 @@ void event_part::on_request(const message& m, actions& out) {
       e->set = true;
       shared_.reply_all(e->queue, id, QUIRE_OK, out);
       return shared_.reply(m, QUIRE_OK, out);
-    case operation::event_reset: e->set = false; return shared_.reply(m, QUIRE_OK, out);
+    case operation::event_reset:
+      e->set = false;
+      return shared_.reply(m, QUIRE_OK, out);
     case operation::event_wait:
       if (e->set) return shared_.reply(m, QUIRE_OK, out);
       if (m.b != 0) return shared_.reply(m, QUIRE_BUSY, out);
@@ -27,7 +29,8 @@ void event_part::on_request(const message& m, actions& out) {
       shared_.reply_all(e->queue, id, QUIRE_NOT_FOUND, out);
       home_.drop(id);
       return shared_.reply(m, QUIRE_OK, out);
-    default: return shared_.reply(m, QUIRE_INVALID, out);
+    default:
+      return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
 

@@ -42,7 +42,9 @@ message exchange::make(kind k, std::uint64_t piece) const noexcept {
 
 void exchange::on_up(const message& m, std::span<const std::byte> bytes) noexcept {
   const unsigned child = tree_.index_of(m.from);
-  if (!active() || m.b != plan_.round || child >= children_ || m.a < up_ || m.a >= std::min(pieces_, up_ + limits_.window)) return;
+  if (!active() || m.b != plan_.round || child >= children_ || m.a < up_ ||
+      m.a >= std::min(pieces_, up_ + limits_.window))
+    return;
   if (bytes.size() != 0 && bytes.size() != piece_of(arrays_.front(), m.a).size()) return;
   arrival& a = arrival_of(child, m.a);
   if (a.present) return;
@@ -51,7 +53,8 @@ void exchange::on_up(const message& m, std::span<const std::byte> bytes) noexcep
 }
 
 void exchange::on_down(const message& m, std::span<const std::byte> bytes) noexcept {
-  if (!active() || tree_.is_root() || m.from != tree_.parent() || m.b != plan_.round || m.a < down_ || m.a >= up_) return;
+  if (!active() || tree_.is_root() || m.from != tree_.parent() || m.b != plan_.round || m.a < down_ || m.a >= up_)
+    return;
   const auto place = piece_of(arrays_.front(), m.a);
   if (bytes.size() != place.size() || results_[m.a % limits_.window]) return;
   std::memcpy(place.data(), bytes.data(), bytes.size());
@@ -102,7 +105,8 @@ void exchange::go_up(actions& out) {
 void exchange::go_down(actions& out) {
   const std::uint64_t piece = down_++;
   const auto whole = piece_of(arrays_.front(), piece);
-  for (unsigned i = 0; i < children_; ++i) shared_.send_piece(tree_.child(i), make(kind::piece_down, piece), out, whole);
+  for (unsigned i = 0; i < children_; ++i)
+    shared_.send_piece(tree_.child(i), make(kind::piece_down, piece), out, whole);
   for (std::size_t i = 1; i < arrays_.size(); ++i) {
     const auto other = piece_of(arrays_[i], piece);
     std::memcpy(other.data(), whole.data(), whole.size());

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An array of a group on its way up and down the tree, in pieces. It begins when a round of the group has found that all of its threads have
-// called the same, so nothing is left to be refused.
+// An array of a group on its way up and down the tree, in pieces. It begins when a round of the group has found that
+// all of its threads have called the same, so nothing is left to be refused.
 //
-// Each node combines piece by piece what its own threads have, in the order of their places, and then what its children send, in their order:
-// the same bits on every node and in every run. The root's pieces are the result, and go down. A node has at most `window` pieces more above
-// it than have come back, so each child needs that much room at its parent. In a broadcast pieces go up without content but from the root's
-// side: they say that there is room for what comes down.
+// Each node combines piece by piece what its own threads have, in the order of their places, and then what its children
+// send, in their order: the same bits on every node and in every run. The root's pieces are the result, and go down. A
+// node has at most `window` pieces more above it than have come back, so each child needs that much room at its parent.
+// In a broadcast pieces go up without content but from the root's side: they say that there is room for what comes
+// down.
 //
-// Content is combined in the first thread's array (the root's, in a broadcast), and what comes down is written there too, and copied to
-// the other threads' arrays.
+// Content is combined in the first thread's array (the root's, in a broadcast), and what comes down is written there
+// too, and copied to the other threads' arrays.
 #pragma once
 
 #include <memory>
@@ -28,7 +29,8 @@ struct array_limits {
 
 class exchange {
  public:
-  exchange(const context& shared, const tree& t, object_id group, array_limits limits) : shared_(shared), tree_(t), group_(group), limits_(limits) {}
+  exchange(const context& shared, const tree& t, object_id group, array_limits limits)
+      : shared_(shared), tree_(t), group_(group), limits_(limits) {}
 
   struct plan {
     std::uint64_t round = 0;
@@ -56,7 +58,9 @@ class exchange {
     std::uint32_t bytes = 0;
   };
   [[nodiscard]] std::span<std::byte> piece_of(std::span<std::byte> array, std::uint64_t piece) const noexcept;
-  [[nodiscard]] arrival& arrival_of(unsigned child, std::uint64_t piece) noexcept { return arrivals_[child * limits_.window + piece % limits_.window]; }
+  [[nodiscard]] arrival& arrival_of(unsigned child, std::uint64_t piece) noexcept {
+    return arrivals_[child * limits_.window + piece % limits_.window];
+  }
   [[nodiscard]] std::byte* room_of(unsigned child, std::uint64_t piece) noexcept {
     return room_.data() + (child * limits_.window + piece % limits_.window) * limits_.piece_bytes;
   }
@@ -74,9 +78,9 @@ class exchange {
   base::fault_vector<std::span<std::byte>> arrays_{};
   unsigned children_ = 0;
   std::uint64_t pieces_ = 0;
-  std::uint64_t up_ = 0;       ///< pieces that have gone up, or are results at the root
-  std::uint64_t down_ = 0;     ///< pieces that are whole here, and have gone down
-  bool content_up_ = false;    ///< the piece that goes up next has content
+  std::uint64_t up_ = 0;                    ///< pieces that have gone up, or are results at the root
+  std::uint64_t down_ = 0;                  ///< pieces that are whole here, and have gone down
+  bool content_up_ = false;                 ///< the piece that goes up next has content
   base::fault_vector<arrival> arrivals_{};  ///< by child and place in the window
   base::fault_vector<bool> results_{};      ///< by place in the window: it has come down
   base::fault_vector<std::byte> room_{};

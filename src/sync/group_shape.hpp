@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many threads of which nodes a group has. Its members have numbers: first those of the first node, in the order of their places there,
-// then those of the next.
+// How many threads of which nodes a group has. Its members have numbers: first those of the first node, in the order of
+// their places there, then those of the next.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,9 @@ class group_shape {
   /// Every node has a thread in it.
   [[nodiscard]] bool is_whole() const noexcept { return is_job() || nodes_.size() + 1 == first_.size(); }
   [[nodiscard]] std::uint32_t members() const noexcept { return is_job() ? one_each_ : first_.back(); }
-  [[nodiscard]] std::uint32_t threads_of(node_id n) const noexcept { return is_job() ? 1 : first_[n.value() + 1u] - first_[n.value()]; }
+  [[nodiscard]] std::uint32_t threads_of(node_id n) const noexcept {
+    return is_job() ? 1 : first_[n.value() + 1u] - first_[n.value()];
+  }
   /// The number of a node's first member.
   [[nodiscard]] std::uint32_t first_of(node_id n) const noexcept { return is_job() ? n.value() : first_[n.value()]; }
   /// The node of a member.
@@ -55,7 +57,9 @@ class group_shape {
   /// Nodes that have threads in it.
   [[nodiscard]] unsigned nodes() const noexcept { return is_job() ? one_each_ : static_cast<unsigned>(nodes_.size()); }
   /// The one at a place, in ascending order.
-  [[nodiscard]] node_id node_at(unsigned place) const noexcept { return is_job() ? node_id{static_cast<std::uint16_t>(place)} : nodes_[place]; }
+  [[nodiscard]] node_id node_at(unsigned place) const noexcept {
+    return is_job() ? node_id{static_cast<std::uint16_t>(place)} : nodes_[place];
+  }
   /// The place of a node among them, whether it is one or not.
   [[nodiscard]] unsigned place_of(node_id n) const noexcept {
     if (is_whole()) return n.value();
@@ -64,7 +68,7 @@ class group_shape {
 
  private:
   [[nodiscard]] bool is_job() const noexcept { return one_each_ != 0; }
-  std::uint32_t one_each_ = 0;          ///< of the job: its nodes
+  std::uint32_t one_each_ = 0;                 ///< of the job: its nodes
   base::fault_vector<std::uint32_t> first_{};  ///< of each node, and one more: the number of members
   base::fault_vector<node_id> nodes_{};
 };

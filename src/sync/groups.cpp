@@ -27,7 +27,8 @@ collective* group_part::find(object_id id) noexcept {
 
 void group_part::on_call(const call& c, actions& out) {
   const object_id id{c.object};
-  const bool of_job = c.object == 0 && c.what != operation::group_destroy && c.what != operation::group_join && c.what != operation::group_leave;
+  const bool of_job = c.object == 0 && c.what != operation::group_destroy && c.what != operation::group_join &&
+                      c.what != operation::group_leave;
   if (!of_job && !is_possible(id, object_kind::group, 1)) {
     out.complete(c.token, QUIRE_INVALID);
     return;
@@ -49,7 +50,8 @@ void group_part::on_call(const call& c, actions& out) {
       groups_.erase(id);
       out.complete(c.token, QUIRE_OK);
       return;
-    default: return group->on_call(c, out);
+    default:
+      return group->on_call(c, out);
   }
 }
 
@@ -57,10 +59,14 @@ void group_part::on_message(const message& m, std::span<const std::byte> payload
   collective* const group = find(object_id{m.unit});
   if (group == nullptr) return;  // destroyed
   switch (kind_of(m.kind)) {
-    case kind::gather: return group->on_gather(m, payload, out);
-    case kind::spread: return group->on_spread(m, payload, out);
-    case kind::survey: return group->on_survey(m, payload);
-    default: return group->on_piece(m, payload, out);
+    case kind::gather:
+      return group->on_gather(m, payload, out);
+    case kind::spread:
+      return group->on_spread(m, payload, out);
+    case kind::survey:
+      return group->on_survey(m, payload);
+    default:
+      return group->on_piece(m, payload, out);
   }
 }
 

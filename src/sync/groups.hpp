@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The groups of threads that a node knows: the job, which is always there, and those that were made. All nodes make and destroy the same
-// groups in the same order, between barriers of the job, so no message comes for one that is not known yet.
+// The groups of threads that a node knows: the job, which is always there, and those that were made. All nodes make and
+// destroy the same groups in the same order, between barriers of the job, so no message comes for one that is not known
+// yet.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@ namespace quire::sync {
 
 class group_part {
  public:
-  group_part(context& c, array_limits limits) : shared_(c), limits_(limits), job_(c, {}, group_shape::of_job(c.nodes), limits) {}
+  group_part(context& c, array_limits limits)
+      : shared_(c), limits_(limits), job_(c, {}, group_shape::of_job(c.nodes), limits) {}
 
   /// A group of so many threads of each node, `c.data`. None if there is no such group.
   [[nodiscard]] object_id create(const call& c);

@@ -28,14 +28,15 @@ enum class kind : std::uint8_t {
   // Barrier for a number of threads.
   barrier_arrive,   ///< node -> home: one more thread of this node waits
   barrier_release,  ///< home -> node: the `a` threads that have waited longest there go on; operation = status
-  // Groups, of which the job is one: up and down a tree of their nodes. unit = group (0: the job), a = what was called, b = round,
+  // Groups, of which the job is one: up and down a tree of their nodes. unit = group (0: the job), a = what was called,
+  // b = round,
   // c = some of `round_bit`.
-  gather,  ///< child -> parent; operation = status of the subtree; payload = its combined value
-  spread,  ///< parent -> child; operation = status; payload = result
+  gather,      ///< child -> parent; operation = status of the subtree; payload = its combined value
+  spread,      ///< parent -> child; operation = status; payload = result
   piece_up,    ///< child -> parent; a = number of the piece; payload = the subtree's part of it, if it has one
   piece_down,  ///< parent -> child; a = number of the piece; payload = its result
   // A node of the job is dead, and the others go on (README.md, Deaths).
-  survey,         ///< everyone of a group -> everyone; b = its rounds that have ended here, operation, payload: of the last
+  survey,  ///< everyone of a group -> everyone; b = its rounds that have ended here, operation, payload: of the last
   lock_survives,  ///< node with the right -> home
   last = lock_survives,
 };
@@ -44,7 +45,8 @@ static_assert(static_cast<int>(kind::last) <=
 
 /// Of gather and spread.
 namespace round_bit {
-inline constexpr std::uint64_t root = 1;   ///< spread: the sender is the tree's root, whose own contribution leaves with the result
+inline constexpr std::uint64_t root =
+    1;  ///< spread: the sender is the tree's root, whose own contribution leaves with the result
 inline constexpr std::uint64_t whole = 2;  ///< every node has a thread in the group: the end of the round is an epoch
 }  // namespace round_bit
 

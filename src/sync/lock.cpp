@@ -163,16 +163,26 @@ void lock_part::forget_waiting() noexcept {
 
 void lock_part::on_message(const message& m, actions& out) {
   switch (kind_of(m.kind)) {
-    case kind::lock_request: return home_.on_lock_request(m, out);
-    case kind::lock_pass: return on_pass(m, out);
-    case kind::lock_grant: return on_grant(m, out);
-    case kind::lock_arrived: return home_.on_arrived(object_id{m.unit}, m.from, out);
-    case kind::lock_refused: return on_refused(m, out);
-    case kind::lock_kept: return home_.on_kept(m, out);
-    case kind::lock_revoke: return on_revoke(m, out);
-    case kind::lock_revoked: return home_.on_revoked(m, out);
-    case kind::lock_survives: return home_.on_survives(m);
-    default: return;
+    case kind::lock_request:
+      return home_.on_lock_request(m, out);
+    case kind::lock_pass:
+      return on_pass(m, out);
+    case kind::lock_grant:
+      return on_grant(m, out);
+    case kind::lock_arrived:
+      return home_.on_arrived(object_id{m.unit}, m.from, out);
+    case kind::lock_refused:
+      return on_refused(m, out);
+    case kind::lock_kept:
+      return home_.on_kept(m, out);
+    case kind::lock_revoke:
+      return on_revoke(m, out);
+    case kind::lock_revoked:
+      return home_.on_revoked(m, out);
+    case kind::lock_survives:
+      return home_.on_survives(m);
+    default:
+      return;
   }
 }
 

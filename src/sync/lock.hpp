@@ -20,7 +20,8 @@ namespace quire::sync {
 
 /// As many threads of the node that has the token may take the mutex after another node has asked for it.
 inline constexpr unsigned max_local_grants = 16;
-/// How long a mutex that another node wants is kept at most while it is free, where threads used to lock it again at once.
+/// How long a mutex that another node wants is kept at most while it is free, where threads used to lock it again at
+/// once.
 inline constexpr std::uint64_t linger_ns = 20'000;
 
 class lock_part final : lock_home::own_node {
@@ -79,8 +80,8 @@ class lock_part final : lock_home::own_node {
     bool requested = false;  ///< the home will answer with a grant or a refusal
     bool owned = false;
     bool orphaned = false;  ///< the token was a dead node's; who gets it next is told
-    bool wanted = false;  ///< the home wants the token to go to `next`
-    bool lingers = false;  ///< wanted, free, and kept for a thread that is likely to come soon (lock_linger.cpp)
+    bool wanted = false;    ///< the home wants the token to go to `next`
+    bool lingers = false;   ///< wanted, free, and kept for a thread that is likely to come soon (lock_linger.cpp)
     std::uint32_t owner = 0;
     unsigned grants = 0;  ///< since it is wanted
     node_id next{};

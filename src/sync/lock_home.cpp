@@ -127,10 +127,10 @@ void lock_home::settle(actions& out) {
   for (const object_id id : destroyed) end_destroy(id, out);
 }
 
-/// A mutex that a dead node kept, and of which no survivor has the token. Nobody alive can tell whether it was ever made.
+/// A mutex that a dead node kept, and of which no survivor has the token. Nobody alive can tell whether it was ever
+/// made.
 bool lock_home::may_inherit(object_id id) const noexcept {
-  return shared_.is_inherited(id) &&
-         std::find(destroyed_.begin(), destroyed_.end(), id) == destroyed_.end();
+  return shared_.is_inherited(id) && std::find(destroyed_.begin(), destroyed_.end(), id) == destroyed_.end();
 }
 
 lock_home::entry& lock_home::inherit(object_id id, actions& out) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The home's side of mutexes: where the token of each is, who gets it next, and what becomes of it when a node dies (lock_home.cpp).
+// The home's side of mutexes: where the token of each is, who gets it next, and what becomes of it when a node dies
+// (lock_home.cpp).
 #pragma once
 
 #include <vector>
@@ -53,10 +54,10 @@ class lock_home {
  private:
   struct entry {
     node_id holder{};
-    bool passing = false;  ///< on its way from `holder` to `next`
-    bool dying = false;    ///< destroyed; the token is to be revoked
+    bool passing = false;       ///< on its way from `holder` to `next`
+    bool dying = false;         ///< destroyed; the token is to be revoked
     bool own_is_stale = false;  ///< inherited while this node's own request was on its way: it has the token already
-    bool found = false;    ///< after a death: the token is at `holder`
+    bool found = false;         ///< after a death: the token is at `holder`
     node_id next{};
     waiter_queue queue{};  ///< nodes
     waiter destroyer{};

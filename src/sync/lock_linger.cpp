@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A mutex that threads of a node lock again as soon as they have unlocked it stays there for a moment although another
-// node wants it. So a move serves several of them (cohort locks: Dice, Marathe and Shavit 2012). The data that it guards
-// lies in pages that move behind it: each costs several times as much as the move itself.
+// node wants it. So a move serves several of them (cohort locks: Dice, Marathe and Shavit 2012). The data that it
+// guards lies in pages that move behind it: each costs several times as much as the move itself.
 //
 // Where that has not been seen a few times in a row the mutex leaves at once. If others were kept waiting in vain it
 // must be seen twice as often before they are again. They are never kept waiting for more than max_local_grants times

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the job is dead, and the others go on (README.md, Deaths). Of each mutex the tokens that survive are reported to its
-// home, or to the next node alive; a token that nobody has was the dead node's, or on its way from or to it: it is made
-// again, and whoever gets it first hears that what it guards may be half done.
+// A node of the job is dead, and the others go on (README.md, Deaths). Of each mutex the tokens that survive are
+// reported to its home, or to the next node alive; a token that nobody has was the dead node's, or on its way from or
+// to it: it is made again, and whoever gets it first hears that what it guards may be half done.
 #include "sync/lock.hpp"
 
 #include "base/fault_heap.hpp"
@@ -17,7 +17,8 @@ void lock_part::cut() {
   home_.cut();
 }
 
-/// Of what was sent before its sender knew, only a token counts, and that one is gone for good. The rest is asked for again.
+/// Of what was sent before its sender knew, only a token counts, and that one is gone for good. The rest is asked for
+/// again.
 void lock_part::absorb(const message& m, actions& out) {
   const object_id id{m.unit};
   if (kind_of(m.kind) == kind::lock_revoked) return home_.on_revoked(m, out);

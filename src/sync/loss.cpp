@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the job is dead, and the others go on (README.md, Deaths). Most objects have a home that alone knows them: if it
-// lives, messages between it and the other survivors go on as if nothing had happened, and it takes the dead out of its
-// books. If it is dead, so is the object. Mutexes move between nodes, and collectives have no home: both are put together
-// anew from what the survivors know.
+// A node of the job is dead, and the others go on (README.md, Deaths). Most objects have a home that alone knows them:
+// if it lives, messages between it and the other survivors go on as if nothing had happened, and it takes the dead out
+// of its books. If it is dead, so is the object. Mutexes move between nodes, and collectives have no home: both are put
+// together anew from what the survivors know.
 #include "sync/machine.hpp"
 
 namespace quire::sync {

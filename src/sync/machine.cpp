@@ -30,18 +30,31 @@ machine::machine(node_id self, unsigned nodes, array_limits limits)
 bool machine::create(const call& c, actions& out) {
   object_id id{};
   switch (c.what) {
-    case operation::mutex_create: id = locks_.create(); break;
-    case operation::rwlock_create: id = rwlocks_.create(); break;
-    case operation::condition_create: id = conditions_.create(); break;
-    case operation::event_create: id = events_.create(); break;
-    case operation::semaphore_create: id = semaphores_.create(c.operand); break;
-    case operation::group_create: id = groups_.create(c); break;
+    case operation::mutex_create:
+      id = locks_.create();
+      break;
+    case operation::rwlock_create:
+      id = rwlocks_.create();
+      break;
+    case operation::condition_create:
+      id = conditions_.create();
+      break;
+    case operation::event_create:
+      id = events_.create();
+      break;
+    case operation::semaphore_create:
+      id = semaphores_.create(c.operand);
+      break;
+    case operation::group_create:
+      id = groups_.create(c);
+      break;
     case operation::barrier_create:
       if (c.operand != 0 && c.operand <= std::numeric_limits<std::uint32_t>::max()) {
         id = barriers_.create(static_cast<std::uint32_t>(c.operand));
       }
       break;
-    default: return false;
+    default:
+      return false;
   }
   out.complete(c.token, id == object_id{} ? QUIRE_INVALID : QUIRE_OK).object = id.value();
   return true;
@@ -59,16 +72,24 @@ void machine::on_call(const call& c, actions& out) {
     return;
   }
   switch (c.what) {
-    case operation::mutex_lock: return locks_.on_lock(c, out);
-    case operation::mutex_unlock: return locks_.on_unlock(c, out);
+    case operation::mutex_lock:
+      return locks_.on_lock(c, out);
+    case operation::mutex_unlock:
+      return locks_.on_unlock(c, out);
     case operation::rwlock_read_lock:
-    case operation::rwlock_write_lock: return rwlocks_.on_lock(c, out);
-    case operation::rwlock_unlock: return rwlocks_.on_unlock(c, out);
-    case operation::condition_wait: return conditions_.on_wait(c, out);
+    case operation::rwlock_write_lock:
+      return rwlocks_.on_lock(c, out);
+    case operation::rwlock_unlock:
+      return rwlocks_.on_unlock(c, out);
+    case operation::condition_wait:
+      return conditions_.on_wait(c, out);
     case operation::condition_notify_one:
-    case operation::condition_notify_all: return conditions_.on_notify(c, out);
-    case operation::barrier_wait: return barriers_.on_wait(c, out);
-    default: (void)shared_.ask_home(c, out);
+    case operation::condition_notify_all:
+      return conditions_.on_notify(c, out);
+    case operation::barrier_wait:
+      return barriers_.on_wait(c, out);
+    default:
+      (void)shared_.ask_home(c, out);
   }
 }
 
@@ -77,17 +98,24 @@ void machine::on_message(const message& m, std::span<const std::byte> payload, a
   if (is_of_groups(what)) return groups_.on_message(m, payload, out);
   if (const object_id id{m.unit}; !is_possible(id, kind_of(id), shared_.makers)) return;
   switch (what) {
-    case kind::request: return on_request(m, out);
-    case kind::reply: return on_reply(m, out);
-    case kind::queued: return conditions_.on_queued(m, out);
-    case kind::cancel: return on_cancel_message(m, out);
+    case kind::request:
+      return on_request(m, out);
+    case kind::reply:
+      return on_reply(m, out);
+    case kind::queued:
+      return conditions_.on_queued(m, out);
+    case kind::cancel:
+      return on_cancel_message(m, out);
     case kind::cancel_missed:
       // Either the answer is on its way, or the request itself has been overtaken by the cancel: then ask again.
       if (const waiting_call* const w = shared_.calls.find(ticket{m.token})) ask_to_withdraw(ticket{m.token}, *w, out);
       return;
-    case kind::barrier_arrive: return barriers_.on_arrive(m, out);
-    case kind::barrier_release: return barriers_.on_release(m, out);
-    default: return locks_.on_message(m, out);
+    case kind::barrier_arrive:
+      return barriers_.on_arrive(m, out);
+    case kind::barrier_release:
+      return barriers_.on_release(m, out);
+    default:
+      return locks_.on_message(m, out);
   }
 }
 
@@ -98,14 +126,21 @@ void machine::on_request(const message& m, actions& out) {
     return shared_.reply(m, QUIRE_INVALID, out);
   }
   switch (kind_of(id)) {
-    case object_kind::mutex: return locks_.on_request(m, out);
-    case object_kind::rwlock: return rwlocks_.on_request(m, out);
-    case object_kind::condition: return conditions_.on_request(m, out);
-    case object_kind::barrier: return barriers_.on_request(m, out);
-    case object_kind::event: return events_.on_request(m, out);
-    case object_kind::semaphore: return semaphores_.on_request(m, out);
+    case object_kind::mutex:
+      return locks_.on_request(m, out);
+    case object_kind::rwlock:
+      return rwlocks_.on_request(m, out);
+    case object_kind::condition:
+      return conditions_.on_request(m, out);
+    case object_kind::barrier:
+      return barriers_.on_request(m, out);
+    case object_kind::event:
+      return events_.on_request(m, out);
+    case object_kind::semaphore:
+      return semaphores_.on_request(m, out);
     case object_kind::group:
-    case object_kind::none: return shared_.reply(m, QUIRE_INVALID, out);
+    case object_kind::none:
+      return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
 
@@ -116,9 +151,12 @@ void machine::on_reply(const message& m, actions& out) {
   const auto status = base::status_of(m.operation);
   switch (w->what) {
     case operation::rwlock_read_lock:
-    case operation::rwlock_write_lock: return rwlocks_.on_reply(t, *w, status, out);
-    case operation::condition_wait: return conditions_.on_reply(t, *w, status, out);
-    default: shared_.calls.finish(t, status, out);
+    case operation::rwlock_write_lock:
+      return rwlocks_.on_reply(t, *w, status, out);
+    case operation::condition_wait:
+      return conditions_.on_reply(t, *w, status, out);
+    default:
+      shared_.calls.finish(t, status, out);
   }
 }
 
@@ -139,8 +177,10 @@ void machine::ask_to_withdraw(ticket t, const waiting_call& w, actions& out) {
     case operation::rwlock_read_lock:
     case operation::rwlock_write_lock:
     case operation::event_wait:
-    case operation::semaphore_acquire: break;
-    default: return;  // answered at once, or without a time limit
+    case operation::semaphore_acquire:
+      break;
+    default:
+      return;  // answered at once, or without a time limit
   }
   if (shared_.is_lost(w.object)) return;  // it has ended, or waits for its mutex
   message m = shared_.make(kind::cancel, w.object);
@@ -151,11 +191,20 @@ void machine::ask_to_withdraw(ticket t, const waiting_call& w, actions& out) {
 void machine::on_cancel_message(const message& m, actions& out) {
   bool withdrawn = false;
   switch (kind_of(object_id{m.unit})) {
-    case object_kind::rwlock: withdrawn = rwlocks_.withdraw(m, out); break;
-    case object_kind::condition: withdrawn = conditions_.withdraw(m); break;
-    case object_kind::event: withdrawn = events_.withdraw(m); break;
-    case object_kind::semaphore: withdrawn = semaphores_.withdraw(m); break;
-    default: return;
+    case object_kind::rwlock:
+      withdrawn = rwlocks_.withdraw(m, out);
+      break;
+    case object_kind::condition:
+      withdrawn = conditions_.withdraw(m);
+      break;
+    case object_kind::event:
+      withdrawn = events_.withdraw(m);
+      break;
+    case object_kind::semaphore:
+      withdrawn = semaphores_.withdraw(m);
+      break;
+    default:
+      return;
   }
   if (withdrawn) return shared_.reply(m, QUIRE_TIMED_OUT, out);
   message missed = shared_.make(kind::cancel_missed, object_id{m.unit});

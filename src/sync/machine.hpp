@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event,
-// semaphore, groups of threads with their barriers, reductions and broadcasts. One part a file; README.md has the messages of each.
+// semaphore, groups of threads with their barriers, reductions and broadcasts. One part a file; README.md has the
+// messages of each.
 //
 // Called on the driver's thread by the engine, and by the simulator. Every step appends what is to be done; the caller
-// performs the actions in order. Messages to the machine's own node are actions like any other. Each message must arrive
-// exactly once, and those from one node to another in order (only mutexes need that, see README.md).
+// performs the actions in order. Messages to the machine's own node are actions like any other. Each message must
+// arrive exactly once, and those from one node to another in order (only mutexes need that, see README.md).
 //
 // What holds for all calls:
 //  - Each ends with exactly one `complete`, in this step or a later one. Creating an object completes at once.
@@ -46,8 +47,8 @@ class machine {
   /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.
   void on_peer_lost(actions& out);
 
-  // A node of the job is dead, and the others go on (loss.cpp; README.md, Deaths). The calls in the order of src/watch/recovery.hpp;
-  // jobs of at most 64 nodes.
+  // A node of the job is dead, and the others go on (loss.cpp; README.md, Deaths). The calls in the order of
+  // src/watch/recovery.hpp; jobs of at most 64 nodes.
   /// `dead`: all that are. What only they kept ends with QUIRE_LOST.
   void cut(std::uint64_t dead, actions& out);
   /// A message that was sent before its sender knew.
@@ -67,7 +68,8 @@ class machine {
   /// Whether this node has made objects.
   [[nodiscard]] bool is_used() const noexcept { return shared_.made != 0; }
 
-  /// Whether a call of a group's collective would be the last of this node's in its round: from it on the node waits for others.
+  /// Whether a call of a group's collective would be the last of this node's in its round: from it on the node waits
+  /// for others.
   [[nodiscard]] bool is_last(const call& c) const noexcept { return groups_.is_last(c); }
   /// After it: the other node that hears first of what threads here have done; this node if it is none, or several.
   [[nodiscard]] node_id next_told(const call& c) const noexcept { return groups_.next_told(c); }
@@ -84,7 +86,8 @@ class machine {
   template <class F>
   void for_each_arrival(F&& f) const {
     barriers_.for_each_arrival(f);
-    groups_.for_each_arrival([&](object_id id, std::uint32_t arrived, std::uint32_t of) { f(id, shared_.self, arrived, of); });
+    groups_.for_each_arrival(
+        [&](object_id id, std::uint32_t arrived, std::uint32_t of) { f(id, shared_.self, arrived, of); });
   }
   /// f(thread, mutex): waits for conditions that are over but for the mutex.
   template <class F>

@@ -47,11 +47,16 @@ std::string name_of(signature s) {
   if (const char* const whole = name_of(meeting_of(s)); whole != nullptr) return whole;
   const std::string count = std::to_string(s >> 32), call = std::string(name_of(operation_of(s))) + "()";
   switch (operation_of(s)) {
-    case operation::barrier_wait: return call + " of the job";
-    case operation::group_wait: return call;
-    case operation::broadcast: return call + " of " + count + " bytes from node " + std::to_string(root_of(s));
-    case operation::group_broadcast: return call + " of " + count + " bytes from member " + std::to_string(root_of(s));
-    default: return call + " of " + count + " values by " + combines[combine_of(s)];
+    case operation::barrier_wait:
+      return call + " of the job";
+    case operation::group_wait:
+      return call;
+    case operation::broadcast:
+      return call + " of " + count + " bytes from node " + std::to_string(root_of(s));
+    case operation::group_broadcast:
+      return call + " of " + count + " bytes from member " + std::to_string(root_of(s));
+    default:
+      return call + " of " + count + " values by " + combines[combine_of(s)];
   }
 }
 
@@ -67,7 +72,8 @@ signature signature_of(const call& c, std::uint32_t self, std::uint32_t members)
     if ((c.operand == self || is_array(c.what, c.count)) && !whole) return 0;
     return what | c.operand << 16 | signature{c.count} << 32;
   }
-  const bool many = c.what != operation::group_reduce_f64 && c.what != operation::group_reduce_i64 && c.count > max_reduce_values;
+  const bool many =
+      c.what != operation::group_reduce_f64 && c.what != operation::group_reduce_i64 && c.count > max_reduce_values;
   if (many || c.combine > QUIRE_PRODUCT || !whole) return 0;
   return what | signature{c.combine} << 8 | signature{c.count} << 32;
 }
@@ -83,7 +89,8 @@ std::optional<mismatch> mismatch_in(const value& v) noexcept {
 
 std::string text_of(const mismatch& m) {
   const std::string first = "node " + std::to_string(m.node[0]) + " is in " + name_of(m.what[0]);
-  if (m.node[0] == m.node[1]) return m.what[0] == m.what[1] ? first : first + " while another thread of it is in " + name_of(m.what[1]);
+  if (m.node[0] == m.node[1])
+    return m.what[0] == m.what[1] ? first : first + " while another thread of it is in " + name_of(m.what[1]);
   return first + " while node " + std::to_string(m.node[1]) + " is in " + name_of(m.what[1]);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a round of a collective was refused, for people: two nodes, or two threads of one, whose calls cannot be of one round, or one whose
-// arguments no call can have. Travels as the value of a refused round, so that every node can say it.
+// Why a round of a collective was refused, for people: two nodes, or two threads of one, whose calls cannot be of one
+// round, or one whose arguments no call can have. Travels as the value of a refused round, so that every node can say
+// it.
 #pragma once
 
 #include <optional>

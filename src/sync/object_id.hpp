@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles of synchronisation objects. The number holds the kind, the node that made the object, and a counter of that node. So
-// every node finds an object's home without asking, and a number is never used twice. Any context.
+// Handles of synchronisation objects. The number holds the kind, the node that made the object, and a counter of that
+// node. So every node finds an object's home without asking, and a number is never used twice. Any context.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,17 @@ namespace quire::sync {
 using model::node_id;
 using object_id = base::strong<struct object_tag, std::uint64_t>;
 
-enum class object_kind : std::uint8_t { none = 0, mutex, rwlock, condition, barrier, event, semaphore, group, last = group };
+enum class object_kind : std::uint8_t {
+  none = 0,
+  mutex,
+  rwlock,
+  condition,
+  barrier,
+  event,
+  semaphore,
+  group,
+  last = group
+};
 
 // | kind: 8 bits | home: 16 bits | counter: 40 bits, from 1 |
 inline constexpr unsigned counter_bits = 40;

@@ -27,7 +27,8 @@ void rwlock_part::on_lock(const call& c, actions& out) {
 }
 
 void rwlock_part::on_reply(ticket t, const waiting_call& w, quire_status status, actions& out) {
-  if (status == QUIRE_OK || status == QUIRE_OWNER_DIED) held_.push_back({w.object, w.thread, w.what == operation::rwlock_write_lock});
+  if (status == QUIRE_OK || status == QUIRE_OWNER_DIED)
+    held_.push_back({w.object, w.thread, w.what == operation::rwlock_write_lock});
   shared_.calls.finish(t, status, out);
 }
 
@@ -53,14 +54,18 @@ void rwlock_part::on_request(const message& m, actions& out) {
   entry* const e = home_.find(id);
   if (e == nullptr) return shared_.reply(m, QUIRE_NOT_FOUND, out);
   switch (static_cast<operation>(m.operation)) {
-    case operation::rwlock_read_lock: return on_lock_request(m, *e, false, out);
-    case operation::rwlock_write_lock: return on_lock_request(m, *e, true, out);
-    case operation::rwlock_unlock: return on_release(m, *e, out);
+    case operation::rwlock_read_lock:
+      return on_lock_request(m, *e, false, out);
+    case operation::rwlock_write_lock:
+      return on_lock_request(m, *e, true, out);
+    case operation::rwlock_unlock:
+      return on_release(m, *e, out);
     case operation::rwlock_destroy:
       shared_.reply_all(e->queue, id, QUIRE_NOT_FOUND, out);
       home_.drop(id);
       return shared_.reply(m, QUIRE_OK, out);
-    default: return shared_.reply(m, QUIRE_INVALID, out);
+    default:
+      return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
 
@@ -77,7 +82,8 @@ void rwlock_part::on_release(const message& m, entry& e, actions& out) {
     e.writing = false;
   } else if (e.readers > 0) {
     --e.readers;
-    if (const auto one = std::find(e.reading.begin(), e.reading.end(), m.from); one != e.reading.end()) e.reading.erase(one);
+    if (const auto one = std::find(e.reading.begin(), e.reading.end(), m.from); one != e.reading.end())
+      e.reading.erase(one);
   }
   serve(object_id{m.unit}, e, out);
 }
@@ -113,7 +119,8 @@ void rwlock_part::cut(actions& out) {
       e.writing = false;
       e.orphaned = true;
     }
-    e.readers -= static_cast<std::uint32_t>(std::erase_if(e.reading, [&](node_id n) { return shared_.members.is_dead(n); }));
+    e.readers -=
+        static_cast<std::uint32_t>(std::erase_if(e.reading, [&](node_id n) { return shared_.members.is_dead(n); }));
     serve(id, e, out);
   }
 }

@@ -48,8 +48,8 @@ class rwlock_part {
   struct entry {
     std::uint32_t readers = 0;
     bool writing = false;
-    bool orphaned = false;          ///< its writer is dead; all are told, up to the next writer
-    node_id writer{};               ///< while writing
+    bool orphaned = false;                  ///< its writer is dead; all are told, up to the next writer
+    node_id writer{};                       ///< while writing
     base::fault_vector<node_id> reading{};  ///< the node of each reader
     waiter_queue queue{};
   };

@@ -16,13 +16,16 @@ void semaphore_part::on_request(const message& m, actions& out) {
   entry* const e = home_.find(id);
   if (e == nullptr) return shared_.reply(m, QUIRE_NOT_FOUND, out);
   switch (static_cast<operation>(m.operation)) {
-    case operation::semaphore_acquire: return on_acquire(m, *e, out);
-    case operation::semaphore_release: return on_release(m, *e, out);
+    case operation::semaphore_acquire:
+      return on_acquire(m, *e, out);
+    case operation::semaphore_release:
+      return on_release(m, *e, out);
     case operation::semaphore_destroy:
       shared_.reply_all(e->queue, id, QUIRE_NOT_FOUND, out);
       home_.drop(id);
       return shared_.reply(m, QUIRE_OK, out);
-    default: return shared_.reply(m, QUIRE_INVALID, out);
+    default:
+      return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree along which the nodes of a group meet, as one of them sees it. It is one of ranks: the rank of a node is its place among those of the
-// group that are alive, so that survivors of a death have a tree of their own at once.
+// The tree along which the nodes of a group meet, as one of them sees it. It is one of ranks: the rank of a node is its
+// place among those of the group that are alive, so that survivors of a death have a tree of their own at once.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,7 @@ class tree {
  public:
   tree(const context& shared, const group_shape& shape) noexcept : shared_(shared), shape_(shape) {}
 
-  [[nodiscard]] unsigned alive() const noexcept {
-    return shape_.nodes() - dead_before(shape_.nodes());
-  }
+  [[nodiscard]] unsigned alive() const noexcept { return shape_.nodes() - dead_before(shape_.nodes()); }
   [[nodiscard]] unsigned rank_of(node_id node) const noexcept {
     const unsigned place = shape_.place_of(node);
     return place - dead_before(place);
@@ -38,7 +36,8 @@ class tree {
   [[nodiscard]] node_id child(unsigned i) const noexcept { return at_rank(first_child() + i); }
   /// Which child `node` is; tree_arity if it is none.
   [[nodiscard]] unsigned index_of(node_id node) const noexcept {
-    if (shared_.members.is_dead(node) || node.value() >= shared_.nodes || shape_.threads_of(node) == 0) return tree_arity;
+    if (shared_.members.is_dead(node) || node.value() >= shared_.nodes || shape_.threads_of(node) == 0)
+      return tree_arity;
     const unsigned index = rank_of(node) - first_child();
     return index < children() ? index : tree_arity;
   }
@@ -48,7 +47,8 @@ class tree {
   /// Of the first nodes of the group, up to this place.
   [[nodiscard]] unsigned dead_before(unsigned place) const noexcept {
     unsigned dead = 0;
-    for (unsigned i = 0; shared_.members.dead != 0 && i < place; ++i) dead += shared_.members.is_dead(shape_.node_at(i)) ? 1 : 0;
+    for (unsigned i = 0; shared_.members.dead != 0 && i < place; ++i)
+      dead += shared_.members.is_dead(shape_.node_at(i)) ? 1 : 0;
     return dead;
   }
 

@@ -14,8 +14,8 @@ namespace {
 using base::log;
 using base::log_level;
 
-/// For nodes that outlive others. A payload that was announced could still be landing when its sender is dead, and its place in use for
-/// something else.
+/// For nodes that outlive others. A payload that was announced could still be landing when its sender is dead, and its
+/// place in use for something else.
 ucx::settings for_survivors(ucx::settings how) {
   how.rendezvous_bytes = "inf";
   return how;
@@ -26,7 +26,8 @@ ucx::settings from_library(ucx::settings how, bool system_ucx) {
   return how;
 }
 
-base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job, bool outlives, bool system_ucx) {
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job,
+                                                  bool outlives, bool system_ucx) {
   const ucx::settings how = from_library(outlives ? for_survivors(ucx::tcp) : ucx::tcp, system_ucx);
   if (devices != "auto") return ucx::open(how, std::string(devices), job);
   if (all_local) return ucx::open(how, "lo", job);
@@ -48,8 +49,10 @@ bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_pee
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
                                               const base::secret& job, bool outlives_peers, bool system_ucx) {
-  // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for good (UCX 1.13).
-  if (kind == "tcp" || (kind == "auto" && outlives_peers)) return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
+  // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for
+  // good (UCX 1.13).
+  if (kind == "tcp" || (kind == "auto" && outlives_peers))
+    return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
   if (kind == "shm") {
     if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");

@@ -2,15 +2,21 @@
 // Moving messages between nodes: the narrow interface, one folder a body (ucx, loopback).
 //
 // Contract, tested by tests/unit/transport_test for every body:
-//  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be called by
-//    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in fault context.
-//  - Messages from one node to another arrive once, and are delivered in the order in which they were sent, whatever their
+//  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be
+//  called by
+//    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in
+//    fault context.
+//  - Messages from one node to another arrive once, and are delivered in the order in which they were sent, whatever
+//  their
 //    payloads. Protocols depend on it: an order about a unit does not overtake the unit.
-//  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a sink.
-//  - A payload of more than `copied_bytes` must stay unchanged until the receiver has it; protocols guarantee that for the
-//    content of units (it changes, or comes back, only after a later message of the receiver). A smaller one, and the message
-//    itself, are copied before `send` returns.
-//  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its frame), and
+//  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a
+//  sink.
+//  - A payload of more than `copied_bytes` must stay unchanged until the receiver has it; protocols guarantee that for
+//  the
+//    content of units (it changes, or comes back, only after a later message of the receiver). A smaller one, and the
+//    message itself, are copied before `send` returns.
+//  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its
+//  frame), and
 //    the transport writes it there, straight from its own buffers, or by the hardware; then it calls `deliver`.
 #pragma once
 
@@ -24,8 +30,8 @@
 
 namespace quire::transport {
 
-/// What a sink says of a payload that has come: where it goes, or that it is too late. There is no third answer: a payload that is legal has a
-/// place, and for one that is not the sink ends the process.
+/// What a sink says of a payload that has come: where it goes, or that it is too late. There is no third answer: a
+/// payload that is legal has a place, and for one that is not the sink ends the process.
 class landing {
  public:
   /// `address` has room for all of it.
@@ -46,8 +52,8 @@ class landing {
 /// Who takes what arrives. Called from within `progress`, on the driver's thread; must not block. May call `send`.
 class sink {
  public:
-  /// Where the payload of `m` (m.payload_bytes > 0) goes; the place is valid until `deliver`. With more than `copied_bytes` it may be asked for
-  /// before earlier messages have been delivered.
+  /// Where the payload of `m` (m.payload_bytes > 0) goes; the place is valid until `deliver`. With more than
+  /// `copied_bytes` it may be asked for before earlier messages have been delivered.
   [[nodiscard]] virtual landing place(const model::message& m) noexcept = 0;
   /// The message, its payload (if any) being complete at the place given.
   virtual void deliver(const model::message& m) noexcept = 0;
@@ -68,7 +74,8 @@ struct traffic {
 
 /// What a message means to a receiver that sleeps.
 enum class urgency : std::uint8_t {
-  later,  ///< somebody there will come for it by itself, or nobody waits for it: it may lie until the receiver wakes for something else
+  later,  ///< somebody there will come for it by itself, or nobody waits for it: it may lie until the receiver wakes
+          ///< for something else
   now,    ///< it wakes the receiver
 };
 
@@ -93,28 +100,29 @@ class transport {
 
   /// Sends `m` with `payload` (m.payload_bytes must equal payload.size()). Never fails from the caller's view: what
   /// cannot be delivered ends in `peer_lost`. Not every body can tell receivers `how` urgent it is: then it is.
-  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how = urgency::now,
-                    lasting lasts = lasting::until_sent) noexcept = 0;
+  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload,
+                    urgency how = urgency::now, lasting lasts = lasting::until_sent) noexcept = 0;
 
-  /// `peer` is dead, and the others go on: nothing is sent to it any more, and peer_lost does not tell of it. May be called
-  /// from a sink. What had been sent may have arrived or not.
+  /// `peer` is dead, and the others go on: nothing is sent to it any more, and peer_lost does not tell of it. May be
+  /// called from a sink. What had been sent may have arrived or not.
   virtual void abandon(model::node_id peer) noexcept = 0;
-  /// Sends to abandoned peers lie here for good, and arm() may fail for no other reason: whoever wants to sleep must look
-  /// again after a moment.
+  /// Sends to abandoned peers lie here for good, and arm() may fail for no other reason: whoever wants to sleep must
+  /// look again after a moment.
   [[nodiscard]] virtual bool stuck() const noexcept { return false; }
 
   /// Handles what has arrived and completes what was sent. Returns true if anything happened.
   virtual bool progress() noexcept = 0;
   /// True while a send has not been handed to the system yet: somebody must call progress() soon.
   [[nodiscard]] virtual bool sends_pending() const noexcept = 0;
-  /// For those who give memory away that was sent: begins a new period, if all that was sent in the one before the current has
-  /// been handed to the system. True if so; then nothing reads payloads that were sent before the period that has just ended.
+  /// For those who give memory away that was sent: begins a new period, if all that was sent in the one before the
+  /// current has been handed to the system. True if so; then nothing reads payloads that were sent before the period
+  /// that has just ended.
   [[nodiscard]] virtual bool turn_period() noexcept = 0;
 
   /// Descriptor that becomes readable when there may be something to do after a successful arm().
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
-  /// Prepares the descriptor to signal: when a message of urgency `least` or more arrives, and perhaps for others, too. False: something
-  /// arrived meanwhile, and may have been delivered; call progress() and try again.
+  /// Prepares the descriptor to signal: when a message of urgency `least` or more arrives, and perhaps for others, too.
+  /// False: something arrived meanwhile, and may have been delivered; call progress() and try again.
   [[nodiscard]] virtual bool arm(urgency least = urgency::later) noexcept = 0;
   /// The descriptor need not signal any more: somebody polls.
   virtual void disarm() noexcept = 0;

@@ -11,10 +11,9 @@ namespace {
 using model::message;
 using model::message_kind;
 
-constexpr std::uint8_t known_flags = model::message_flag::zero | model::message_flag::no_data |
-                                     model::message_flag::keep | model::message_flag::settled |
-                                     model::message_flag::fresh | model::message_flag::base |
-                                     model::message_flag::sample;
+constexpr std::uint8_t known_flags =
+    model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep |
+    model::message_flag::settled | model::message_flag::fresh | model::message_flag::base | model::message_flag::sample;
 
 bool units_valid(const message& m) noexcept {
   if (m.kind >= message_kind::sync_first) return true;

@@ -103,7 +103,10 @@ TEST_F(ElfFile, SaysWhatOtherFilesAre) {
   EXPECT_EQ(trouble(put("#!/bin/sh\ntrue\n")), elf_trouble::script);
   EXPECT_EQ(trouble(put("")), elf_trouble::other_format);
   EXPECT_EQ(trouble(put("\x7f")), elf_trouble::other_format);
-  EXPECT_EQ(trouble(put("\x7f" "ELF")), elf_trouble::other_machine) << "which class it is of is cut off";
+  EXPECT_EQ(trouble(put("\x7f"
+                        "ELF")),
+            elf_trouble::other_machine)
+      << "which class it is of is cut off";
   EXPECT_EQ(trouble(folder), elf_trouble::unreadable);
   EXPECT_EQ(trouble(folder / "missing"), elf_trouble::unreadable);
   const std::string pipe = folder / "pipe";
@@ -164,7 +167,8 @@ TEST_F(ElfFile, DamagedTablesLeadNowhere) {
     const std::size_t begin = segment.p_type == PT_DYNAMIC ? segment.p_offset : segment_at;
     const std::size_t end = segment.p_type == PT_DYNAMIC ? begin + segment.p_filesz : begin + sizeof segment;
     for (std::size_t at = begin; at + 8 <= end; at += 8)
-      for (const std::uint64_t value : {~std::uint64_t{0}, ~std::uint64_t{0} - 15, std::uint64_t{1} << 40, std::uint64_t{all.size() - 1}}) {
+      for (const std::uint64_t value :
+           {~std::uint64_t{0}, ~std::uint64_t{0} - 15, std::uint64_t{1} << 40, std::uint64_t{all.size() - 1}}) {
         std::string damaged = all;
         std::memcpy(damaged.data() + at, &value, sizeof value);
         is_sane(read_elf(put(damaged)));

@@ -40,12 +40,14 @@ class Exec : public testing::Test {
 
   void plant(const fs::path& tree) {
     const fs::path library = tree / QUIRE_LIBDIR, bin = (tree / QUIRE_PREFIX_TO_BIN).lexically_normal();
-    for (const auto& path : {library / "quire" / "openmp", bin, tree / QUIRE_INCLUDEDIR / "quire"}) fs::create_directories(path);
+    for (const auto& path : {library / "quire" / "openmp", bin, tree / QUIRE_INCLUDEDIR / "quire"})
+      fs::create_directories(path);
     fs::copy_file(QUIRE_TOOL, bin / "quire");
     for (const char* name : {"libquire.so", "libquire.so.0"}) fs::create_symlink(QUIRE_LIBRARY, library / name);
     fs::create_symlink(QUIRE_SMALL_RUNTIME, library / "libquire_omp.so.0");
     for (const auto& file : fs::directory_iterator(QUIRE_STAND_INS))
-      if (file.path().filename().string().starts_with("lib")) fs::create_symlink(file, library / "quire" / "openmp" / file.path().filename());
+      if (file.path().filename().string().starts_with("lib"))
+        fs::create_symlink(file, library / "quire" / "openmp" / file.path().filename());
     std::ofstream(tree / QUIRE_INCLUDEDIR / "quire" / "quire.h") << "\n";
     quire = bin / "quire";
     runtime = library / "libquire_omp.so.0";
@@ -60,7 +62,8 @@ class Exec : public testing::Test {
     return run(quire_words(rest), environment);
   }
   /// Refused with this status, and a message that says this much.
-  void refused(const words& rest, int status, const std::string& text, const command::settings& environment = {}) const {
+  void refused(const words& rest, int status, const std::string& text,
+               const command::settings& environment = {}) const {
     const auto result = quire_does(rest, environment);
     EXPECT_EQ(result.status, status) << result.out << result.err;
     EXPECT_THAT(result.err, StartsWith("quire " + rest[0] + ": "));
@@ -82,7 +85,8 @@ class ExecOpenMP : public Exec {
     if (!QUIRE_C_HAS_OPENMP) GTEST_SKIP() << "the C compiler has no OpenMP";
     Exec::SetUp();
   }
-  const std::string program = programs + "/openmp_pie", fixed = programs + "/openmp_fixed", barrier = programs + "/openmp_barrier";
+  const std::string program = programs + "/openmp_pie", fixed = programs + "/openmp_fixed",
+                    barrier = programs + "/openmp_barrier";
 };
 
 TEST_F(ExecOpenMP, AProgramRunsWithTheRuntimeOfQuireAlone) {
@@ -92,10 +96,12 @@ TEST_F(ExecOpenMP, AProgramRunsWithTheRuntimeOfQuireAlone) {
     EXPECT_EQ(result.err, "") << "the loader warns of nothing";
     EXPECT_THAT(result.out, HasSubstr("the small runtime\nin the region\n"));
     EXPECT_THAT(result.out, HasSubstr("argument 0 " + one + "\nargument 1 a\nargument 2 --\nargument 3 --any\n"));
-    for (std::size_t at = result.out.find("libgomp.so.1"); at != result.out.npos; at = result.out.find("libgomp.so.1", at + 1)) {
+    for (std::size_t at = result.out.find("libgomp.so.1"); at != result.out.npos;
+         at = result.out.find("libgomp.so.1", at + 1)) {
       const auto line = result.out.rfind('\n', at);
       const std::string before = result.out.substr(line + 1, at - line - 1);
-      EXPECT_THAT(before, testing::AnyOf(HasSubstr("stand_ins"), HasSubstr("quire/openmp"))) << "the real one is not loaded";
+      EXPECT_THAT(before, testing::AnyOf(HasSubstr("stand_ins"), HasSubstr("quire/openmp")))
+          << "the real one is not loaded";
     }
   }
 }
@@ -120,7 +126,8 @@ TEST_F(ExecOpenMP, PreloadsInOrderAndRemembersWhatThereWas) {
   EXPECT_THAT(plain.out, HasSubstr("LD_BIND_NOW=1\n"));
   const fs::path library = folder / "tree" / QUIRE_LIBDIR, stand_ins = library / "quire" / "openmp";
   std::string list = "LD_PRELOAD=";
-  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) list += (stand_ins / name).string() + ":";
+  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
+    list += (stand_ins / name).string() + ":";
   list += (library / "libquire_omp.so.0").string() + ":" + (library / "libquire.so.0").string();
   EXPECT_THAT(plain.out, HasSubstr(list + "\n"));
 
@@ -143,7 +150,8 @@ TEST_F(ExecOpenMP, TheStacksLimitIsOneEverywhere) {
   EXPECT_THAT(with("1024", {"exec", program}), HasSubstr("stack 8388608\n"));
   EXPECT_THAT(with("1024", {"exec", program}), HasSubstr("QUIRE_EXEC_STACK=1048576\n"));
   EXPECT_THAT(with("1024", {"exec", "--stack", "16M", program}), HasSubstr("stack 16777216\n"));
-  EXPECT_THAT(with("16384", {"run", "-n", "1", program}), HasSubstr("stack 16777216\n")) << "who sets it for `quire run` has asked";
+  EXPECT_THAT(with("16384", {"run", "-n", "1", program}), HasSubstr("stack 16777216\n"))
+      << "who sets it for `quire run` has asked";
   EXPECT_THAT(with("8192", {"run", "-n", "1", program}), HasSubstr("stack 8388608\n"));
 }
 
@@ -182,7 +190,8 @@ TEST_F(ExecOpenMP, RandomAddressesThatCannotBeHelpedAreAnError) {
   const auto result = run(all);
   if (randomised == 0) GTEST_SKIP() << "addresses are never random here";
   EXPECT_EQ(result.status, 125) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("personality(ADDR_NO_RANDOMIZE) was refused (Operation not permitted), as some containers do"));
+  EXPECT_THAT(result.err,
+              HasSubstr("personality(ADDR_NO_RANDOMIZE) was refused (Operation not permitted), as some containers do"));
   // Where somebody else has seen to it, nothing needs to be set.
   all.insert(all.begin(), {"setarch", "-R"});
   if (run({"setarch", "-R", "true"}).status == 0) {
@@ -191,7 +200,8 @@ TEST_F(ExecOpenMP, RandomAddressesThatCannotBeHelpedAreAnError) {
 }
 
 TEST_F(ExecOpenMP, FunctionsThatAreLackingAreNamed) {
-  refused({"exec", barrier}, 126, "calls functions of OpenMP that this Quire lacks: GOMP_barrier (`quire info " + barrier + "` lists all)");
+  refused({"exec", barrier}, 126,
+          "calls functions of OpenMP that this Quire lacks: GOMP_barrier (`quire info " + barrier + "` lists all)");
   refused({"run", "-n", "2", barrier}, 126, "GOMP_barrier");
 }
 
@@ -212,7 +222,8 @@ TEST_F(ExecOpenMP, RunStartsTheNodesByExec) {
   const auto result = quire_does({"run", "-n", "3", "--tag", program, "x"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "") << "no warning of copies";
-  for (const char* node : {"[0] ", "[1] ", "[2] "}) EXPECT_THAT(result.out, HasSubstr(std::string(node) + "the small runtime\n"));
+  for (const char* node : {"[0] ", "[1] ", "[2] "})
+    EXPECT_THAT(result.out, HasSubstr(std::string(node) + "the small runtime\n"));
   EXPECT_THAT(quire_does({"run", "-n", "1", program, "fail"}).err, HasSubstr("status 7"));
 }
 
@@ -262,7 +273,8 @@ TEST_F(ExecOpenMP, InfoTellsWhatAProgramNeeds) {
 }
 
 TEST_F(Exec, AllRuntimesHaveAStandIn) {
-  const std::pair<std::string, std::string> rows[] = {{"llvm", "libomp.so"}, {"debian", "libomp.so.5"}, {"intel", "libiomp5.so"}};
+  const std::pair<std::string, std::string> rows[] = {
+      {"llvm", "libomp.so"}, {"debian", "libomp.so.5"}, {"intel", "libiomp5.so"}};
   for (const auto& [name, runtime_name] : rows) {
     const std::string program = programs + "/" + name + "_program";
     EXPECT_EQ(run({program}).out, "the other runtime\n");
@@ -278,7 +290,8 @@ TEST_F(Exec, AllRuntimesHaveAStandIn) {
 }
 
 TEST_F(Exec, AVersionOfLaterYearsIsNamed) {
-  refused({"exec", programs + "/later_program"}, 126, "needs GOMP_99.0 of libgomp.so.1, which is newer than this Quire");
+  refused({"exec", programs + "/later_program"}, 126,
+          "needs GOMP_99.0 of libgomp.so.1, which is newer than this Quire");
 }
 
 TEST_F(Exec, InfoTellsOfOtherPrograms) {
@@ -301,10 +314,16 @@ TEST_F(Exec, WhatIsNoSuchProgramIsRefused) {
   refused({"exec", put("plain", "text", fs::perms::owner_read)}, 126, "Permission denied");
   refused({"exec", put("text", "text")}, 126, "is no program (not an ELF file)");
   refused({"exec", put("script", "#!/bin/sh\n")}, 126, "is a script");
-  refused({"exec", put("damaged", std::string("\x7f" "ELF\2\1\1", 7))}, 126, "is damaged: its header is cut off");
+  refused({"exec", put("damaged", std::string("\x7f"
+                                              "ELF\2\1\1",
+                                              7))},
+          126, "is damaged: its header is cut off");
   refused({"exec", programs + "/linked_statically"}, 126, "is linked statically");
   refused({"exec", QUIRE_LIBRARY}, 126, "is a library, not a program");
-  std::string elsewhere{"\x7f" "ELF\2\1\1", 7};
+  std::string elsewhere{
+      "\x7f"
+      "ELF\2\1\1",
+      7};
   elsewhere.resize(64);
   elsewhere[16] = 2, elsewhere[18] = '\xf3';
   refused({"exec", put("elsewhere", elsewhere)}, 126, "is for another machine (riscv");
@@ -312,7 +331,9 @@ TEST_F(Exec, WhatIsNoSuchProgramIsRefused) {
 
 TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
   const std::string program = programs + "/without_openmp";
-  refused({"exec", program}, 126, "needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the same)");
+  refused({"exec", program}, 126,
+          "needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the "
+          "same)");
   const auto result = quire_does({"exec", "--any", program});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("libquire_omp.so"));

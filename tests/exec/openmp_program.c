@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints what a program sees of its start: the loader's variables, the arguments, how random its addresses are, the files
-   that it has mapped. Compiled with OpenMP, it also runs a parallel region, and needs what that takes. */
+/* Prints what a program sees of its start: the loader's variables, the arguments, how random its addresses are, the
+   files that it has mapped. Compiled with OpenMP, it also runs a parallel region, and needs what that takes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

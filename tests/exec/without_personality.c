@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   };
   struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
   if (argc < 2) return 2;
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 77;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return 77;
   execvp(argv[1], argv + 1);
   perror(argv[1]);
   return 127;

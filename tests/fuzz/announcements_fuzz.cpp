@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes tell of pages that they cut into minipages, on a table that takes it as a node does: whatever is told, a page is divided once, by a size that
-// there can be, and each byte of the region belongs to one unit.
+// What nodes tell of pages that they cut into minipages, on a table that takes it as a node does: whatever is told, a
+// page is divided once, by a size that there can be, and each byte of the region belongs to one unit.
 #include <array>
 
 #include "core/minipages/minipages.hpp"
@@ -15,7 +15,8 @@ constexpr std::uint64_t page = core::minipages::page_bytes, pages = 40, origin =
 
 /// Mostly numbers that mean something.
 std::uint64_t some_number(fuzz::input& in, std::uint64_t step) {
-  constexpr std::uint64_t edges[] = {0, 1, pages, pages + 1, ~std::uint64_t{0}, std::uint64_t{1} << 52, std::uint64_t{1} << 63};
+  constexpr std::uint64_t edges[] = {
+      0, 1, pages, pages + 1, ~std::uint64_t{0}, std::uint64_t{1} << 52, std::uint64_t{1} << 63};
   const auto which = in.take<std::uint8_t>();
   if (which < std::size(edges)) return edges[which];
   return which < 240 ? which % 64 * step : in.take<std::uint64_t>();

@@ -12,13 +12,14 @@ constexpr std::uint64_t place = 0x208000000000;
 
 void check(const module_record& r, const part_sizes& sizes) {
   const auto in_image = [&](std::uint64_t address) { return address >= r.base && address <= r.slots; };
-  MUST(r.bytes <= sizes.code && r.code_end - r.base == sizes.code && r.private_bytes == sizes.gap && r.slots - r.data == sizes.data && r.slots_bytes ==
-      sizes.slots);
+  MUST(r.bytes <= sizes.code && r.code_end - r.base == sizes.code && r.private_bytes == sizes.gap &&
+       r.slots - r.data == sizes.data && r.slots_bytes == sizes.slots);
   const auto* const patches = r.rows<patch_row>(r.patches);
   for (std::uint64_t i = 0; i < r.patches.count; ++i) {
     const std::uint64_t end = patches[i].where + std::max<std::uint64_t>(patches[i].copied_bytes, 8);
     MUST(patches[i].import < r.imports.count && patches[i].where % 8 == 0);
-    MUST((patches[i].where >= r.private_at && end <= r.private_at + r.private_bytes) || (patches[i].where >= r.slots && end <= r.slots + r.slots_bytes));
+    MUST((patches[i].where >= r.private_at && end <= r.private_at + r.private_bytes) ||
+         (patches[i].where >= r.slots && end <= r.slots + r.slots_bytes));
   }
   const auto* const exports = r.rows<export_row>(r.exports);
   for (std::uint64_t i = 0; i < r.exports.count; ++i) {
@@ -37,7 +38,8 @@ void check(const module_record& r, const part_sizes& sizes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-  const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data), std::min<std::size_t>(bytes, 1 << 20));
+  const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data),
+                                        std::min<std::size_t>(bytes, 1 << 20));
   elf_file elf;
   if (const refusal why = elf.read(file); !why.ok()) {
     MUST(!why.text.empty());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of nodes that `quire report` reads. The sum at the end would keep most inputs out: what lies before it is read without it as well.
+// Records of nodes that `quire report` reads. The sum at the end would keep most inputs out: what lies before it is
+// read without it as well.
 #include <string>
 
 #include "input.hpp"

@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   static std::string why;
   static const decoder* const by = decoder::open(why);
   if (by == nullptr) return 0;
-  const std::vector<std::byte> file(reinterpret_cast<const std::byte*>(data), reinterpret_cast<const std::byte*>(data) + bytes);
+  const std::vector<std::byte> file(reinterpret_cast<const std::byte*>(data),
+                                    reinterpret_cast<const std::byte*>(data) + bytes);
   const code c = read_code(*by, file);
   for (const site& s : c.found) look_at(s);
   (void)function_at(file, bytes);

@@ -49,8 +49,9 @@ std::uint64_t make_group(sync::machine& machine) {
 
 /// A collective of the group, or of the job, with few values or an array.
 void make_collective(call& c, std::uint64_t group, std::uint8_t draw, std::array<std::byte, 240>& array) {
-  constexpr operation some[] = {operation::group_wait, operation::group_reduce_f64, operation::group_reduce_i64, operation::group_broadcast,
-                                operation::group_leave, operation::group_join, operation::group_destroy};
+  constexpr operation some[] = {operation::group_wait,      operation::group_reduce_f64, operation::group_reduce_i64,
+                                operation::group_broadcast, operation::group_leave,      operation::group_join,
+                                operation::group_destroy};
   c.what = some[draw / 2 % std::size(some)];
   c.object = (draw & 1) != 0 ? group : 0;
   c.count = (draw & 0x80) != 0 ? static_cast<std::uint32_t>(array.size() / element_bytes(c.what)) : 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed]]. Each thread of the shape lives on another node, as
-// far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's
-// memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md. With CONTRACT_MINIPAGES each
-// access is by one of the two addresses of its variable.
+// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed]]. Each thread of the shape lives on
+// another node, as far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome
+// that the access's memory model does not allow ends the program. A histogram tells how often each outcome was seen.
+// See README.md. With CONTRACT_MINIPAGES each access is by one of the two addresses of its variable.
 #include <sched.h>
 
 #include <atomic>
@@ -133,7 +133,8 @@ class test_run {
     }
     if (forbidden) fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen", test_.name);
     if (!g_relaxed || how != access::plain || quire_nodes() == 1) return;
-    // What sequential consistency forbids must be seen where nodes write different variables and read the other: else nothing is lazy.
+    // What sequential consistency forbids must be seen where nodes write different variables and read the other: else
+    // nothing is lazy.
     const auto strong = allowed(test_, model::sequential);
     for (const auto& [o, times] : seen) weak_ += strong.contains(o) ? 0 : times;
     if (where == layout::own_pages && std::string(test_.name) == "store_buffering") REQUIRE(weak_ > 0);
@@ -184,7 +185,8 @@ class test_run {
     for (std::size_t round = 0; round < batch; ++round) {
       // Half of the rounds begin together, half a little apart.
       const std::uint64_t start = begin + round * 40'000 + random.below(2) * random.below(8'000);
-      word* const at[] = {place_of(words_, where, round, 0, round / 2 + t), place_of(words_, where, round, 1, round / 8 + t)};
+      word* const at[] = {place_of(words_, where, round, 0, round / 2 + t),
+                          place_of(words_, where, round, 1, round / 8 + t)};
       for (std::uint64_t now; (now = now_ns()) < start;)
         if (start - now > 3'000) ::sched_yield();
       if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));

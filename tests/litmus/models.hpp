@@ -106,7 +106,8 @@ inline std::set<outcome> allowed(const shape& test, model under) {
     std::array<std::set<outcome>, variables> each;
     for (std::size_t v = 0; v < variables; ++v) {
       shape part = test;
-      for (auto& steps : part.threads) std::erase_if(steps, [v](const step& s) { return s.variable != static_cast<int>(v); });
+      for (auto& steps : part.threads)
+        std::erase_if(steps, [v](const step& s) { return s.variable != static_cast<int>(v); });
       inside::explore(part, model::sequential, {}, each[v]);
     }
     for (const outcome& x : each[0]) {

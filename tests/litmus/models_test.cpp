@@ -55,8 +55,11 @@ TEST(litmus_models, tso_adds_store_buffering_and_nothing_else) {
 }
 
 TEST(litmus_models, coherence_alone_allows_what_one_variable_does_not_show) {
-  for (const auto& [name, values] : {std::pair{"store_buffering", std::vector{0, 0}}, {"message_passing", {1, 0}},
-                                     {"load_buffering", {1, 1}}, {"iriw", {1, 0, 1, 0}}, {"two_plus_two_writes", {1, 1}}})
+  for (const auto& [name, values] : {std::pair{"store_buffering", std::vector{0, 0}},
+                                     {"message_passing", {1, 0}},
+                                     {"load_buffering", {1, 1}},
+                                     {"iriw", {1, 0, 1, 0}},
+                                     {"two_plus_two_writes", {1, 1}}})
     EXPECT_TRUE(allows(model::coherent, name, values)) << name;
   EXPECT_FALSE(allows(model::coherent, "coherence", {2, 1}));
   EXPECT_FALSE(allows(model::coherent, "coherence", {1, 0}));

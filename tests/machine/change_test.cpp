@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units go from the sequential protocol to release consistency and back: whatever state the nodes are in, in whichever order
-// they change over, and wherever the messages come in between, there is one home, and it is the owner; all copies that stay are
-// those that were there; and everybody's requests find the way.
+// Units go from the sequential protocol to release consistency and back: whatever state the nodes are in, in whichever
+// order they change over, and wherever the messages come in between, there is one home, and it is the owner; all copies
+// that stay are those that were there; and everybody's requests find the way.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -37,8 +37,8 @@ class world {
         shape.units = unit_count;
         return shape;
       };
-      at->strong = std::make_unique<sequential::machine>(put(sequential::region_shape{}), at->units, at->entries, at->requests,
-                                                         at->pins);
+      at->strong = std::make_unique<sequential::machine>(put(sequential::region_shape{}), at->units, at->entries,
+                                                         at->requests, at->pins);
       at->relaxed = std::make_unique<release::machine>(put(release::region_shape{}), at->copies, at->open);
     }
   }

@@ -123,7 +123,8 @@ TEST(release_block, where_written_units_are_scanned_for_the_home_lets_nobody_in_
     0: wake)"));
 }
 
-// The last of them would come to a home that keeps it apart, and answers its own writer without it (found by contract_block_program).
+// The last of them would come to a home that keeps it apart, and answers its own writer without it (found by
+// contract_block_program).
 TEST(release_block, where_written_units_are_scanned_for_writes_end_before_a_checked_block) {
   chart c(2, false, updates::learned, true);
   c.before(1, access::read);

@@ -26,7 +26,8 @@ TEST(release_broadcast, reading_at_the_home_is_not_writing) {
   EXPECT_EQ(c.take(), lines(R"(
     0: read fault
     0: permit none > read
-    0: wake)")) << "though nobody has a copy";
+    0: wake)"))
+      << "though nobody has a copy";
   EXPECT_FALSE(c.at(0).pushes().on_produce_end(0));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message sequence charts of the release protocol: machines of a few nodes joined by a queue, and everything they do as lines
-// of text. Messages arrive in the order in which they were sent, unless a test picks one.
+// Message sequence charts of the release protocol: machines of a few nodes joined by a queue, and everything they do as
+// lines of text. Messages arrive in the order in which they were sent, unless a test picks one.
 //
 //   2: write fault              a thread of node 2
 //   2 -> 0 copy_request         a message, when it is sent; `+data` if the content goes along, `zero` if it need not
@@ -9,7 +9,8 @@
 //   0: applies diff of 2        or: has own diff; forwards diff of 2
 //   0 -> 2 ack                  to where the diff came from, in the end to its writer
 //
-// A notice that an acquire takes, and who wrote a unit alone in an epoch, are said by the test: node.hpp finds them out.
+// A notice that an acquire takes, and who wrote a unit alone in an epoch, are said by the test: node.hpp finds them
+// out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,8 +32,8 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool pages_out = false,
-                 bool keeps = false, bool moves_between = true)
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false,
+                 bool pages_out = false, bool keeps = false, bool moves_between = true)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -137,8 +138,11 @@ class chart {
   }
   void notice(std::uint16_t node, std::uint64_t unit = 0) { notice_of(node, 0, ~std::uint32_t{0}, unit); }
   /// `teller`: who told this node; the node itself where that is not known.
-  void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) { notice_by(node, node, writer, interval, unit); }
-  void notice_by(std::uint16_t node, std::uint16_t teller, std::uint16_t writer = 0, std::uint32_t interval = ~std::uint32_t{0}, std::uint64_t unit = 0) {
+  void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) {
+    notice_by(node, node, writer, interval, unit);
+  }
+  void notice_by(std::uint16_t node, std::uint16_t teller, std::uint16_t writer = 0,
+                 std::uint32_t interval = ~std::uint32_t{0}, std::uint64_t unit = 0) {
     line(node, "notice");
     at(node).copies().on_notice(unit, node_id{writer}, interval, node_id{teller}, out_);
     perform(node);
@@ -159,7 +163,8 @@ class chart {
   bool only_writer(std::uint16_t node, std::uint16_t writer, std::uint64_t unit = 0) {
     line(node, "only " + std::to_string(writer) + " wrote");
     at(node).homes().on_only_writer(unit, node_id{writer}, out_);
-    const bool moves = std::any_of(out_.begin(), out_.end(), [](const model::action& a) { return a.m.kind == message_kind::home_move; });
+    const bool moves = std::any_of(out_.begin(), out_.end(),
+                                   [](const model::action& a) { return a.m.kind == message_kind::home_move; });
     perform(node);
     return moves;
   }
@@ -229,7 +234,9 @@ class chart {
     if (f.m.kind == message_kind::diffs_ack) return on_ack(node, f.m);
     if (f.m.kind == message_kind::update) {
       const update_outcome what = at(node).updates().on_update(f.m, out_);
-      line(node, what == update_outcome::replace ? "takes the update" : what == update_outcome::merge ? "merges the update" : "drops the update");
+      line(node, what == update_outcome::replace ? "takes the update"
+                 : what == update_outcome::merge ? "merges the update"
+                                                 : "drops the update");
       return perform(node);
     }
     if (f.m.kind == message_kind::patch) {
@@ -244,9 +251,15 @@ class chart {
   void on_diff(std::uint16_t node, const message& m) {
     const std::string of = " diff of " + std::to_string(m.requester.value());
     switch (at(node).homes().on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks), true)) {
-      case diff_outcome::apply: line(node, "applies" + of); break;
-      case diff_outcome::collect: line(node, "collects" + of); break;
-      case diff_outcome::own: line(node, "has its own diff"); break;
+      case diff_outcome::apply:
+        line(node, "applies" + of);
+        break;
+      case diff_outcome::collect:
+        line(node, "collects" + of);
+        break;
+      case diff_outcome::own:
+        line(node, "has its own diff");
+        break;
       case diff_outcome::forward: {
         line(node, "forwards" + of);
         message on = m;
@@ -289,11 +302,21 @@ class chart {
           }
           send(node, a.to, a.m, a.with_content);
           break;
-        case action_kind::protect: line(node, std::string("protect ") + name(a.from) + " > " + name(a.level)); break;
-        case action_kind::permit: line(node, std::string("permit ") + name(a.from) + " > " + name(a.level)); break;
-        case action_kind::wake: line(node, "wake"); break;
-        case action_kind::make_twin: line(node, "twin"); break;
-        case action_kind::drop_twin: line(node, "drop twin"); break;
+        case action_kind::protect:
+          line(node, std::string("protect ") + name(a.from) + " > " + name(a.level));
+          break;
+        case action_kind::permit:
+          line(node, std::string("permit ") + name(a.from) + " > " + name(a.level));
+          break;
+        case action_kind::wake:
+          line(node, "wake");
+          break;
+        case action_kind::make_twin:
+          line(node, "twin");
+          break;
+        case action_kind::drop_twin:
+          line(node, "drop twin");
+          break;
         case action_kind::send_diff: {
           message m = a.m;
           m.kind = message_kind::diffs;
@@ -315,7 +338,9 @@ class chart {
           line(node, "operate here");
           if (a.m.a != 0) at(node).on_operated(a.unit);
           break;
-        case action_kind::complete: line(node, "complete"); break;
+        case action_kind::complete:
+          line(node, "complete");
+          break;
         case action_kind::multicast:
           a.targets.for_each([&](node_id to) { send(node, to, a.m, a.with_content); });
           break;
@@ -326,7 +351,8 @@ class chart {
         case action_kind::refuse:
         case action_kind::flush:
         case action_kind::leave:
-        case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
+        case action_kind::hold:
+          ADD_FAILURE() << "not an action of this protocol";
       }
     }
     EXPECT_TRUE(out_.size() == 0 || at(node).is_valid(out_[0].unit)) << lines_;
@@ -334,12 +360,16 @@ class chart {
   }
   void send(std::uint16_t from, node_id to, message m, bool with_content) {
     m.from = node_id{from};
-    const std::string what = m.kind == message_kind::diffs ? "diff" : m.kind == message_kind::diffs_ack ? "ack" : sim::name_of(m.kind);
+    const std::string what = m.kind == message_kind::diffs       ? "diff"
+                             : m.kind == message_kind::diffs_ack ? "ack"
+                                                                 : sim::name_of(m.kind);
     lines_ += std::to_string(from) + " -> " + std::to_string(to.value()) + " " + what;
-    if (m.kind != message_kind::diffs_ack && m.requester != node_id{from} && m.requester != to) lines_ += " for " + std::to_string(m.requester.value());
+    if (m.kind != message_kind::diffs_ack && m.requester != node_id{from} && m.requester != to)
+      lines_ += " for " + std::to_string(m.requester.value());
     if (with_content) lines_ += " +data";
     if ((m.flags & model::message_flag::zero) != 0) lines_ += " zero";
-    if ((m.flags & model::message_flag::fresh) != 0) lines_ += m.kind == message_kind::home_move ? " fresh" : " as told";
+    if ((m.flags & model::message_flag::fresh) != 0)
+      lines_ += m.kind == message_kind::home_move ? " fresh" : " as told";
     if ((m.flags & model::message_flag::take) != 0) lines_ += " take";
     lines_ += "\n";
     flights_.push_back({to, m});

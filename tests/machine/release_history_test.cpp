@@ -42,8 +42,9 @@ TEST(release_notices, any_records_come_back_as_they_were) {
     notice_writer out(room);
     std::vector<notice> sent;
     for (;;) {
-      notice n = run(static_cast<unsigned>(rng.below(model::max_nodes)), static_cast<std::uint32_t>(rng.next() >> rng.between(32, 63)),
-                     rng.next() >> rng.below(64), static_cast<std::uint32_t>(rng.below(max_notice_units + 1) >> rng.below(32)), rng.chance(30));
+      notice n = run(static_cast<unsigned>(rng.below(model::max_nodes)),
+                     static_cast<std::uint32_t>(rng.next() >> rng.between(32, 63)), rng.next() >> rng.below(64),
+                     static_cast<std::uint32_t>(rng.below(max_notice_units + 1) >> rng.below(32)), rng.chance(30));
       n.region = region_id{static_cast<std::uint16_t>(rng.next() >> rng.between(48, 63))};
       if (rng.chance(30)) {
         n.moves = static_cast<std::uint16_t>(1 + rng.below(65'535));

@@ -195,8 +195,8 @@ TEST(release_home, a_diff_comes_back_to_a_writer_that_has_become_the_home_and_is
     0 -> 1 ack)"));
 }
 
-/// Seen by thought, not by a simulation: the request would go on to the next home and bring a reply in answer to nothing, or
-/// rather to a later request, and with content from before a notice that the later one came after.
+/// Seen by thought, not by a simulation: the request would go on to the next home and bring a reply in answer to
+/// nothing, or rather to a later request, and with content from before a notice that the later one came after.
 TEST(release_home, a_home_does_not_move_on_while_its_own_old_request_wanders_about) {
   chart c(3);
   c.before(1, access::read);
@@ -271,8 +271,8 @@ chart with_the_home_back() {
   return c;
 }
 
-/// The simulator found it (seed 11388 of 3 nodes): a later diff of the same writer found the home at 0, and the first one came back from 1
-/// and undid it.
+/// The simulator found it (seed 11388 of 3 nodes): a later diff of the same writer found the home at 0, and the first
+/// one came back from 1 and undid it.
 TEST(release_home, a_later_diff_takes_the_way_of_one_that_the_home_passed_on_when_it_was_none) {
   chart c = with_the_home_back();
   (void)c.fault(2, access::write);
@@ -307,7 +307,8 @@ TEST(release_home, a_later_diff_takes_the_way_of_one_that_the_home_passed_on_whe
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
     0: applies diff of 2
-    0 -> 2 ack)")) << "all are back: there is nothing to wait for";
+    0 -> 2 ack)"))
+      << "all are back: there is nothing to wait for";
 }
 
 TEST(release_home, a_request_takes_the_way_of_a_diff_that_the_home_passed_on_when_it_was_none) {
@@ -422,8 +423,8 @@ TEST(release_home, a_home_that_goes_knows_that_the_old_ones_copy_is_good) {
   EXPECT_FALSE(c.only_writer(0, 1)) << "what the home writes, the copy has not";
 }
 
-/// The simulator found it (seed 25288 of 2 nodes, one of some 30,000): what 1 wrote last met the home under way and came back to it, the home
-/// then went to 0 without content, and the write was lost.
+/// The simulator found it (seed 25288 of 2 nodes, one of some 30,000): what 1 wrote last met the home under way and
+/// came back to it, the home then went to 0 without content, and the write was lost.
 TEST(release_home, but_not_if_what_the_new_one_wrote_has_not_reached_it) {
   chart c(2);
   c.before(0, access::write);

@@ -7,7 +7,9 @@
 namespace quire::release {
 namespace {
 
-chart keeping(unsigned nodes = 2, updates update = updates::always) { return chart(nodes, false, update, false, false, true); }
+chart keeping(unsigned nodes = 2, updates update = updates::always) {
+  return chart(nodes, false, update, false, false, true);
+}
 
 /// Unit 0 of node 0, which node 1 has read, is written for the first time, and its update is taken.
 chart kept_at_home(unsigned nodes = 2) {
@@ -21,7 +23,8 @@ chart kept_at_home(unsigned nodes = 2) {
   EXPECT_EQ(c.take(), lines(R"(
     0: tells
     0: twin
-    0 -> 1 update +data as told)")) << "nothing is protected";
+    0 -> 1 update +data as told)"))
+      << "nothing is protected";
   c.run();
   c.before(1, access::read);  // looks at it, or it gets no more
   return c;
@@ -44,7 +47,8 @@ chart kept_copy() {
   }
   EXPECT_EQ(c.take(), lines(R"(
     1: release
-    1 -> 0 diff)")) << "it stays writable";
+    1 -> 0 diff)"))
+      << "it stays writable";
   c.run();
   (void)c.take();
   return c;
@@ -68,7 +72,8 @@ TEST(release_keep, a_home_sends_what_it_has_changed_and_takes_no_fault) {
   c.notice_of(1, 0, 2);
   EXPECT_EQ(c.take(), lines(R"(
     1: takes the patch
-    1: notice)")) << "the copy has what the notice is about";
+    1: notice)"))
+      << "the copy has what the notice is about";
 }
 
 TEST(release_keep, what_it_has_not_written_is_not_told) {

@@ -26,7 +26,8 @@ struct writer final : node::effects {
     m = std::make_unique<machine>(shape, units.data(), self.open());
   }
   void transmit(node_id to, const message& sent, std::span<const std::byte>) noexcept override {
-    left.push_back(std::string(sent.kind == message_kind::notices ? "notices" : "message") + " to " + std::to_string(to.value()));
+    left.push_back(std::string(sent.kind == message_kind::notices ? "notices" : "message") + " to " +
+                   std::to_string(to.value()));
   }
   void perform(region_id, const actions& list) noexcept override {
     for (const auto& a : list) {
@@ -39,7 +40,9 @@ struct writer final : node::effects {
   void perform_all() noexcept override {
     for (const node_id to : std::exchange(diffs, {})) (void)self.diff_sent(to);
   }
-  void hear(const message& m, std::span<const std::byte>) noexcept override { left.push_back(std::to_string(m.token) + " is heard"); }
+  void hear(const message& m, std::span<const std::byte>) noexcept override {
+    left.push_back(std::to_string(m.token) + " is heard");
+  }
   [[nodiscard]] std::uint32_t life_of(region_id) noexcept override { return life; }
   [[nodiscard]] machine* machine_of(region_id) noexcept override { return m.get(); }
 
@@ -215,7 +218,8 @@ TEST(release_node, who_joins_a_call_has_released_when_it_began) {
   EXPECT_EQ(w.left, (strings{"message to 2"})) << "but not for what is written later";
 }
 
-/// The notice takes a copy that has been changed: the diff goes to where the home was, and the next request must not overtake it.
+/// The notice takes a copy that has been changed: the diff goes to where the home was, and the next request must not
+/// overtake it.
 TEST(release_node, a_move_is_believed_only_if_the_same_acquire_sends_no_diffs) {
   writer w(4);
   w.write();

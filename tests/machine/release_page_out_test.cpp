@@ -58,7 +58,8 @@ TEST(release_page_out, a_thread_that_wants_the_unit_meanwhile_gets_it_as_the_hom
     0: protect write > none
     0 -> 1 home_move +data take
     1: permit none > write
-    1: wake)")) << "without a twin";
+    1: wake)"))
+      << "without a twin";
 }
 
 TEST(release_page_out, diffs_and_requests_follow_the_home) {
@@ -129,7 +130,8 @@ TEST(release_page_out, a_node_whose_diffs_are_on_their_way_keeps_its_homes) {
   c.release(0);  // what it wrote in unit 1
   ASSERT_TRUE(c.please_take(1));
   c.deliver(message_kind::copy_request, 1, 0);
-  EXPECT_TRUE(c.at(0).is_home(0)) << "a thread may have said by unit 0 that unit 1 is written, and be believed elsewhere";
+  EXPECT_TRUE(c.at(0).is_home(0))
+      << "a thread may have said by unit 0 that unit 1 is written, and be believed elsewhere";
   c.run();
   EXPECT_FALSE(c.please_take(0)) << "its own";
   ASSERT_TRUE(c.please_take(1));

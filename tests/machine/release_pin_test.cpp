@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking under release consistency, as charts (src/protocol/release/pinning.cpp). What the home tells before it grants a pin, and
-// what ends before a pin does, is node.hpp's.
+// Page locking under release consistency, as charts (src/protocol/release/pinning.cpp). What the home tells before it
+// grants a pin, and what ends before a pin does, is node.hpp's.
 #include <gmock/gmock.h>
 
 #include "release_chart.hpp"
@@ -112,7 +112,8 @@ TEST(release_pin, what_the_holders_node_asks_is_served_whatever_waits) {
   c.run();
   EXPECT_EQ(c.unit(1).mapped(), access::read);
   EXPECT_EQ(c.unit(2).mapped(), access::none);
-  EXPECT_THAT(c.take(), testing::AllOf(testing::HasSubstr("0 -> 1 copy_reply +data"), testing::HasSubstr("1: complete")));
+  EXPECT_THAT(c.take(),
+              testing::AllOf(testing::HasSubstr("0 -> 1 copy_reply +data"), testing::HasSubstr("1: complete")));
 }
 
 TEST(release_pin, what_the_holders_node_had_asked_before_is_served_with_the_pin) {

@@ -111,8 +111,8 @@ TEST(release_unit, content_that_is_on_its_way_when_a_notice_comes_is_asked_for_a
   EXPECT_EQ(c.at(1).count().stale_replies, 1u);
 }
 
-/// A soak found it (task_graph_program, one unit of 2 MiB, 8 nodes): a thread waited for minutes, as each message of the home told of a write that the
-/// content behind it had.
+/// A soak found it (task_graph_program, one unit of 2 MiB, 8 nodes): a thread waited for minutes, as each message of
+/// the home told of a write that the content behind it had.
 TEST(release_unit, content_is_as_new_as_all_that_its_sender_has_told_before_it) {
   chart c(3);
   c.before(0, access::write);
@@ -229,8 +229,8 @@ TEST(release_unit, an_atomic_operation_is_done_at_the_home_and_is_news_if_somebo
   EXPECT_NE(c.take().find("0: operate here"), std::string::npos);
 }
 
-/// The simulator found it (seed 12 of 2 nodes): content that a thread waits for was called stale by every atomic operation
-/// that another thread of the node did in order to wait for that thread.
+/// The simulator found it (seed 12 of 2 nodes): content that a thread waits for was called stale by every atomic
+/// operation that another thread of the node did in order to wait for that thread.
 TEST(release_unit, waiting_by_atomic_operations_takes_no_copies_away) {
   chart c(2);
   c.before(0, access::write);

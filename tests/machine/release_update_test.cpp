@@ -35,8 +35,10 @@ TEST(release_update, who_has_read_the_unit_gets_what_the_home_writes_and_keeps_i
   EXPECT_EQ(c.take(), lines(R"(
     1: takes the update
     1: protect read > none
-    1: notice)")) << "the copy has what the notice is about";
-  EXPECT_EQ(c.fault(1, access::read), fault_outcome::local) << "the first of a row is not mapped, to see whether it is used";
+    1: notice)"))
+      << "the copy has what the notice is about";
+  EXPECT_EQ(c.fault(1, access::read), fault_outcome::local)
+      << "the first of a row is not mapped, to see whether it is used";
   write(c, 2);
   (void)c.take();
   c.run();
@@ -89,8 +91,8 @@ TEST(release_update, what_is_written_already_for_the_next_interval_stays_writabl
   c.release(0);
   c.before(1, access::read, 1);  // the unit of its own; nothing to do with it
   c.notice(1);
-  c.before(1, access::read);     // takes the right to write unnoticed
-  c.fault(0, access::write);     // a thread of the home is faster than the acknowledgements that the notice waits for
+  c.before(1, access::read);  // takes the right to write unnoticed
+  c.fault(0, access::write);  // a thread of the home is faster than the acknowledgements that the notice waits for
   (void)c.take();
   c.told(0, 1);
   EXPECT_EQ(c.take(), lines(R"(
@@ -163,7 +165,8 @@ TEST(release_update, a_copy_does_not_follow_a_node_that_is_home_no_more) {
   c.notice_of(1, 2, 2);
   EXPECT_EQ(c.take(), lines(R"(
     1: notice
-    1: protect read > none)")) << "another writer: its copy goes";
+    1: protect read > none)"))
+      << "another writer: its copy goes";
 }
 
 TEST(release_update, who_will_read_is_learned) {
@@ -177,7 +180,8 @@ TEST(release_update, who_will_read_is_learned) {
   EXPECT_EQ(c.at(0).count().updates_sent, 1u);
 }
 
-/// How many updates leave in `times` intervals of the home, if the reader asks whenever its copy has gone, or not any more.
+/// How many updates leave in `times` intervals of the home, if the reader asks whenever its copy has gone, or not any
+/// more.
 std::uint64_t updates_in(unsigned times, bool reads) {
   chart c = read_once(2, updates::learned);
   for (std::uint32_t i = 1; i <= times; ++i) {
@@ -189,15 +193,12 @@ std::uint64_t updates_in(unsigned times, bool reads) {
   return c.at(0).count().updates_sent;
 }
 
-TEST(release_update, who_reads_on_asks_rarely) {
-  EXPECT_GT(updates_in(1'000, true), 950u);
-}
+TEST(release_update, who_reads_on_asks_rarely) { EXPECT_GT(updates_in(1'000, true), 950u); }
 
-TEST(release_update, who_reads_no_more_is_sent_no_more) {
-  EXPECT_LE(updates_in(1'000, false), 4u);
-}
+TEST(release_update, who_reads_no_more_is_sent_no_more) { EXPECT_LE(updates_in(1'000, false), 4u); }
 
-/// By a broadcast, which goes another way than the home's own messages: it may be newer than an update that comes after it.
+/// By a broadcast, which goes another way than the home's own messages: it may be newer than an update that comes after
+/// it.
 TEST(release_update, a_copy_that_came_otherwise_takes_none) {
   chart c = read_once();
   write(c, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message sequence charts of the sequential protocol: machines of a few nodes joined by a queue, and everything they do as
-// lines of text. Messages arrive in the order in which they were sent, unless a test picks one.
+// Message sequence charts of the sequential protocol: machines of a few nodes joined by a queue, and everything they do
+// as lines of text. Messages arrive in the order in which they were sent, unless a test picks one.
 //
 //   2: read fault              a thread of node 2
 //   2 -> 0 read_request        a message, when it is sent; `+data` if the content goes along, `zero` if it need not
@@ -29,7 +29,10 @@ using model::message_kind;
 /// Units 0 to N-1, unit u managed by node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool stored = false) : units_(nodes * nodes), entries_(nodes * nodes), pools_(nodes, directory::request_pool(1)),
+  explicit chart(unsigned nodes, bool stored = false)
+      : units_(nodes * nodes),
+        entries_(nodes * nodes),
+        pools_(nodes, directory::request_pool(1)),
         pins_(nodes, pin_table(nodes)) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -169,26 +172,50 @@ class chart {
   void perform(std::uint16_t node) {
     for (const action& a : out_) {
       switch (a.kind) {
-        case action_kind::send: send(node, a.to, a.m, a.with_content); break;
-        case action_kind::multicast: a.targets.for_each([&](node_id to) { send(node, to, a.m, a.with_content); }); break;
-        case action_kind::protect: line(node, std::string("protect ") + name(a.from) + " > " + name(a.level)); break;
-        case action_kind::permit: line(node, std::string("permit ") + name(a.from) + " > " + name(a.level)); break;
-        case action_kind::wake: line(node, "wake"); break;
-        case action_kind::refuse: line(node, "refuse"); break;
-        case action_kind::flush: line(node, "flush"); break;
-        case action_kind::leave: line(node, "leave " + std::to_string(a.m.a)); break;
-        case action_kind::hold: line(node, "hold " + std::to_string(a.m.a)); break;
+        case action_kind::send:
+          send(node, a.to, a.m, a.with_content);
+          break;
+        case action_kind::multicast:
+          a.targets.for_each([&](node_id to) { send(node, to, a.m, a.with_content); });
+          break;
+        case action_kind::protect:
+          line(node, std::string("protect ") + name(a.from) + " > " + name(a.level));
+          break;
+        case action_kind::permit:
+          line(node, std::string("permit ") + name(a.from) + " > " + name(a.level));
+          break;
+        case action_kind::wake:
+          line(node, "wake");
+          break;
+        case action_kind::refuse:
+          line(node, "refuse");
+          break;
+        case action_kind::flush:
+          line(node, "flush");
+          break;
+        case action_kind::leave:
+          line(node, "leave " + std::to_string(a.m.a));
+          break;
+        case action_kind::hold:
+          line(node, "hold " + std::to_string(a.m.a));
+          break;
         case action_kind::operate:
           line(node, "operate");
           send(node, a.to, a.m, false);
           break;
-        case action_kind::operate_here: line(node, "operate here"); break;
-        case action_kind::complete: line(node, "complete"); break;
+        case action_kind::operate_here:
+          line(node, "operate here");
+          break;
+        case action_kind::complete:
+          line(node, "complete");
+          break;
         case action_kind::publish:
         case action_kind::make_twin:
         case action_kind::send_patch:
         case action_kind::send_diff:
-        case action_kind::drop_twin: ADD_FAILURE() << "the sequential protocol has no twins"; break;
+        case action_kind::drop_twin:
+          ADD_FAILURE() << "the sequential protocol has no twins";
+          break;
       }
     }
     EXPECT_TRUE(out_.size() == 0 || at(node).is_valid(out_[0].unit));

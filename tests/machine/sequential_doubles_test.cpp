@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Double faults (KOAN): a read fault that a write fault of the same node and unit follows costs twice. By advice, or where a unit
-// has shown it twice, the read asks for a writable copy.
+// Double faults (KOAN): a read fault that a write fault of the same node and unit follows costs twice. By advice, or
+// where a unit has shown it twice, the read asks for a writable copy.
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {

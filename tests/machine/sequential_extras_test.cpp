@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes beyond the papers' base protocol: atomic operations where the data is, push (Millipage, section 4.3), read-ahead
-// that is not mapped until it is touched, and copysets that name groups of nodes.
+// What goes beyond the papers' base protocol: atomic operations where the data is, push (Millipage, section 4.3),
+// read-ahead that is not mapped until it is touched, and copysets that name groups of nodes.
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {
@@ -202,7 +202,8 @@ TEST(sequential_read_ahead, what_was_taken_away_untouched_is_not_read_ahead_agai
   EXPECT_TRUE(c.read_ahead(1, access::read, true)) << "it has been touched since";
 }
 
-// A unit lost while withheld was withheld again from the very thread that then asked for it: one more fault, for nothing.
+// A unit lost while withheld was withheld again from the very thread that then asked for it: one more fault, for
+// nothing.
 TEST(sequential_read_ahead, fault_on_a_unit_that_was_lost_while_withheld_gets_it_mapped) {
   chart c(2);
   c.before(0, access::write);

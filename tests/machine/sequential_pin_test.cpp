@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking (KOAN: acquire and release): a pinned unit is the node's alone, and requests of others wait where they are
-// until the last pin ends (invariant I8 of src/protocol/sequential/README.md).
+// Page locking (KOAN: acquire and release): a pinned unit is the node's alone, and requests of others wait where they
+// are until the last pin ends (invariant I8 of src/protocol/sequential/README.md).
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {
@@ -198,8 +198,8 @@ TEST(sequential_pin, unit_that_is_on_its_way_for_reading_is_asked_for_again) {
   EXPECT_EQ(c.pin_again(1), fault_outcome::local);
 }
 
-// An atomic operation makes its owner's unit writable. A pin that takes advantage must let in the threads that still wait for
-// this node's own request, which may queue behind the very request that waits for the end of the pin.
+// An atomic operation makes its owner's unit writable. A pin that takes advantage must let in the threads that still
+// wait for this node's own request, which may queue behind the very request that waits for the end of the pin.
 TEST(sequential_pin, thread_that_waits_for_an_upgrade_is_let_in_when_another_pins_the_unit) {
   chart c(3);
   c.before(1, access::write);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests that meet: they queue at the manager and nowhere else, one at a time is served until its `done` (invariant I5; Millipage,
-// section 3.3: "A host which receives a request is never in the process of acquiring the same minipage"), threads of one
-// node share one request, and what was lost unused is held for a while the next time. Requests that the manager settles
-// at once stand in sequential_settled_test.
+// Requests that meet: they queue at the manager and nowhere else, one at a time is served until its `done` (invariant
+// I5; Millipage, section 3.3: "A host which receives a request is never in the process of acquiring the same
+// minipage"), threads of one node share one request, and what was lost unused is held for a while the next time.
+// Requests that the manager settles at once stand in sequential_settled_test.
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests that the manager settles at once, since all that the requester waits for comes from the manager's own node: no
-// order to itself, no `done` (invariant I7 of src/protocol/sequential/README.md). It relies on the order of messages between two nodes, so every
-// chart here keeps it.
+// Requests that the manager settles at once, since all that the requester waits for comes from the manager's own node:
+// no order to itself, no `done` (invariant I7 of src/protocol/sequential/README.md). It relies on the order of messages
+// between two nodes, so every chart here keeps it.
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that a store keeps (src/protocol/sequential/flush.cpp), step by step: what makes a unit dirty, what does not, and what a flush costs.
+// Units that a store keeps (src/protocol/sequential/flush.cpp), step by step: what makes a unit dirty, what does not,
+// and what a flush costs.
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -119,9 +119,9 @@ void everything_once(nodes& w, const objects& o) {
 
 TEST(allocation, none_when_it_is_done_again) {
   nodes w;
-  const objects o{w.call_on(1, op::mutex_create),     w.call_on(1, op::rwlock_create), w.call_on(2, op::condition_create),
-                  w.call_on(0, op::semaphore_create), w.call_on(1, op::event_create),
-                  w.call_on(2, op::barrier_create, 0, 3)};
+  const objects o{w.call_on(1, op::mutex_create),     w.call_on(1, op::rwlock_create),
+                  w.call_on(2, op::condition_create), w.call_on(0, op::semaphore_create),
+                  w.call_on(1, op::event_create),     w.call_on(2, op::barrier_create, 0, 3)};
   for (int i = 0; i < 10; ++i) everything_once(w, o);
   const std::uint64_t before = g_allocations;
   EXPECT_GT(before, 0u);

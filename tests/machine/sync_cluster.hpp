@@ -28,7 +28,7 @@ struct in_flight {
   message m{};
   value values{};
   std::vector<std::byte> piece{};  ///< in place of `values`
-  std::uint32_t number = 0;  ///< among those that the sender has sent: the same in equivalent schedules
+  std::uint32_t number = 0;        ///< among those that the sender has sent: the same in equivalent schedules
 };
 
 /// How a call has ended, if it has.
@@ -139,7 +139,8 @@ class cluster {
  private:
   void arrive(const in_flight& f) {
     actions_.clear();
-    machines_[f.to.value()]->on_message(f.m, f.piece.empty() ? f.values.bytes() : std::span<const std::byte>(f.piece), actions_);
+    machines_[f.to.value()]->on_message(f.m, f.piece.empty() ? f.values.bytes() : std::span<const std::byte>(f.piece),
+                                        actions_);
     perform(f.to.value());
   }
   void perform(unsigned n) {

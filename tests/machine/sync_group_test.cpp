@@ -15,7 +15,8 @@ constexpr array_limits small{.piece_bytes = 64, .window = 2};
 
 /// A cluster with a group of so many threads of each node, all of which are members. Thread t of a node has place t.
 struct team {
-  explicit team(std::vector<std::uint32_t> threads) : c(static_cast<unsigned>(threads.size()), small), by_node(std::move(threads)) {
+  explicit team(std::vector<std::uint32_t> threads)
+      : c(static_cast<unsigned>(threads.size()), small), by_node(std::move(threads)) {
     for (unsigned n = 0; n < c.nodes(); ++n) {
       call make = make_call(op::group_create);
       make.data = std::as_writable_bytes(std::span(by_node));
@@ -23,7 +24,8 @@ struct team {
       EXPECT_EQ(made->status, QUIRE_OK);
       EXPECT_TRUE(id == 0 || id == made->object) << "nodes call a group by different names";
       id = made->object;
-      for (std::uint32_t t = 0; t < by_node[n]; ++t) EXPECT_EQ(c.status_of(n, make_call(op::group_join, id, t, t)), QUIRE_OK);
+      for (std::uint32_t t = 0; t < by_node[n]; ++t)
+        EXPECT_EQ(c.status_of(n, make_call(op::group_join, id, t, t)), QUIRE_OK);
     }
   }
   [[nodiscard]] call wait(std::uint32_t thread) const { return make_call(op::group_wait, id, thread); }
@@ -40,7 +42,8 @@ struct team {
   std::uint64_t id = 0;
 };
 
-call make_array(op what, std::uint64_t group, std::uint32_t thread, std::vector<double>& values, quire_operation how = QUIRE_SUM) {
+call make_array(op what, std::uint64_t group, std::uint32_t thread, std::vector<double>& values,
+                quire_operation how = QUIRE_SUM) {
   call c = make_call(what, group, thread);
   c.count = static_cast<std::uint32_t>(values.size() * (what == op::group_broadcast ? sizeof(double) : 1));
   c.combine = how;
@@ -90,7 +93,8 @@ TEST(group, two_groups_and_the_job_do_not_meet_each_other) {
     call make = make_call(op::group_create);
     make.data = std::as_writable_bytes(std::span(g.by_node));
     other_ids.push_back(g.c.run(n, make)->object);
-    for (std::uint32_t t = 0; t < 2; ++t) EXPECT_EQ(g.c.status_of(n, make_call(op::group_join, other_ids[n], t + 10, t)), QUIRE_OK);
+    for (std::uint32_t t = 0; t < 2; ++t)
+      EXPECT_EQ(g.c.status_of(n, make_call(op::group_join, other_ids[n], t + 10, t)), QUIRE_OK);
   }
   ASSERT_EQ(other_ids[0], other_ids[1]);
   ASSERT_NE(other_ids[0], g.id);
@@ -100,7 +104,8 @@ TEST(group, two_groups_and_the_job_do_not_meet_each_other) {
     const auto first = n == 0 ? g.id : other_ids[0], second = n == 0 ? other_ids[0] : g.id;
     if (n == 1) open.push_back(g.c.start(n, make_call(op::barrier_wait)));
     for (const auto id : {first, second})
-      for (std::uint32_t t = 0; t < 2; ++t) open.push_back(g.c.start(n, make_call(op::group_wait, id, id == g.id ? t : t + 10)));
+      for (std::uint32_t t = 0; t < 2; ++t)
+        open.push_back(g.c.start(n, make_call(op::group_wait, id, id == g.id ? t : t + 10)));
     if (n == 0) open.push_back(g.c.start(n, make_call(op::barrier_wait)));
   }
   g.c.settle();
@@ -219,7 +224,8 @@ TEST(group, arrays_of_any_size) {
     for (std::uint32_t m = 0; m < members; ++m) {
       const auto done = g.c.take(open[m]);
       ASSERT_TRUE(done && done->status == QUIRE_OK) << times;
-      EXPECT_EQ(size * 8 <= value::capacity ? values_of<double>(*done) : arrays[m], expected) << times << ", member " << m;
+      EXPECT_EQ(size * 8 <= value::capacity ? values_of<double>(*done) : arrays[m], expected)
+          << times << ", member " << m;
     }
     g.c.expect_rest();
   }
@@ -228,7 +234,9 @@ TEST(group, arrays_of_any_size) {
 TEST(group, arrays_are_combined_in_the_order_of_single_values) {
   team g({2, 1, 3, 1, 1, 1, 1, 1, 1, 1, 2});
   constexpr std::size_t size = 20;
-  const auto mine = [](unsigned n, std::uint32_t t, std::size_t i) { return 1.0 / static_cast<double>(1 + n * 7 + t * 3 + i) * ((n + t) % 3 == 0 ? 1e9 : 1); };
+  const auto mine = [](unsigned n, std::uint32_t t, std::size_t i) {
+    return 1.0 / static_cast<double>(1 + n * 7 + t * 3 + i) * ((n + t) % 3 == 0 ? 1e9 : 1);
+  };
   std::vector<double> expected;
   for (std::size_t i = 0; i < size; ++i) {
     std::vector<std::uint64_t> open = g.all_call([&](unsigned n, std::uint32_t t) {
@@ -245,7 +253,8 @@ TEST(group, arrays_are_combined_in_the_order_of_single_values) {
       for (std::size_t i = 0; i < size; ++i) arrays.back().push_back(mine(n, t, i));
     }
   std::size_t next = 0;
-  const auto open = g.all_call([&](unsigned, std::uint32_t t) { return make_array(op::group_reduce_f64, g.id, t, arrays[next++]); });
+  const auto open =
+      g.all_call([&](unsigned, std::uint32_t t) { return make_array(op::group_reduce_f64, g.id, t, arrays[next++]); });
   std::mt19937_64 random(3);
   while (!g.c.bag().empty()) g.c.deliver(random() % g.c.bag().size());
   for (const auto token : open) EXPECT_EQ(g.c.status_of(token), QUIRE_OK);
@@ -296,7 +305,9 @@ TEST(group, threads_of_one_node_that_differ_are_refused_at_once) {
   const auto reduces = g.c.start(0, make_array(op::group_reduce_f64, g.id, 1, v));
   g.c.settle();
   for (const auto t : {waits_here, reduces})
-    EXPECT_EQ(told(g.c.take(t)), "node 0 is in quire_group_wait() while another thread of it is in quire_group_reduce_f64() of 1 values by QUIRE_SUM");
+    EXPECT_EQ(told(g.c.take(t)),
+              "node 0 is in quire_group_wait() while another thread of it is in quire_group_reduce_f64() of 1 values "
+              "by QUIRE_SUM");
   // The others hear of it from their next call, whatever that is.
   EXPECT_NE(told(g.c.run(1, g.wait(0))).find("node 0"), std::string::npos);
   EXPECT_NE(told(g.c.run(1, make_array(op::group_reduce_f64, g.id, 1, v))).find("node 0"), std::string::npos);
@@ -325,7 +336,8 @@ TEST(group, who_joins_after_a_refusal_hears_of_it) {
 TEST(group, arrays_that_differ_are_refused_before_they_travel) {
   team g({1, 1});
   std::vector<double> longer(30, 1), shorter(29, 2);
-  const auto a = g.c.start(0, make_array(op::group_reduce_f64, g.id, 0, longer)), b = g.c.start(1, make_array(op::group_reduce_f64, g.id, 0, shorter));
+  const auto a = g.c.start(0, make_array(op::group_reduce_f64, g.id, 0, longer)),
+             b = g.c.start(1, make_array(op::group_reduce_f64, g.id, 0, shorter));
   g.c.settle();
   EXPECT_NE(told(g.c.take(a)).find("29 values"), std::string::npos);
   EXPECT_NE(told(g.c.take(b)).find("30 values"), std::string::npos);
@@ -341,8 +353,8 @@ TEST(group, a_root_that_is_no_member_is_refused) {
   EXPECT_NE(told(g.c.run(0, bad)).find("arguments that are not valid"), std::string::npos);
 }
 
-/// Programs that seldom agree: in each round all members have the same outcome, which is good if and only if all have called the same, and
-/// nobody waits for ever.
+/// Programs that seldom agree: in each round all members have the same outcome, which is good if and only if all have
+/// called the same, and nobody waits for ever.
 TEST(group, programs_that_differ_at_random_stay_together) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);
@@ -367,7 +379,9 @@ TEST(group, programs_that_differ_at_random_stay_together) {
       for (auto& one : round) one = most;
       if (random() % 2 == 0) round[random() % members.size()] = static_cast<unsigned>(random() % 3);
     }
-    const auto done = [&] { return std::ranges::all_of(members, [](const member& m) { return m.got.size() == rounds; }); };
+    const auto done = [&] {
+      return std::ranges::all_of(members, [](const member& m) { return m.got.size() == rounds; });
+    };
     for (std::size_t steps = 0; steps < 1'000'000 && !done(); ++steps) {
       const std::size_t i = random() % members.size();
       member& m = members[i];
@@ -379,7 +393,9 @@ TEST(group, programs_that_differ_at_random_stay_together) {
       } else if (m.got.size() < rounds && random() % 4 == 0) {
         const unsigned what = plan[m.got.size()][i];
         std::vector<double> one{1};
-        m.open = g.c.start(m.node, what == 0 ? g.wait(m.thread) : make_array(op::group_reduce_f64, g.id, m.thread, what == 1 ? one : m.array));
+        m.open =
+            g.c.start(m.node, what == 0 ? g.wait(m.thread)
+                                        : make_array(op::group_reduce_f64, g.id, m.thread, what == 1 ? one : m.array));
       }
       if (!g.c.bag().empty()) deliver_any(g.c, random);
     }
@@ -387,7 +403,8 @@ TEST(group, programs_that_differ_at_random_stay_together) {
       const bool alike = std::set<unsigned>(plan[r].begin(), plan[r].end()).size() == 1;
       for (std::size_t i = 0; i < members.size(); ++i) {
         ASSERT_EQ(members[i].got.size(), rounds) << "seed " << seed << ": member " << i << " waits for ever";
-        ASSERT_EQ(members[i].got[r], alike ? QUIRE_OK : QUIRE_INVALID) << "seed " << seed << ", round " << r << ", member " << i;
+        ASSERT_EQ(members[i].got[r], alike ? QUIRE_OK : QUIRE_INVALID)
+            << "seed " << seed << ", round " << r << ", member " << i;
       }
     }
     g.c.settle();

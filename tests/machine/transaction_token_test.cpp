@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commits by the token (protocol/transaction/token), without a core: who gets the token when; in which order write sets are applied; what becomes of
-// content that comes from nodes all or behind; who is told of a commit by what.
+// Commits by the token (protocol/transaction/token), without a core: who gets the token when; in which order write sets
+// are applied; what becomes of content that comes from nodes all or behind; who is told of a commit by what.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -38,7 +38,8 @@ class circle {
     if (link.empty()) return false;
     const message m = link.front();
     link.pop_front();
-    EXPECT_TRUE(at(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from << " at " << to;
+    EXPECT_TRUE(at(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from
+                                      << " at " << to;
     look();
     return true;
   }
@@ -111,7 +112,8 @@ void pass_around(std::uint64_t seed, unsigned count) {
       for (unsigned to = 0; to < count; ++to) any |= all.deliver(n, to);
     }
   }
-  for (unsigned n = 0; n < count; ++n) EXPECT_FALSE(wants[n] || all.at(n).busy()) << "node " << n << " has not got the token";
+  for (unsigned n = 0; n < count; ++n)
+    EXPECT_FALSE(wants[n] || all.at(n).busy()) << "node " << n << " has not got the token";
   if (testing::Test::HasFailure()) FAIL() << "seed " << seed << ", " << count << " nodes";
 }
 
@@ -155,7 +157,8 @@ written_run run_of(std::uint64_t first, std::uint32_t count) {
   return r;
 }
 
-bool hear(write_sets& all, unsigned from, commit_number number, const std::vector<written_run>& runs, bool last, commit_number applied = 0) {
+bool hear(write_sets& all, unsigned from, commit_number number, const std::vector<written_run>& runs, bool last,
+          commit_number applied = 0) {
   message m;
   m.kind = message_kind::write_set;
   m.from = node(from);
@@ -310,14 +313,22 @@ class job {
     void perform(model::region_id, const model::actions& list) noexcept override {
       for (const model::action& a : list) {
         switch (a.kind) {
-          case action_kind::send: net.links_[number * net.count_ + a.to.value()].push_back({a.m, {}, a.with_content ? frames[a.unit] : 0}); break;
-          case action_kind::publish: frames[a.unit] = copies[a.unit]; break;
+          case action_kind::send:
+            net.links_[number * net.count_ + a.to.value()].push_back({a.m, {}, a.with_content ? frames[a.unit] : 0});
+            break;
+          case action_kind::publish:
+            frames[a.unit] = copies[a.unit];
+            break;
           case action_kind::protect:
             if (a.level == access::none) (void)shared->on_unmapped();
             break;
-          case action_kind::permit: EXPECT_FALSE(shared->word().now() == phase::doomed) << "mapped while doomed"; break;
-          case action_kind::wake: break;
-          default: ADD_FAILURE() << "action " << static_cast<int>(a.kind);
+          case action_kind::permit:
+            EXPECT_FALSE(shared->word().now() == phase::doomed) << "mapped while doomed";
+            break;
+          case action_kind::wake:
+            break;
+          default:
+            ADD_FAILURE() << "action " << static_cast<int>(a.kind);
         }
       }
     }
@@ -371,7 +382,8 @@ TEST(transaction_token_nodes, read_what_was_committed_last) {
   EXPECT_EQ(all.version(2, 0), 0u) << "nobody has written it";
 }
 
-/// Node 1 asks for what node 0 has committed, and commits a second version. Node 2 gets that from node 1 before it has heard of the first commit.
+/// Node 1 asks for what node 0 has committed, and commits a second version. Node 2 gets that from node 1 before it has
+/// heard of the first commit.
 TEST(transaction_token_nodes, see_no_content_of_a_commit_that_they_have_not_applied) {
   job all(3);
   write_once(all, 0, 1, 11);
@@ -385,7 +397,8 @@ TEST(transaction_token_nodes, see_no_content_of_a_commit_that_they_have_not_appl
   all.write(1, 1, 12);
   EXPECT_EQ(all.commit(1), progress::paused);
   while (all.at(1).is_paused()) {
-    ASSERT_TRUE(all.deliver(1, 0) != message_kind::invalid || all.deliver(0, 0) != message_kind::invalid || all.deliver(0, 1) != message_kind::invalid);
+    ASSERT_TRUE(all.deliver(1, 0) != message_kind::invalid || all.deliver(0, 0) != message_kind::invalid ||
+                all.deliver(0, 1) != message_kind::invalid);
   }
   EXPECT_EQ(all.commit(1), progress::done);
   EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::started);  // it asks node 0, which passes it on
@@ -430,7 +443,8 @@ TEST(transaction_token_nodes, ask_again_for_what_is_stale) {
   EXPECT_EQ(all.units_of(2).mapped(1), access::read);
 }
 
-/// Nodes 0 and 1 write a unit in turns, and each version is overwritten before it comes to node 2, whose transaction would wait for ever.
+/// Nodes 0 and 1 write a unit in turns, and each version is overwritten before it comes to node 2, whose transaction
+/// would wait for ever.
 TEST(transaction_token_nodes, that_are_told_what_is_stale_again_and_again_begin_again) {
   job all(3);
   write_once(all, 0, 1, 11);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns of transactions (protocol/transaction/owners/turns.hpp) on nodes whose messages arrive in any order that keeps that of each pair: two nodes never have a
-// turn at once, nobody else takes units from others meanwhile, and everybody gets the turn that it has asked for.
+// Turns of transactions (protocol/transaction/owners/turns.hpp) on nodes whose messages arrive in any order that keeps
+// that of each pair: two nodes never have a turn at once, nobody else takes units from others meanwhile, and everybody
+// gets the turn that it has asked for.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +51,8 @@ class nodes {
     if (link.empty()) return false;
     const message m = link.front();
     link.pop_front();
-    EXPECT_TRUE(turn(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from << " at " << to;
+    EXPECT_TRUE(turn(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from
+                                        << " at " << to;
     look();
     return true;
   }
@@ -81,7 +83,9 @@ class nodes {
       EXPECT_EQ(m.from.value(), number);
       net.links_[number * net.count_ + to.value()].push_back(m);
     }
-    void perform(model::region_id, const model::actions&) noexcept override { ADD_FAILURE() << "turns have no actions"; }
+    void perform(model::region_id, const model::actions&) noexcept override {
+      ADD_FAILURE() << "turns have no actions";
+    }
     void perform_all() noexcept override {}
     model::machine* machine_of(model::region_id) noexcept override { return nullptr; }
     nodes& net;
@@ -125,7 +129,8 @@ void live(std::uint64_t seed, unsigned count) {
     }
   }
   EXPECT_EQ(all.asked, all.ended) << "somebody has not got its turn";
-  for (unsigned n = 0; n < count; ++n) EXPECT_FALSE(all.turn(n).wanted() || all.turn(n).paused() || all.turn(n).busy()) << "node " << n;
+  for (unsigned n = 0; n < count; ++n)
+    EXPECT_FALSE(all.turn(n).wanted() || all.turn(n).paused() || all.turn(n).busy()) << "node " << n;
   if (testing::Test::HasFailure()) FAIL() << "seed " << seed << ", " << count << " nodes";
 }
 
@@ -137,18 +142,18 @@ TEST(transaction_turns, come_as_soon_as_others_take_no_units) {
   nodes all(3);
   all.take(2, true);
   all.ask(1);
-  EXPECT_TRUE(all.deliver(1, 0));                             // turn_request
-  EXPECT_TRUE(all.deliver(0, 0) && all.deliver(0, 0));        // pause, paused: node 0 itself
-  EXPECT_TRUE(all.deliver(0, 2));                             // pause
+  EXPECT_TRUE(all.deliver(1, 0));                       // turn_request
+  EXPECT_TRUE(all.deliver(0, 0) && all.deliver(0, 0));  // pause, paused: node 0 itself
+  EXPECT_TRUE(all.deliver(0, 2));                       // pause
   EXPECT_TRUE(all.is_quiet()) << "node 2 takes units: it answers later, and until then there is no turn";
   EXPECT_TRUE(all.turn(2).paused());
   all.take(2, false);
-  EXPECT_TRUE(all.deliver(2, 0));                             // paused
-  EXPECT_TRUE(all.deliver(0, 1));                             // turn_grant
+  EXPECT_TRUE(all.deliver(2, 0));  // paused
+  EXPECT_TRUE(all.deliver(0, 1));  // turn_grant
   EXPECT_TRUE(all.turn(1).had());
   all.end(1);
-  EXPECT_TRUE(all.deliver(1, 0));                             // turn_end
-  EXPECT_TRUE(all.deliver(0, 0) && all.deliver(0, 2));        // resume
+  EXPECT_TRUE(all.deliver(1, 0));                       // turn_end
+  EXPECT_TRUE(all.deliver(0, 0) && all.deliver(0, 2));  // resume
   EXPECT_FALSE(all.turn(0).paused() || all.turn(1).paused() || all.turn(2).paused());
   EXPECT_TRUE(all.is_quiet());
 }

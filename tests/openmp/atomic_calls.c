@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Atomic operations by calls, as compilers of Intel make them: by each thread on the same variables, which lie on pages of several nodes' threads.
+// Atomic operations by calls, as compilers of Intel make them: by each thread on the same variables, which lie on pages
+// of several nodes' threads.
 #include <omp.h>
 #include <stdio.h>
 
-#define DECLARE(name, type)                                          \
+#define DECLARE(name, type)                                              \
   void __kmpc_atomic_##name(void* place, int thread, type* at, type by); \
   type __kmpc_atomic_##name##_cpt(void* place, int thread, type* at, type by, int wants_new);
 DECLARE(fixed1_add, char)
@@ -65,6 +66,7 @@ int main(void) {
     __kmpc_atomic_fixed4_add(0, own, &exchanged, __kmpc_atomic_fixed4_swp(0, own, &seen[ticket], 1));
   }
   printf("%d %d %d %.1f %.2f %.0Lf %ld %ld\n", small, down, sum, single, twice, whole, guarded[0], guarded[3]);
-  printf("%d %d %.0f %u %lx %lx %d %d %d\n", product, most, least, shifted, bits, flipped, turned, __kmpc_atomic_fixed4_rd(0, __kmpc_global_thread_num(0), &tickets), exchanged);
+  printf("%d %d %.0f %u %lx %lx %d %d %d\n", product, most, least, shifted, bits, flipped, turned,
+         __kmpc_atomic_fixed4_rd(0, __kmpc_global_thread_num(0), &tickets), exchanged);
   return threads;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A program ends while a thread waits in a call: `blocked exit READER`, called by the last thread of a region while another one waits for
-// standard input; `blocked end`, of main().
+// A program ends while a thread waits in a call: `blocked exit READER`, called by the last thread of a region while
+// another one waits for standard input; `blocked end`, of main().
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>

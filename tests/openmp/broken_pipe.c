@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// SIGPIPE of a thread that writes where nobody reads: `broken_pipe handled`, and `broken_pipe default THREAD`, which ends the program.
+// SIGPIPE of a thread that writes where nobody reads: `broken_pipe handled`, and `broken_pipe default THREAD`, which
+// ends the program.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What depends on how a compiler divides the work with its runtime: regions that share few and many variables, bounds at the ends of their types,
-// `lastprivate` under each schedule, reductions of several variables, conditions.
+// What depends on how a compiler divides the work with its runtime: regions that share few and many variables, bounds
+// at the ends of their types, `lastprivate` under each schedule, reductions of several variables, conditions.
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
@@ -49,19 +49,20 @@ static void shared_variables(void) {
 }
 
 #define PRAGMA(words) _Pragma(#words)
-#define LAST(words, type, from, condition, step, count, value)                        \
-  {                                                                                   \
-    type last = 0;                                                                    \
-    long long times = 0;                                                              \
-    PRAGMA(omp parallel for lastprivate(last) reduction(+ : times) words)             \
-    for (type i = from; condition; step) {                                            \
-      last = i;                                                                       \
-      times++;                                                                        \
-    }                                                                                 \
-    expect(#words " times", times, count);                                            \
-    expect(#words " last", (long long)last, (long long)(value));                      \
+#define LAST(words, type, from, condition, step, count, value)            \
+  {                                                                       \
+    type last = 0;                                                        \
+    long long times = 0;                                                  \
+    PRAGMA(omp parallel for lastprivate(last) reduction(+ : times) words) \
+    for (type i = from; condition; step) {                                \
+      last = i;                                                           \
+      times++;                                                            \
+    }                                                                     \
+    expect(#words " times", times, count);                                \
+    expect(#words " last", (long long)last, (long long)(value));          \
   }
-// libomp 14 loses the last iteration now and then, where threads steal iterations from each other: not if each thread's rise.
+// libomp 14 loses the last iteration now and then, where threads steal iterations from each other: not if each thread's
+// rise.
 #define LASTS(type, from, condition, step, count, value)                            \
   LAST(schedule(static), type, from, condition, step, count, value)                 \
   LAST(schedule(static, 1), type, from, condition, step, count, value)              \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Cancellation of regions, loops, sections and taskgroups, with threads that wait in barriers meanwhile. OMP_CANCELLATION is true.
+// Cancellation of regions, loops, sections and taskgroups, with threads that wait in barriers meanwhile.
+// OMP_CANCELLATION is true.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A child of vfork(2) on another node has that node's descriptors: dup2() of the program's number must not copy one of Quire's, which has that number there. Calls that
-// are made on node 0 only fail elsewhere, with a line. On node 0 both work as ever.
+// A child of vfork(2) on another node has that node's descriptors: dup2() of the program's number must not copy one of
+// Quire's, which has that number there. Calls that are made on node 0 only fail elsewhere, with a line. On node 0 both
+// work as ever.
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>

@@ -36,7 +36,8 @@ static int try_in_child(int opened) {
 static void show(int i) {
   char found[PATH_MAX];
   const mode_t mask = umask(027);
-  say("thread %d: in %s, mask %o, children in /: %d\n", i, getcwd(found, sizeof found), (unsigned)mask, system("[ \"$(pwd)\" = / ]"));
+  say("thread %d: in %s, mask %o, children in /: %d\n", i, getcwd(found, sizeof found), (unsigned)mask,
+      system("[ \"$(pwd)\" = / ]"));
 }
 
 int main(void) {

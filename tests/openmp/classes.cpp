@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C++ on all nodes: constructors before main(), containers, exceptions within a region, streams, destructors after main().
+// C++ on all nodes: constructors before main(), containers, exceptions within a region, streams, destructors after
+// main().
 #include <omp.h>
 
 #include <iostream>
@@ -48,7 +49,8 @@ int main() {
 #pragma omp for
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = static_cast<double>(i) * static_cast<double>(i);
 #pragma omp for schedule(dynamic)
-    for (int i = 0; i < 64; ++i) names[static_cast<std::size_t>(i)] = "a name that is long enough for the heap, number " + std::to_string(i);
+    for (int i = 0; i < 64; ++i)
+      names[static_cast<std::size_t>(i)] = "a name that is long enough for the heap, number " + std::to_string(i);
     try {
       if (omp_get_thread_num() >= 0) throw std::runtime_error("within");
     } catch (const std::exception& e) {
@@ -62,7 +64,7 @@ int main() {
   auto shared = std::make_unique<std::vector<int>>();
 #pragma omp parallel for schedule(static, 1) if (false)
   for (int i = 0; i < 4; ++i) shared->push_back(i);
-  std::cout << std::accumulate(squares.begin(), squares.end(), 0.0) << ' ' << names[63] << ' ' << (caught == g_words["threads"]) << ' '
-            << shared->size() << ' ' << counted::alive << '\n';
+  std::cout << std::accumulate(squares.begin(), squares.end(), 0.0) << ' ' << names[63] << ' '
+            << (caught == g_words["threads"]) << ' ' << shared->size() << ' ' << counted::alive << '\n';
   return g_words["threads"] == omp_get_max_threads() ? 7 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Every construct that gcc makes calls for, once: what is printed does not depend on who did what. Each thread counts, so that an iteration that is
-// lost or done twice is seen.
+// Every construct that gcc makes calls for, once: what is printed does not depend on who did what. Each thread counts,
+// so that an iteration that is lost or done twice is seen.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations, spin locks and mutexes in large static objects, which are sequential from the first of them on; beside them one that stays as it is. */
+/* Atomic operations, spin locks and mutexes in large static objects, which are sequential from the first of them on;
+ * beside them one that stays as it is. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -221,7 +221,8 @@ static void sockets(void) {
     if (omp_get_thread_num() == 0) {
       const int client = socket(AF_INET, SOCK_STREAM, 0);
       if (connect(client, (struct sockaddr*)&address, sizeof address) != 0) perror("connect");
-      if (send(client, "a question", 10, 0) != 10 || recv(client, text, sizeof text, MSG_WAITALL) != 6) perror("client");
+      if (send(client, "a question", 10, 0) != 10 || recv(client, text, sizeof text, MSG_WAITALL) != 6)
+        perror("client");
       close(client);
     } else if (is_last()) {
       struct sockaddr_in from;

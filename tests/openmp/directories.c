@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Directories that threads of all nodes read: each has an entry of its own, which stays until the next one of that directory is read, and which any thread may look at.
+// Directories that threads of all nodes read: each has an entry of its own, which stays until the next one of that
+// directory is read, and which any thread may look at.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +52,8 @@ static void read_two(void) {
   qsort(pairs, count, sizeof *pairs, compare);
   errno = 0;
   const int ended = next_file(two) == NULL, error = errno;  // by which a program tells the end from an error
-  say("thread %d: %d pairs, right %d, from %s to %s, at the end %d %d\n", omp_get_thread_num(), count, kinds, pairs[0], pairs[count - 1], ended, error);
+  say("thread %d: %d pairs, right %d, from %s to %s, at the end %d %d\n", omp_get_thread_num(), count, kinds, pairs[0],
+      pairs[count - 1], ended, error);
   for (int i = 0; i < count; ++i) free(pairs[i]);
   say("close %d %d\n", closedir(one), closedir(two));
 }
@@ -82,7 +84,8 @@ int main(void) {
     opened[me] = open_within(me % 2 == 0 ? "one" : "two");
     entries[me] = next_file(opened[me]);
 #pragma omp barrier
-    for (int i = 0; i < threads; ++i) right += entries[i]->d_name[0] == (i % 2 == 0 ? 'a' : 'b') && entries[i]->d_type == DT_REG;
+    for (int i = 0; i < threads; ++i)
+      right += entries[i]->d_name[0] == (i % 2 == 0 ? 'a' : 'b') && entries[i]->d_type == DT_REG;
 #pragma omp barrier
     const int other = (me + 1) % threads;
     right += next_file(opened[other])->d_name[0] == (other % 2 == 0 ? 'a' : 'b');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways in which a program with OpenMP does not end well, in a region, on the last of its threads, or on another one: `ends HOW [THREAD]`.
+// Ways in which a program with OpenMP does not end well, in a region, on the last of its threads, or on another one:
+// `ends HOW [THREAD]`.
 #include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,10 +40,13 @@ void exhaust() {
     }
   }
   int wrong = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) wrong += blocks[i].first[0] != static_cast<char>(i) || blocks[i].first[blocks[i].second - 1] != static_cast<char>(i);
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    wrong +=
+        blocks[i].first[0] != static_cast<char>(i) || blocks[i].first[blocks[i].second - 1] != static_cast<char>(i);
   for (const auto& one : blocks) free(one.first);
   void* const again = malloc(1 << 20);
-  std::printf("blocks until there was no memory: %s, wrong %d, memory afterwards: %s\n", blocks.size() > 1 ? "some" : "none", wrong, again != nullptr ? "yes" : "no");
+  std::printf("blocks until there was no memory: %s, wrong %d, memory afterwards: %s\n",
+              blocks.size() > 1 ? "some" : "none", wrong, again != nullptr ? "yes" : "no");
   free(again);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// exit(), or _exit(), in a region, by the thread and with the status that arguments say: handlers run once, on node 0, and the status is the program's.
+// exit(), or _exit(), in a region, by the thread and with the status that arguments say: handlers run once, on node 0,
+// and the status is the program's.
 #include <omp.h>
 #include <err.h>
 #include <stdio.h>

@@ -37,7 +37,8 @@ int main() {
     for (int i = 0; i < 200; ++i) {
 #pragma omp critical
       {
-        log << "line " << ++lines << ' ' << std::setprecision(3) << lines / 7.0 << std::string(static_cast<std::size_t>(lines % 90), '.');
+        log << "line " << ++lines << ' ' << std::setprecision(3) << lines / 7.0
+            << std::string(static_cast<std::size_t>(lines % 90), '.');
         if (i % 10 == 0) {
           log << std::endl;
         } else {
@@ -61,7 +62,8 @@ int main() {
       double value = 0;
       in >> word >> number >> value;
       std::getline(in, word);
-      found[static_cast<std::size_t>(i)] = std::to_string(number) + ' ' + std::to_string(value) + word + ' ' + std::to_string(in.tellg());
+      found[static_cast<std::size_t>(i)] =
+          std::to_string(number) + ' ' + std::to_string(value) + word + ' ' + std::to_string(in.tellg());
       if (i == 5) in.seekg(static_cast<long>(text.find("line 99 ")));
     }
   }
@@ -98,11 +100,13 @@ int main() {
     for (const auto& one : names) say << ' ' << one;
 #pragma omp barrier
     std::filesystem::create_directories(directory + "/of " + std::to_string(me) + "/within/it");
-    std::filesystem::copy_file(directory + "/renamed." + std::to_string(me), directory + "/of " + std::to_string(me) + "/copy");
+    std::filesystem::copy_file(directory + "/renamed." + std::to_string(me),
+                               directory + "/of " + std::to_string(me) + "/copy");
     said[static_cast<std::size_t>(me)] = say.str();
   }
   for (const auto& one : said) std::cout << one << '\n';
-  std::cout << std::filesystem::exists(directory + "/of 3/within") << ' ' << std::filesystem::file_size(directory + "/of 3/copy") << '\n';
+  std::cout << std::filesystem::exists(directory + "/of 3/within") << ' '
+            << std::filesystem::file_size(directory + "/of 3/copy") << '\n';
   std::uintmax_t removed = 0;
 #pragma omp parallel num_threads(threads)
   if (omp_get_thread_num() == threads - 1) removed = std::filesystem::remove_all(directory);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What is private memory of one node, and another one accesses: each ends the job with a line that says what it is, and reads nothing else.
+// What is private memory of one node, and another one accesses: each ends the job with a line that says what it is, and
+// reads nothing else.
 #include <dirent.h>
 #include <omp.h>
 #include <stdio.h>

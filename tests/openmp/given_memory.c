@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Memory that libc gives out or keeps: what one thread gets, threads of all nodes read, write and free; random numbers are one sequence.
+// Memory that libc gives out or keeps: what one thread gets, threads of all nodes read, write and free; random numbers
+// are one sequence.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <malloc.h>
@@ -90,8 +91,9 @@ static void by_main(void) {
   char* const when = asctime(day);
   int ok = 0;
 #pragma omp parallel num_threads(4) reduction(+ : ok)
-  ok += strlen(here) > 0 && strcmp(here, same) == 0 && strcmp(root, "/") == 0 && wcscmp(wide, L"wide") == 0 && entries == 1 &&
-        strcmp(list[0]->d_name, "self") == 0 && day->tm_mday == 2 && strcmp(when, "Fri Jan  2 00:00:00 1970\n") == 0;
+  ok += strlen(here) > 0 && strcmp(here, same) == 0 && strcmp(root, "/") == 0 && wcscmp(wide, L"wide") == 0 &&
+        entries == 1 && strcmp(list[0]->d_name, "self") == 0 && day->tm_mday == 2 &&
+        strcmp(when, "Fri Jan  2 00:00:00 1970\n") == 0;
   free(here), free(same), free(root), free(wide), free(list[0]), free(list);
   printf("main's: %d\n", ok);
 }

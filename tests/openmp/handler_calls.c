@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A handler that makes calls of files comes all the time while its thread makes such calls itself; and while it holds a stream, and waits for what the handler writes.
+// A handler that makes calls of files comes all the time while its thread makes such calls itself; and while it holds a
+// stream, and waits for what the handler writes.
 #include <fcntl.h>
 #include <omp.h>
 #include <signal.h>
@@ -48,7 +49,8 @@ int main(void) {
   if (omp_get_thread_num() == who) {
     set(on_alarm, SIGALRM);
     set(on_user, SIGUSR1);
-    // One signal after the other, each at another place of what the thread does: it must not come before the last one's handler has ended.
+    // One signal after the other, each at another place of what the thread does: it must not come before the last one's
+    // handler has ended.
     for (int i = 0; i < calls; ++i) {
       const struct itimerval next = {{0, 0}, {0, 1 + 37 * i % 200}};
       if (i % 4 == 0) setitimer(ITIMER_REAL, &next, NULL);
@@ -56,7 +58,8 @@ int main(void) {
       failed |= write(null, large, sizeof large) != sizeof large;
       if (i % 100 == 0) failed |= chdir("/tmp") != 0;
     }
-    for (const struct itimerval soon = {{0, 0}, {0, 1}}; ticks < least; usleep(500)) setitimer(ITIMER_REAL, &soon, NULL);
+    for (const struct itimerval soon = {{0, 0}, {0, 1}}; ticks < least; usleep(500))
+      setitimer(ITIMER_REAL, &soon, NULL);
     // Its clerk is the thread's own now, and in a call when the handler comes.
     FILE* const in = fdopen(ends[0], "r");
     char line[100] = "";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A library of the program's own, in C: static data, memory that its constructor has allocated, and a region of its own.
+// A library of the program's own, in C: static data, memory that its constructor has allocated, and a region of its
+// own.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library of the program's own, in C++: static objects with constructors and destructors, containers that all nodes fill.
+// A library of the program's own, in C++: static objects with constructors and destructors, containers that all nodes
+// fill.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -17,7 +18,8 @@ struct noted {
   std::vector<int> values = std::vector<int>(1000, 1);
   ~noted() {
     std::sort(names.begin(), names.end());
-    std::cout << "the C++ library ends: " << names.size() << " names, the last is " << names.back() << ", " << values.size() << " values" << std::endl;
+    std::cout << "the C++ library ends: " << names.size() << " names, the last is " << names.back() << ", "
+              << values.size() << " values" << std::endl;
   }
 };
 noted g_noted;
@@ -33,7 +35,8 @@ std::vector<int>& library_values() {
 void library_note(int thread) {
 #pragma omp critical
   {
-    g_noted.names.push_back("thread " + std::to_string(thread) + ", with a text that is too long for the object itself");
+    g_noted.names.push_back("thread " + std::to_string(thread) +
+                            ", with a text that is too long for the object itself");
     ++g_counts["noted"];
   }
 }

@@ -29,7 +29,7 @@ int main() {
     for (std::size_t i = 0; i < library_values().size(); ++i) library_values()[i] += static_cast<int>(i);
   }
   const auto& values = library_values();
-  std::cout << library_calls << ' ' << library_in_order() << ' ' << library_noted() << ' ' << area << ' ' << std::accumulate(values.begin(), values.end(), 0)
-            << std::endl;
+  std::cout << library_calls << ' ' << library_in_order() << ' ' << library_noted() << ' ' << area << ' '
+            << std::accumulate(values.begin(), values.end(), 0) << std::endl;
   return 3;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large static arrays that all threads write side by side, handed on by barriers, critical sections, and by flags and counters in small variables. */
+/* Large static arrays that all threads write side by side, handed on by barriers, critical sections, and by flags and
+ * counters in small variables. */
 #include <omp.h>
 #include <stdio.h>
 

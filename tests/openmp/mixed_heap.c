@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large blocks of the heap that all threads write side by side, handed on by barriers, by a critical section, and by flags and counters in small ones. Blocks that
- * grow and shrink beyond the size that makes them large; blocks that are given back and used again, by other threads. */
+/* Large blocks of the heap that all threads write side by side, handed on by barriers, by a critical section, and by
+ * flags and counters in small ones. Blocks that grow and shrink beyond the size that makes them large; blocks that are
+ * given back and used again, by other threads. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 enum { threads = 4, size = 40000, rounds = 12 };
 
 static double *large, *other;
-static int *turn;
+static int* turn;
 
 static void hand_round(void) {
   *turn = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mutexes in objects of more than 64 KiB, static and of the heap, whose memory has release consistency until the first one is locked; and atomic additions beside
- * them where code is watched. */
+/* Mutexes in objects of more than 64 KiB, static and of the heap, whose memory has release consistency until the first
+ * one is locked; and atomic additions beside them where code is watched. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What programs call less often: loops that wait for each other's iterations, scans, regions within regions, target and teams on the host,
-// allocators, variables of tasks and regions, queries. What is printed is the stock runtime's, too.
+// What programs call less often: loops that wait for each other's iterations, scans, regions within regions, target and
+// teams on the host, allocators, variables of tasks and regions, queries. What is printed is the stock runtime's, too.
 #include <errno.h>
 #include <limits.h>
 #include <omp.h>
@@ -26,7 +26,7 @@ static void check_grid(const char* what) {
   for (int i = 1; i <= N; ++i)
     for (int j = 1; j <= N; ++j) grid[i][j] = 0;
 }
-#define CELL(i, j) grid[i][j] = (grid[(i) - 1][j] + grid[i][(j) - 1]) % 10007
+#define CELL(i, j) grid[i][j] = (grid[(i)-1][j] + grid[i][(j)-1]) % 10007
 
 static void doacross(void) {
   for (int i = 0; i <= N; ++i) grid[i][0] = grid[0][i] = 1;
@@ -95,8 +95,9 @@ static void nested(void) {
 #pragma omp atomic
       threads += 1;
 #pragma omp atomic
-      wrong += omp_get_ancestor_thread_num(1) != outer || omp_get_team_size(1) != 4 || omp_get_team_size(2) != 3 || omp_get_level() != 2 ||
-               omp_get_active_level() != 2 || omp_get_ancestor_thread_num(0) != 0 || omp_get_ancestor_thread_num(3) != -1;
+      wrong += omp_get_ancestor_thread_num(1) != outer || omp_get_team_size(1) != 4 || omp_get_team_size(2) != 3 ||
+               omp_get_level() != 2 || omp_get_active_level() != 2 || omp_get_ancestor_thread_num(0) != 0 ||
+               omp_get_ancestor_thread_num(3) != -1;
 #pragma omp for schedule(dynamic)
       for (int i = 0; i < 50; ++i) {
 #pragma omp atomic
@@ -111,28 +112,28 @@ static void nested(void) {
 #pragma omp single
       {
 #pragma omp task
-        {
+          {
 #pragma omp atomic
-          inner++;
-        }
-      }
-#pragma omp parallel num_threads(2)
-      {
-#pragma omp atomic
-        wrong += omp_get_num_threads() != 2 || omp_get_team_size(2) != 3;
-#pragma omp parallel num_threads(2)
-        {
-#pragma omp atomic
-          wrong += omp_get_num_threads() != 1 || omp_get_level() != 4 || omp_get_active_level() != 3;
-        }
-      }
+              inner++;
     }
   }
-  expect("nested threads", threads, 12);
-  expect("nested queries", wrong, 0);
-  expect("tasks of nested regions", inner, 4);
-  for (int i = 0; i < 200; ++i) expect("nested loop", hits[i], 1);
-  omp_set_max_active_levels(1);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp atomic
+    wrong += omp_get_num_threads() != 2 || omp_get_team_size(2) != 3;
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp atomic
+      wrong += omp_get_num_threads() != 1 || omp_get_level() != 4 || omp_get_active_level() != 3;
+    }
+  }
+}
+}
+expect("nested threads", threads, 12);
+expect("nested queries", wrong, 0);
+expect("tasks of nested regions", inner, 4);
+for (int i = 0; i < 200; ++i) expect("nested loop", hits[i], 1);
+omp_set_max_active_levels(1);
 }
 
 static void variables(void) {
@@ -163,15 +164,16 @@ static void variables(void) {
     int chunk;
     omp_get_schedule(&kind, &chunk);
 #pragma omp atomic
-    kind_wrong += (kind & ~omp_sched_monotonic) != omp_sched_guided || chunk != 4 || omp_get_num_threads() != 5 || omp_get_max_threads() != 5;
+    kind_wrong += (kind & ~omp_sched_monotonic) != omp_sched_guided || chunk != 4 || omp_get_num_threads() != 5 ||
+                  omp_get_max_threads() != 5;
   }
   expect("variables travel with regions", kind_wrong, 0);
   omp_set_schedule(omp_sched_static, 0);
   omp_sched_t kind;
   int chunk;
   omp_get_schedule(&kind, &chunk);
-  printf("schedule %d, %d; nested %d, levels %d of %d, dynamic %d, limit %d\n", (int)kind, chunk, omp_get_nested(), omp_get_max_active_levels(),
-         omp_get_supported_active_levels(), omp_get_dynamic(), omp_get_thread_limit());
+  printf("schedule %d, %d; nested %d, levels %d of %d, dynamic %d, limit %d\n", (int)kind, chunk, omp_get_nested(),
+         omp_get_max_active_levels(), omp_get_supported_active_levels(), omp_get_dynamic(), omp_get_thread_limit());
   omp_set_num_threads(before);
 }
 
@@ -235,7 +237,8 @@ static void host(void) {
   printf("%d devices, initial %d, %d\n", omp_get_num_devices(), omp_is_initial_device(), omp_get_device_num());
 }
 
-/// Others add to what the first of a `single nowait` has set, with no barrier between, but long after: the first to come has to be the one.
+/// Others add to what the first of a `single nowait` has set, with no barrier between, but long after: the first to
+/// come has to be the one.
 static void first_comes(void) {
   int sum = 7, first = -1, wrong = 0;
 #pragma omp parallel num_threads(4)
@@ -270,7 +273,8 @@ static void first_comes(void) {
 }
 
 static void allocators(void) {
-  const omp_alloctrait_t traits[] = {{omp_atk_alignment, 256}, {omp_atk_pool_size, 4096}, {omp_atk_fallback, omp_atv_null_fb}};
+  const omp_alloctrait_t traits[] = {
+      {omp_atk_alignment, 256}, {omp_atk_pool_size, 4096}, {omp_atk_fallback, omp_atv_null_fb}};
   omp_allocator_handle_t a = omp_init_allocator(omp_default_mem_space, 3, traits);
   long* pointers[16] = {0};
   int wrong = 0;
@@ -317,7 +321,7 @@ int main(void) {
   allocators();
   char text[64];
   omp_capture_affinity(text, sizeof text, "%L of %{nesting_level}, thread %0.4n|%3N|%%, team %t of %T, %a");
-  printf("%s; places %d, bind %d, priority %d, cancel %d, final %d\n", text, omp_get_num_places(), omp_get_proc_bind(), omp_get_max_task_priority(),
-         omp_get_cancellation(), omp_in_final());
+  printf("%s; places %d, bind %d, priority %d, cancel %d, final %d\n", text, omp_get_num_places(), omp_get_proc_bind(),
+         omp_get_max_task_priority(), omp_get_cancellation(), omp_in_final());
   return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Descriptors that Quire opens while the program runs are closed to it, on any node; a number that Quire, or libc, has closed is the program's when a call has given it that.
+// Descriptors that Quire opens while the program runs are closed to it, on any node; a number that Quire, or libc, has
+// closed is the program's when a call has given it that.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that the program makes itself, beside those of its teams; and pthreads' and C++'s means of synchronisation, used by threads of all nodes.
+// Threads that the program makes itself, beside those of its teams; and pthreads' and C++'s means of synchronisation,
+// used by threads of all nodes.
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -108,7 +109,8 @@ void waiting() {
   const bool late = g_condition.wait_for(lock, std::chrono::milliseconds(5)) == std::cv_status::timeout;
   pthread_barrier_destroy(&barrier);
   sem_destroy(&semaphore);
-  std::printf("%d turns, %d rounds, %d at a time, made %d, caught %d, late %d\n", g_turn, serial, most, g_made, g_caught, late);
+  std::printf("%d turns, %d rounds, %d at a time, made %d, caught %d, late %d\n", g_turn, serial, most, g_made,
+              g_caught, late);
 }
 
 /// A thread of the program's own waits for what threads of all nodes do, and they use what is on its stack.
@@ -143,12 +145,13 @@ void own_threads() {
   std::vector<std::thread> many;
   long sum = 0;
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 10; ++i) many.emplace_back([&sum, i] {
-      char room[1 << 16];
-      memset(room, i, sizeof room);
-      const std::lock_guard lock(g_mutex);
-      sum += room[i];
-    });
+    for (int i = 0; i < 10; ++i)
+      many.emplace_back([&sum, i] {
+        char room[1 << 16];
+        memset(room, i, sizeof room);
+        const std::lock_guard lock(g_mutex);
+        sum += room[i];
+      });
     for (std::thread& t : many) t.join();
     many.clear();
   }
@@ -176,7 +179,8 @@ int main() {
   static auto& shared = *new std::vector<long>(100000);
   std::thread([] {  // still runs when the program ends
     for (std::size_t i = 0;; i = (i + 1) % shared.size()) ++shared[i];
-  }).detach();
+  })
+      .detach();
   usleep(5000);
   std::fflush(nullptr);
   return 6;

@@ -33,7 +33,8 @@ static void check(void) {
 int main(int argc, char** argv) {
   const int bound = argc > 1 && atoi(argv[1]);
   check();
-  printf("places: %s, policy %s\n", omp_get_num_places() > 0 ? "yes" : "no", omp_get_proc_bind() != omp_proc_bind_false ? "some" : "none");
+  printf("places: %s, policy %s\n", omp_get_num_places() > 0 ? "yes" : "no",
+         omp_get_proc_bind() != omp_proc_bind_false ? "some" : "none");
   if ((omp_get_num_places() > 0) != bound) printf("wrong: places\n");
 #pragma omp parallel
   check();

@@ -48,8 +48,10 @@ TEST(places, are_of_processors_that_may_be_used) {
 }
 
 TEST(places, refuse_what_is_none) {
-  for (const char* text : {"", "corez", "cores(0)", "cores(-1)", "cores(2", "cores 2", "{", "{}", "{0", "{0:}", "{0:0}", "{-1}", "{0}:0", "{0}:x", "{0},", "{0}}", "{1024}",
-                           "{99999999999999999999}", "{0:99999}", "!", "{0}:2:99999", "0:1:"}) {
+  for (const char* text : {"",          "corez", "cores(0)",    "cores(-1)", "cores(2", "cores 2",
+                           "{",         "{}",    "{0",          "{0:}",      "{0:0}",   "{-1}",
+                           "{0}:0",     "{0}:x", "{0},",        "{0}}",      "{1024}",  "{99999999999999999999}",
+                           "{0:99999}", "!",     "{0}:2:99999", "0:1:"}) {
     EXPECT_EQ(read(text), "no list of places") << text;
   }
 }
@@ -73,7 +75,8 @@ std::string seats(binding how, int threads, const seat& of) {
   std::string all;
   for (int i = 0; i < threads; ++i) {
     const seat s = seat_of(how, threads, i, of);
-    all += (i != 0 ? " " : "") + std::to_string(s.place) + "[" + std::to_string(s.part.first) + "+" + std::to_string(s.part.count) + "]";
+    all += (i != 0 ? " " : "") + std::to_string(s.place) + "[" + std::to_string(s.part.first) + "+" +
+           std::to_string(s.part.count) + "]";
   }
   return all;
 }
@@ -106,11 +109,14 @@ TEST(binding_of_threads, every_thread_has_a_place_of_its_partition) {
           std::vector<int> used(static_cast<std::size_t>(places));
           for (int i = 0; i < threads; ++i) {
             const seat s = seat_of(how, threads, i, {master, {0, places}});
-            ASSERT_TRUE(s.place >= s.part.first && s.place < s.part.first + s.part.count && s.part.first + s.part.count <= places);
+            ASSERT_TRUE(s.place >= s.part.first && s.place < s.part.first + s.part.count &&
+                        s.part.first + s.part.count <= places);
             ++used[static_cast<std::size_t>(s.place)];
           }
           if (how == binding::primary) continue;
-          for (const int n : used) ASSERT_TRUE(n >= threads / places && n <= (threads + places - 1) / places) << places << ' ' << threads << ' ' << master;
+          for (const int n : used)
+            ASSERT_TRUE(n >= threads / places && n <= (threads + places - 1) / places)
+                << places << ' ' << threads << ' ' << master;
         }
       }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// The working directory, the environment, the mask of new files and the locale are the process's, whichever thread sets them.
+// The working directory, the environment, the mask of new files and the locale are the process's, whichever thread sets
+// them.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +57,8 @@ static void show(const char* when) {
       free(own);
 #ifdef ENVIRON
       int count = 0, found = 0;
-      for (char** one = environ; one != NULL && *one != NULL; ++one, ++count) found += strncmp(*one, "QUIRE_TEST_", 11) == 0;
+      for (char** one = environ; one != NULL && *one != NULL; ++one, ++count)
+        found += strncmp(*one, "QUIRE_TEST_", 11) == 0;
       say("variables of the test: %d\n", found);
 #endif
     }

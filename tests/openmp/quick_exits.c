@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// quick_exit() of one thread of a region: `quick_exits THREAD STATUS`; of -1 before any. Handlers see shared memory, wherever they were registered and
-// wherever it was called; those of atexit() do not run.
+// quick_exit() of one thread of a region: `quick_exits THREAD STATUS`; of -1 before any. Handlers see shared memory,
+// wherever they were registered and wherever it was called; those of atexit() do not run.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

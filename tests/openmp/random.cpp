@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random programs without races: `random SEED [STEPS]`. Each step is a construct with random sizes, schedules and places in memory; after it, all that it may have changed must be as a
-// serial copy of it has it.
+// Random programs without races: `random SEED [STEPS]`. Each step is a construct with random sizes, schedules and
+// places in memory; after it, all that it may have changed must be as a serial copy of it has it.
 #include <omp.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ constexpr int size = 30'000, small = 40;
 
 /// What the program works on, twice: by all threads, and by one.
 struct memory {
-  std::int64_t *large, *other;          ///< of `size`
+  std::int64_t *large, *other;  ///< of `size`
   std::int64_t counters[small] = {};
   std::int64_t sum = 0;
 };
@@ -37,8 +37,12 @@ struct step {
   [[nodiscard]] int threads() const { return 1 + static_cast<int>(draw(1, 6)); }
   [[nodiscard]] int chunk() const { return 1 + static_cast<int>(draw(2, 700)); }
   [[nodiscard]] int first() const { return static_cast<int>(draw(3, size / 2)); }
-  [[nodiscard]] int end() const { return first() + 1 + static_cast<int>(draw(4, static_cast<std::uint64_t>(size - first()))); }
-  [[nodiscard]] std::int64_t value(std::int64_t i) const { return static_cast<std::int64_t>(mix(seed ^ static_cast<std::uint64_t>(i)) >> 20); }
+  [[nodiscard]] int end() const {
+    return first() + 1 + static_cast<int>(draw(4, static_cast<std::uint64_t>(size - first())));
+  }
+  [[nodiscard]] std::int64_t value(std::int64_t i) const {
+    return static_cast<std::int64_t>(mix(seed ^ static_cast<std::uint64_t>(i)) >> 20);
+  }
   [[nodiscard]] int from(int i) const { return static_cast<int>(mix(seed + static_cast<std::uint64_t>(i) * 7) % size); }
 };
 
@@ -205,9 +209,11 @@ int main(int argc, char** argv) {
     kinds[which](s, *all, s.threads());
     repeat_serially(s, *serial, kinds[which]);
     if (same(*all, *serial)) continue;
-    std::printf("seed %llu, step %d, kind %llu, %d threads: not as in the serial copy\n", static_cast<unsigned long long>(seed), i, static_cast<unsigned long long>(which), s.threads());
+    std::printf("seed %llu, step %d, kind %llu, %d threads: not as in the serial copy\n",
+                static_cast<unsigned long long>(seed), i, static_cast<unsigned long long>(which), s.threads());
     return 1;
   }
-  std::printf("seed %llu: %d steps, sum %lld\n", static_cast<unsigned long long>(seed), steps, static_cast<long long>(all->sum));
+  std::printf("seed %llu: %d steps, sum %lld\n", static_cast<unsigned long long>(seed), steps,
+              static_cast<long long>(all->sum));
   return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Calls of files that few programs make, old ones, and those of _FORTIFY_SOURCE, by a thread of each node. Names lead through a descriptor, so that they are of the process
-// that has it.
+// Calls of files that few programs make, old ones, and those of _FORTIFY_SOURCE, by a thread of each node. Names lead
+// through a descriptor, so that they are of the process that has it.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -151,7 +151,8 @@ static void names(void) {
   char* const other = DANGEROUS(tempnam, const char*, const char*)(base, "t_");
   say("tempnam %.3s\n", other == NULL ? "none" : other + strlen(base));
   free(other);
-  say("getwd %d %d\n", strcmp(DANGEROUS(getwd, char*)((char[5000]){0}), "/") == 0, strcmp(DANGEROUS(__getwd_chk, char*, size_t)((char[5000]){0}, 5000), "/") == 0);
+  say("getwd %d %d\n", strcmp(DANGEROUS(getwd, char*)((char[5000]){0}), "/") == 0,
+      strcmp(DANGEROUS(__getwd_chk, char*, size_t)((char[5000]){0}, 5000), "/") == 0);
 }
 
 static void descriptors(void) {
@@ -195,7 +196,8 @@ int main(void) {
   if (mkdtemp(base) == NULL) return 1;
   directory = open(base, O_RDONLY | O_DIRECTORY);
   chdir("/");
-  for (const char* name = "abc"; *name != 0; ++name) close(openat(directory, (char[]){*name, 0}, O_CREAT | O_WRONLY, 0600));
+  for (const char* name = "abc"; *name != 0; ++name)
+    close(openat(directory, (char[]){*name, 0}, O_CREAT | O_WRONLY, 0600));
   FILE* const file = fopen(within("file"), "w");
   fputs("of some length", file);
   fclose(file);

@@ -3,7 +3,8 @@
 #include <omp.h>
 #include <stdio.h>
 
-static volatile long tallies[512] __attribute__((aligned(4096)));  /* a page: what the linker puts beside it is used by all */
+static volatile long tallies[512]
+    __attribute__((aligned(4096))); /* a page: what the linker puts beside it is used by all */
 
 int main(void) {
   long sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A handler of the program is called all the time: while regions begin and end, while pages of its thread's stack are on other nodes, and while the
-// job ends.
+// A handler of the program is called all the time: while regions begin and end, while pages of its thread's stack are
+// on other nodes, and while the job ends.
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>

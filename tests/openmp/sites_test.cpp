@@ -107,7 +107,8 @@ file_code with(std::vector<site> found) {
 }
 
 TEST_F(Sites, TheVerdict) {
-  const site update = site_in({0xf0, 0xff, 0x00}), fence = site_in({0x0f, 0xae, 0xf0}), harmless = site_in({0xf0, 0xff, 0x44, 0x24, 0x08});
+  const site update = site_in({0xf0, 0xff, 0x00}), fence = site_in({0x0f, 0xae, 0xf0}),
+             harmless = site_in({0xf0, 0xff, 0x44, 0x24, 0x08});
   const auto decided = [](const file_code& f, bool watches) { return decide(std::span(&f, 1), watches); };
   EXPECT_TRUE(decided(with({}), false).mixed);
   EXPECT_EQ(decided(with({}), false).why, "the program has no atomic operations, fences or flushes");
@@ -118,7 +119,8 @@ TEST_F(Sites, TheVerdict) {
   EXPECT_FALSE(decided(with({update, fence}), true).mixed);
   EXPECT_EQ(decided(with({fence, fence}), true).why, "the program has 2 fences, the first (mfence) at 0x1000");
   EXPECT_EQ(decided(with({fence}), true).why, "the program has a fence (mfence) at 0x1000");
-  EXPECT_EQ(decided(with({update, harmless}), false).why, "the program has an atomic operation (lock or xchg) at 0x1000");
+  EXPECT_EQ(decided(with({update, harmless}), false).why,
+            "the program has an atomic operation (lock or xchg) at 0x1000");
   file_code calls = with({});
   calls.what.fencing = {"__kmpc_flush"};
   EXPECT_EQ(decided(calls, true).why, "the program calls __kmpc_flush");
@@ -136,7 +138,8 @@ TEST_F(Sites, OwnProgramIsReadWholly) {
 }
 
 TEST_F(Sites, NoFileHarms) {
-  for (const char* path : {"/nowhere", "/dev/null", "/proc/self", "/etc/passwd"}) EXPECT_NE(look_at(*by_, path, "x").what.trouble, "");
+  for (const char* path : {"/nowhere", "/dev/null", "/proc/self", "/etc/passwd"})
+    EXPECT_NE(look_at(*by_, path, "x").what.trouble, "");
 }
 
 TEST_F(Sites, CodeThatCanBeWrittenAndFilesWithoutSections) {
@@ -162,7 +165,8 @@ TEST_F(Sites, DamagedFilesAreReadSafely) {
     std::vector<std::byte> copy(own.get().begin(), own.get().end());
     if (turn % 4 == 0) copy.resize(random() % copy.size());
     const std::size_t tables = turn % 2 == 0 ? 64 : copy.size();
-    for (int i = 0; i < 12 && !copy.empty(); ++i) copy[random() % std::min<std::size_t>(tables, copy.size())] = static_cast<std::byte>(random());
+    for (int i = 0; i < 12 && !copy.empty(); ++i)
+      copy[random() % std::min<std::size_t>(tables, copy.size())] = static_cast<std::byte>(random());
     const code c = read_code(*by_, copy);
     for (const site& s : c.found) EXPECT_LE(s.length, site::most_bytes);
     (void)function_at(copy, random());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of all sizes up to some pages: each is made by one thread, checked and resized by another, and given back by a third. With QUIRE_HEAP_VIEWS small ones
- * are sharing units of their own, and lie in another heap than large ones; here many go from the one to the other. */
+/* Blocks of all sizes up to some pages: each is made by one thread, checked and resized by another, and given back by a
+ * third. With QUIRE_HEAP_VIEWS small ones are sharing units of their own, and lie in another heap than large ones; here
+ * many go from the one to the other. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine of tasks under random programs and random schedules, against what OpenMP says of orders; and what its records cost.
+// The machine of tasks under random programs and random schedules, against what OpenMP says of orders; and what its
+// records cost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct traced : task {
   std::set<traced*> unfinished;      ///< children
   std::vector<dependence> on;
   traced* maker = nullptr;
-  std::vector<traced*> made;         ///< children that have dependences, in order; kept by `held`
+  std::vector<traced*> made;  ///< children that have dependences, in order; kept by `held`
   int depth = 0, steps = 0;
   bool started = false, done = false, gone = false;
   traced() { ++g_alive; }
@@ -44,7 +45,8 @@ bool conflict(const traced& a, const traced& b) {
   return false;
 }
 
-/// One node: threads that run bodies of random steps, a place elsewhere to which tasks are taken, and events that are fulfilled at any time.
+/// One node: threads that run bodies of random steps, a place elsewhere to which tasks are taken, and events that are
+/// fulfilled at any time.
 class program {
  public:
   program(unsigned seed, int threads) : random_(seed), threads_(static_cast<std::size_t>(threads)) {
@@ -84,9 +86,12 @@ class program {
   };
 
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
-  bool at_barrier(const thread& t) const { return t.stack.size() == 1 && t.stack[0].for_ == waits::nothing && t.stack[0].what->steps == 0; }
+  bool at_barrier(const thread& t) const {
+    return t.stack.size() == 1 && t.stack[0].for_ == waits::nothing && t.stack[0].what->steps == 0;
+  }
   bool over() {
-    return std::all_of(threads_.begin(), threads_.end(), [&](const thread& t) { return at_barrier(t); }) && pool_.idle();
+    return std::all_of(threads_.begin(), threads_.end(), [&](const thread& t) { return at_barrier(t); }) &&
+           pool_.idle();
   }
 
   void start(traced& t) {
@@ -108,10 +113,14 @@ class program {
   bool step(thread& t) {
     frame& f = t.stack.back();
     switch (f.for_) {
-      case waits::to_run: return run_undeferred(t);
-      case waits::children: return wait(t, [&] { return f.what->children == 0; });
-      case waits::group: return wait(t, [&] { return f.what->in->tasks == 0; });
-      case waits::nothing: break;
+      case waits::to_run:
+        return run_undeferred(t);
+      case waits::children:
+        return wait(t, [&] { return f.what->children == 0; });
+      case waits::group:
+        return wait(t, [&] { return f.what->in->tasks == 0; });
+      case waits::nothing:
+        break;
     }
     if (f.what->steps-- > 0) return act(t);
     f.what->steps = 0;
@@ -134,7 +143,8 @@ class program {
       case 2:
         if (!own_groups_[f.what].empty()) f.for_ = waits::group;
         return true;
-      default: return make(t);
+      default:
+        return make(t);
     }
   }
 
@@ -147,7 +157,8 @@ class program {
     made->depth = maker.depth + 1;
     made->steps = static_cast<int>(below(6));
     static char addresses[5];
-    for (std::size_t i = below(4); i > 0; --i) made->on.push_back({&addresses[below(5)], static_cast<dependence::kind>(below(3))});
+    for (std::size_t i = below(4); i > 0; --i)
+      made->on.push_back({&addresses[below(5)], static_cast<dependence::kind>(below(3))});
     for (traced* earlier : maker.made) {
       if (conflict(*earlier, *made)) made->must_follow.push_back(earlier);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Leagues of teams on the host, loops whose iterations wait for each other, tasks that are untied, undeferred or detached, what masked and allocate do.
+// Leagues of teams on the host, loops whose iterations wait for each other, tasks that are untied, undeferred or
+// detached, what masked and allocate do.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

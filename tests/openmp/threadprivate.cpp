@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threadprivate and thread_local variables: kept from region to region, copied in and out, and used by other threads through pointers.
+// Threadprivate and thread_local variables: kept from region to region, copied in and out, and used by other threads
+// through pointers.
 #include <omp.h>
 
 #include <cstdio>
@@ -76,7 +77,8 @@ void pointers() {
 #pragma omp atomic
     ++*counts[0];
 #pragma omp barrier
-    expect(g_count == 100 * me + 1 + (me == 0 ? threads : 0) && g_table[large / 2] == me && g_names.size() == 3, "written");
+    expect(g_count == 100 * me + 1 + (me == 0 ? threads : 0) && g_table[large / 2] == me && g_names.size() == 3,
+           "written");
     *flags[next] = 1;
     while (g_flag == 0) {
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threadprivate variables of threads on other nodes, where the compiler asks the runtime for them: made by a constructor, copied in, kept from region to
-// region, and used by pointer.
+// Threadprivate variables of threads on other nodes, where the compiler asks the runtime for them: made by a
+// constructor, copied in, kept from region to region, and used by pointer.
 #include <omp.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Updates that look first: they are executed as they were, with all registers and flags, whichever way the jump to their stub was made.
+// Updates that look first: they are executed as they were, with all registers and flags, whichever way the jump to
+// their stub was made.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -36,7 +37,8 @@ constexpr std::size_t page = 4096;
 class loaded {
  public:
   loaded(std::initializer_list<int> code, std::uint64_t at = 0) {
-    void* const where = ::mmap(reinterpret_cast<void*>(at), 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    void* const where = ::mmap(reinterpret_cast<void*>(at), 2 * page, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
     EXPECT_NE(where, MAP_FAILED);
     bytes_ = static_cast<std::uint8_t*>(where);
     std::memset(bytes_, 0xcc, page);
@@ -99,7 +101,8 @@ TEST_F(Watch, AnUpdateOfFiveBytesAndMore) {
 }
 
 TEST_F(Watch, ShortUpdatesKeepWhatFollows) {
-  loaded f({0x89, 0xf0, 0xf0, 0x0f, 0xc1, 0x07, 0x01, 0xf0, 0xc3});  // mov %esi,%eax; lock xadd %eax,(%rdi); add %esi,%eax; ret
+  loaded f({0x89, 0xf0, 0xf0, 0x0f, 0xc1, 0x07, 0x01, 0xf0,
+            0xc3});  // mov %esi,%eax; lock xadd %eax,(%rdi); add %esi,%eax; ret
   watch(f);
   EXPECT_EQ(std::memcmp(f.bytes() + 6, "\x01\xf0\xc3", 3), 0);
   std::uint32_t word = 40;
@@ -113,7 +116,8 @@ TEST_F(Watch, VeryShortUpdates) {
   std::uint32_t word = 41;
   EXPECT_EQ(add.call(&word), 0u);
   EXPECT_EQ(word, 42u);
-  loaded exchange({0x89, 0xf0, 0x87, 0x07, 0x48, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3});  // mov %esi,%eax; xchg %eax,(%rdi); nop; ret
+  loaded exchange(
+      {0x89, 0xf0, 0x87, 0x07, 0x48, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3});  // mov %esi,%eax; xchg %eax,(%rdi); nop; ret
   std::string why;
   if (!exchange.watch(why)) GTEST_SKIP() << why;  // its jump leads to one of 256 addresses
   EXPECT_EQ(exchange.call(&word, 7), 42u);
@@ -130,7 +134,8 @@ TEST_F(Watch, BelowFourGigabytes) {
 }
 
 TEST_F(Watch, UpdatesSideBySide) {
-  loaded f({0xf0, 0xff, 0x07, 0xf0, 0xff, 0x07, 0xf0, 0x83, 0x07, 0x01, 0xf0, 0xff, 0x07, 0x48, 0x31, 0xc0, 0xc3});  // lock incl; lock incl; lock addl $1; lock incl
+  loaded f({0xf0, 0xff, 0x07, 0xf0, 0xff, 0x07, 0xf0, 0x83, 0x07, 0x01, 0xf0, 0xff, 0x07, 0x48, 0x31, 0xc0,
+            0xc3});  // lock incl; lock incl; lock addl $1; lock incl
   std::string why;
   if (!f.watch(why)) GTEST_SKIP() << why;
   std::uint32_t word = 0;
@@ -140,15 +145,18 @@ TEST_F(Watch, UpdatesSideBySide) {
 
 TEST_F(Watch, OperandsOfAllForms) {
   std::uint64_t words[40] = {};
-  loaded indexed({0xf0, 0x48, 0x83, 0x84, 0xf7, 0x40, 0x00, 0x00, 0x00, 0x05, 0xc3});  // lock addq $5,64(%rdi,%rsi,8); ret
+  loaded indexed(
+      {0xf0, 0x48, 0x83, 0x84, 0xf7, 0x40, 0x00, 0x00, 0x00, 0x05, 0xc3});  // lock addq $5,64(%rdi,%rsi,8); ret
   watch(indexed);
   indexed.call(words, std::uint64_t{3});
   EXPECT_EQ(words[11], 5u);
-  loaded extended({0x49, 0x89, 0xf8, 0x49, 0x89, 0xf1, 0xf0, 0x4b, 0x83, 0x44, 0xc8, 0x08, 0x06, 0xc3});  // r8, r9; lock addq $6,8(%r8,%r9,8); ret
+  loaded extended({0x49, 0x89, 0xf8, 0x49, 0x89, 0xf1, 0xf0, 0x4b, 0x83, 0x44, 0xc8, 0x08, 0x06,
+                   0xc3});  // r8, r9; lock addq $6,8(%r8,%r9,8); ret
   watch(extended);
   extended.call(words, std::uint64_t{1});
   EXPECT_EQ(words[2], 6u);
-  loaded by_rax({0x48, 0x89, 0xf8, 0x48, 0x89, 0xf1, 0xf0, 0x48, 0x0f, 0xb1, 0x08, 0xc3});  // rax = rdi, rcx = rsi; lock cmpxchg %rcx,(%rax); ret
+  loaded by_rax({0x48, 0x89, 0xf8, 0x48, 0x89, 0xf1, 0xf0, 0x48, 0x0f, 0xb1, 0x08,
+                 0xc3});  // rax = rdi, rcx = rsi; lock cmpxchg %rcx,(%rax); ret
   watch(by_rax);
   words[0] = reinterpret_cast<std::uint64_t>(words);
   by_rax.call(words, std::uint64_t{9});
@@ -166,7 +174,8 @@ TEST_F(Watch, OperandsRelativeToTheInstruction) {
 
 TEST_F(Watch, FlagsAndTheRedZoneStay) {
   // movq $77,-8(%rsp); stc; lock adcq $0,(%rdi); mov -8(%rsp),%rax; adc $0,%rax; ret
-  loaded f({0x48, 0xc7, 0x44, 0x24, 0xf8, 0x4d, 0x00, 0x00, 0x00, 0xf9, 0xf0, 0x48, 0x83, 0x17, 0x00, 0x48, 0x8b, 0x44, 0x24, 0xf8, 0x48, 0x83, 0xd0, 0x00, 0xc3});
+  loaded f({0x48, 0xc7, 0x44, 0x24, 0xf8, 0x4d, 0x00, 0x00, 0x00, 0xf9, 0xf0, 0x48, 0x83,
+            0x17, 0x00, 0x48, 0x8b, 0x44, 0x24, 0xf8, 0x48, 0x83, 0xd0, 0x00, 0xc3});
   watch(f);
   std::uint64_t word = 41;
   EXPECT_EQ(f.call(&word), 77u);
@@ -180,9 +189,11 @@ TEST_F(Watch, FlagsAndTheRedZoneStay) {
 TEST_F(Watch, AnUpdateOfALargeObjectAsksFirstAndKeepsAllRegisters) {
   static std::uint64_t large[1000];
   note_release_region({7}, reinterpret_cast<std::uint64_t>(large), sizeof large);
-  // movq %rsi,%xmm0; movq %rsi,%xmm7; mov $5,%r11d; lock incq (%rdi); movq %xmm0,%rax; movq %xmm7,%rcx; and %rcx,%rax; add %r11,%rax; ret
-  loaded f({0x66, 0x48, 0x0f, 0x6e, 0xc6, 0x66, 0x48, 0x0f, 0x6e, 0xfe, 0x41, 0xbb, 0x05, 0x00, 0x00, 0x00, 0xf0, 0x48, 0xff, 0x07, 0x66, 0x48,
-            0x0f, 0x7e, 0xc0, 0x66, 0x48, 0x0f, 0x7e, 0xf9, 0x48, 0x21, 0xc8, 0x4c, 0x01, 0xd8, 0xc3});
+  // movq %rsi,%xmm0; movq %rsi,%xmm7; mov $5,%r11d; lock incq (%rdi); movq %xmm0,%rax; movq %xmm7,%rcx; and %rcx,%rax;
+  // add %r11,%rax; ret
+  loaded f({0x66, 0x48, 0x0f, 0x6e, 0xc6, 0x66, 0x48, 0x0f, 0x6e, 0xfe, 0x41, 0xbb, 0x05,
+            0x00, 0x00, 0x00, 0xf0, 0x48, 0xff, 0x07, 0x66, 0x48, 0x0f, 0x7e, 0xc0, 0x66,
+            0x48, 0x0f, 0x7e, 0xf9, 0x48, 0x21, 0xc8, 0x4c, 0x01, 0xd8, 0xc3});
   watch(f);
   EXPECT_EQ(f.call(large + 3, std::uint64_t{1000}), 1005u);
   ASSERT_EQ(g_demoted.size(), 1u);
@@ -201,7 +212,8 @@ TEST_F(Watch, AnUpdateOfALargeObjectAsksFirstAndKeepsAllRegisters) {
 }
 
 TEST_F(Watch, AllOrNone) {
-  loaded f({0xf0, 0x48, 0x83, 0x07, 0x01, 0xf0, 0x67, 0x48, 0x83, 0x07, 0x01, 0xc3});  // the second has an address of 32 bits
+  loaded f({0xf0, 0x48, 0x83, 0x07, 0x01, 0xf0, 0x67, 0x48, 0x83, 0x07, 0x01,
+            0xc3});  // the second has an address of 32 bits
   const std::vector<std::uint8_t> before(f.bytes(), f.bytes() + 12);
   std::string why;
   EXPECT_FALSE(f.watch(why));

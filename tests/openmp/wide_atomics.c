@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Atomic operations on objects that are too wide, or not aligned, for an instruction. libatomic has locks for these, each node its own.
+// Atomic operations on objects that are too wide, or not aligned, for an instruction. libatomic has locks for these,
+// each node its own.
 #include <omp.h>
 #include <stdio.h>
 
@@ -33,6 +34,7 @@ int main(void) {
     }
   }
   const struct wide last = counters;
-  printf("%ld %ld %ld, %ld wrong, %.0f %.0f\n", last.a / threads, last.c, last.d / threads, wrong, __real__ sums.value / threads, __imag__ sums.value / threads);
+  printf("%ld %ld %ld, %ld wrong, %.0f %.0f\n", last.a / threads, last.c, last.d / threads, wrong,
+         __real__ sums.value / threads, __imag__ sums.value / threads);
   return 0;
 }

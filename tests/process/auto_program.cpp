@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `quire run --auto` can make faster, and what it cannot. auto_program small|sparse|still|fail: nodes write small allocations of their own that lie on one
-// page; or one of them reads a word of each 64 KiB that another writes, so that larger units only bring more, and it does more then; or they wait for nothing;
-// or they fail where units are large.
+// What `quire run --auto` can make faster, and what it cannot. auto_program small|sparse|still|fail: nodes write small
+// allocations of their own that lie on one page; or one of them reads a word of each 64 KiB that another writes, so
+// that larger units only bring more, and it does more then; or they wait for nothing; or they fail where units are
+// large.
 #include <quire/quire.h>
 
 #include <cstdint>
@@ -53,7 +54,8 @@ void write_small() {
 
 void read_sparsely(std::uint64_t rounds) {
   constexpr std::size_t pieces = 128, words = (64 << 10) / sizeof(std::uint64_t);
-  auto* const all = static_cast<volatile std::uint64_t*>(shared("sparse", [] { return allocate(pieces * words * sizeof(std::uint64_t), 1 << 16); }));
+  auto* const all = static_cast<volatile std::uint64_t*>(
+      shared("sparse", [] { return allocate(pieces * words * sizeof(std::uint64_t), 1 << 16); }));
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::size_t at = i * 37 % pieces;  // no order that could be read ahead
@@ -76,6 +78,7 @@ int main(int argc, char** argv) {
   meet();
   if (std::strcmp(how, "small") == 0) write_small();
   constexpr std::uint64_t rounds = 12, more_with_large_units = 5;  // so that noise does not decide
-  if (std::strcmp(how, "sparse") == 0 || std::strcmp(how, "fail") == 0) read_sparsely(unit != nullptr ? more_with_large_units * rounds : rounds);
+  if (std::strcmp(how, "sparse") == 0 || std::strcmp(how, "fail") == 0)
+    read_sparsely(unit != nullptr ? more_with_large_units * rounds : rounds);
   return quire_end() == QUIRE_OK ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire run --auto`: a program that a setting makes faster gets it, one that no setting helps keeps what it had, and nothing is applied unseen.
+// `quire run --auto`: a program that a setting makes faster gets it, one that no setting helps keeps what it had, and
+// nothing is applied unseen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -32,8 +33,10 @@ class Auto : public testing::Test {
     std::ifstream file(advice());
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  [[nodiscard]] command_result run_auto(const std::string& how, const std::string& runs, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", "--auto=" + runs, "--advice", advice()};
+  [[nodiscard]] command_result run_auto(const std::string& how, const std::string& runs,
+                                        const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{QUIRE_TOOL,       "run",      "-n",    "2", "--timeout", "50",
+                                   "--auto=" + runs, "--advice", advice()};
     words.insert(words.end(), more.begin(), more.end());
     words.insert(words.end(), {program, how});
     return run(words, {}, "", 200);
@@ -90,7 +93,8 @@ TEST_F(Auto, ASettingWithWhichTheProgramFailsIsTakenBack) {
 
 TEST_F(Auto, AnotherJobBeginsAnew) {
   (void)run_auto("still", "1");
-  EXPECT_THAT(run_auto("sparse", "1").err, HasSubstr("is of another program, build, arguments or nodes: it begins anew"));
+  EXPECT_THAT(run_auto("sparse", "1").err,
+              HasSubstr("is of another program, build, arguments or nodes: it begins anew"));
   std::ofstream(advice()) << "something else";
   EXPECT_THAT(run_auto("still", "1").err, HasSubstr("is not what `quire run --auto` writes: it begins anew"));
 }

@@ -123,7 +123,8 @@ void before_and_after() {
   all_calls_give(QUIRE_NOT_STARTED);
   quire_options wrong{};
   REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);  // without its size
-  for (const std::size_t size : {std::size_t{1}, std::size_t{3}, sizeof wrong - 1, sizeof wrong + 1, std::size_t{4096}}) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{3}, sizeof wrong - 1, sizeof wrong + 1, std::size_t{4096}}) {
     wrong.size = size;
     REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);
   }
@@ -180,7 +181,8 @@ void explanations() {
   REQUIRE_OK(quire_condition_create(&condition));
   REQUIRE_EQUAL(quire_last_error()[0], 0);  // of a call that succeeded there is nothing to say
   SAYS(quire_mutex_lock(quire_mutex{condition.id}), QUIRE_INVALID, "another kind, condition");
-  SAYS(quire_mutex_lock(quire_mutex{std::uint64_t{1} << 56 | std::uint64_t{9} << 40 | 1}), QUIRE_INVALID, "no handle of a mutex");
+  SAYS(quire_mutex_lock(quire_mutex{std::uint64_t{1} << 56 | std::uint64_t{9} << 40 | 1}), QUIRE_INVALID,
+       "no handle of a mutex");
   REQUIRE_OK(quire_mutex_create(&mutex));
   SAYS(quire_condition_wait(condition, mutex, 1), QUIRE_NOT_OWNER, "does not hold mutex");
   REQUIRE_OK(quire_mutex_lock(mutex));
@@ -233,8 +235,8 @@ void arguments() {
   REQUIRE_STATUS(quire_aligned_alloc(8, 8, nullptr), QUIRE_INVALID);
   REQUIRE_STATUS(quire_realloc(8, nullptr), QUIRE_INVALID);
 
-  // Wrong addresses, double and interior frees: small and large blocks, of this node and of another. Of memory that another node owns it
-  // may be found out later: then it is counted.
+  // Wrong addresses, double and interior frees: small and large blocks, of this node and of another. Of memory that
+  // another node owns it may be found out later: then it is counted.
   std::uint64_t unsaid = 0;
   const auto free_wrongly = [&unsaid](void* wrong) {
     const auto status = quire_free(wrong);
@@ -247,8 +249,7 @@ void arguments() {
   for (const std::size_t bytes : {48u, 5000u, 300'000u}) {
     for (const bool elsewhere : {false, true}) {
       auto** const box = shared_object<void*>("box " + std::to_string(bytes) + std::to_string(elsewhere));
-      if (quire_node() == (elsewhere ? quire_nodes() - 1 : 0))
-        REQUIRE_OK(quire_malloc(bytes, box));
+      if (quire_node() == (elsewhere ? quire_nodes() - 1 : 0)) REQUIRE_OK(quire_malloc(bytes, box));
       barrier();
       if (quire_node() == 0) {
         char* const block = static_cast<char*>(*box);
@@ -286,7 +287,8 @@ void arguments() {
       REQUIRE_STATUS(quire_region_of(wrong, &region), QUIRE_BAD_ADDRESS);
     }
   }
-  for (const double limit = now_seconds() + 20; counters().bad_frees != unsaid; sleep_ms(1)) REQUIRE(now_seconds() < limit);
+  for (const double limit = now_seconds() + 20; counters().bad_frees != unsaid; sleep_ms(1))
+    REQUIRE(now_seconds() < limit);
   REQUIRE_STATUS(quire_fetch_add(nullptr, 1, nullptr), QUIRE_BAD_ADDRESS);
   auto* const good = shared_object<std::uint64_t>("good", 8);
   REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(good) + 4), 1, nullptr),
@@ -332,13 +334,15 @@ void arguments() {
   auto about = region_options(4096, static_cast<quire_placement>(77));
   REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
   about = region_options(4096, QUIRE_PLACE_BLOCK);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{8}, sizeof about - 1, sizeof about + 1, ~std::size_t{0}}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{8}, sizeof about - 1,
+                                 sizeof about + 1, ~std::size_t{0}}) {
     about.size = size;
     REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
   }
   about.size = sizeof about;
   quire_counters numbers{};
-  for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{8}, sizeof numbers - 1, sizeof numbers + 1, ~std::size_t{0}}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{3}, std::size_t{8}, sizeof numbers - 1, sizeof numbers + 1, ~std::size_t{0}}) {
     numbers.size = size;
     REQUIRE_STATUS(quire_counters_read(&numbers), QUIRE_INVALID);
   }
@@ -478,8 +482,8 @@ void share_a_little(const char* name) {
   fail(__FILE__, __LINE__, "the program went on");
 }
 
-/// The core file of a crash has what this node used of the shared memory, and is written in a moment though a terabyte is
-/// mapped.
+/// The core file of a crash has what this node used of the shared memory, and is written in a moment though a terabyte
+/// is mapped.
 void null_with_core() {
   char folder[] = "/tmp/core.quire.XXXXXX";
   REQUIRE(::mkdtemp(folder) != nullptr && ::chdir(folder) == 0);

@@ -38,7 +38,8 @@ INSTANTIATE_TEST_SUITE_P(detector, every_detector, testing::Values("userfault", 
 TEST_P(every_detector, calls_before_the_start_and_after_the_end_say_so) { good("before_and_after"); }
 TEST_P(every_detector, arguments_that_no_call_can_satisfy) { good("arguments", 3); }
 TEST(arguments, of_frees_that_are_wrong_are_told_by_the_call_where_each_travels_by_itself) {
-  const auto result = run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "40", "--set", "free_batch=1", program, "arguments"});
+  const auto result =
+      run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "40", "--set", "free_batch=1", program, "arguments"});
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   EXPECT_EQ(result.err.find("gave nothing back"), std::string::npos) << result.err;
 }
@@ -58,7 +59,9 @@ TEST_P(every_detector, addresses_of_no_region_are_wrong) { ends_with("beyond_all
 TEST_P(every_detector, shared_addresses_end_with_the_job) {
   ends_with("used_after_end", 128 + SIGSEGV, "killed by signal");
 }
-TEST_P(every_detector, memory_that_is_guarded_may_not_be_used) { ends_with("guarded", QUIRE_BAD_ADDRESS, "this is the guarded half"); }
+TEST_P(every_detector, memory_that_is_guarded_may_not_be_used) {
+  ends_with("guarded", QUIRE_BAD_ADDRESS, "this is the guarded half");
+}
 TEST_P(every_detector, threads_may_block_all_signals) { good("all_signals_blocked"); }
 TEST_P(every_detector, what_was_prefetched_does_not_hold_up_the_end) { good("end_with_prefetch", 3); }
 TEST_P(every_detector, signal_handlers_may_share_memory) { good("handlers_that_share"); }

@@ -4,11 +4,12 @@
 // all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the
 // place of STEPS: what must be refused.
 //
-// With CHECKPOINT_TRANSACTIONS in the first job transactions go on while checkpoints are made: each is in a checkpoint as a whole, or not at all. With
-// CHECKPOINT_MINIPAGES in the first job all of them have regions with units below a page, too, which threads use by both views.
+// With CHECKPOINT_TRANSACTIONS in the first job transactions go on while checkpoints are made: each is in a checkpoint
+// as a whole, or not at all. With CHECKPOINT_MINIPAGES in the first job all of them have regions with units below a
+// page, too, which threads use by both views.
 //
-// CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail, or wait (src/os/injection.hpp); a checkpoint that fails is tried again,
-// or, with CHECKPOINT_TOLERATE, done without.
+// CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail, or wait (src/os/injection.hpp); a checkpoint that fails is tried
+// again, or, with CHECKPOINT_TOLERATE, done without.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -44,7 +45,8 @@ struct fine_state {
     REQUIRE_OK(quire_view(natural(i), QUIRE_FINE, &at));
     return static_cast<std::uint64_t*>(at);
   }
-  /// Words far from each other, which are the same but for a moment: by the views of their minipages, or the natural one; neighbours on both pages.
+  /// Words far from each other, which are the same but for a moment: by the views of their minipages, or the natural
+  /// one; neighbours on both pages.
   [[nodiscard]] std::pair<volatile std::uint64_t*, volatile std::uint64_t*> noise(int which) const {
     return which == 0 ? std::pair{alone(7) + 20, alone(2900) + 20} : std::pair{natural(8) + 21, natural(2901) + 21};
   }
@@ -272,11 +274,12 @@ void compute(state* s) {
   barrier();
 }
 
-/// A page that the last node has written when a checkpoint begins, and that others want while it is made: the number of the step.
+/// A page that the last node has written when a checkpoint begins, and that others want while it is made: the number of
+/// the step.
 std::uint64_t* wanted_page(state* s) { return reinterpret_cast<std::uint64_t*>(s->noise + far / 2); }
 
-/// A thread that goes on writing while a checkpoint is made: a number here, and then the same far away; and, once nodes have had
-/// time to be held, where another node wrote last.
+/// A thread that goes on writing while a checkpoint is made: a number here, and then the same far away; and, once nodes
+/// have had time to be held, where another node wrote last.
 class noise {
  public:
   explicit noise(state* s)
@@ -333,15 +336,18 @@ void save(state* s, const char* directory) {
     {
       std::unique_ptr<fine_noise> fine[2];
       for (int which = 0; s->fine.cells != nullptr && which < 2; ++which) {
-        if (which == 0 ? quire_node() == 0 : quire_node() == quire_nodes() - 1) fine[which] = std::make_unique<fine_noise>(s->fine, which);
+        if (which == 0 ? quire_node() == 0 : quire_node() == quire_nodes() - 1)
+          fine[which] = std::make_unique<fine_noise>(s->fine, which);
       }
       std::unique_ptr<teller> transfers;
-      if (s->accounts.base != nullptr) transfers = std::make_unique<teller>(s->accounts, s->step * 64 + static_cast<std::uint64_t>(quire_node()));
+      if (s->accounts.base != nullptr)
+        transfers = std::make_unique<teller>(s->accounts, s->step * 64 + static_cast<std::uint64_t>(quire_node()));
       std::unique_ptr<noise> writer;
       if (quire_node() == 0) writer = std::make_unique<noise>(s);
       why = quire_checkpoint(directory);
     }
-    if (quire_node() == 0) std::printf("checkpoint after step %" PRIu64 ": %s %s\n", s->step, quire_status_text(why), quire_last_error());
+    if (quire_node() == 0)
+      std::printf("checkpoint after step %" PRIu64 ": %s %s\n", s->step, quire_status_text(why), quire_last_error());
     if (why == QUIRE_OK) return;
     REQUIRE_STATUS(why, QUIRE_SYSTEM);
     if (std::getenv("CHECKPOINT_TOLERATE") != nullptr) return;
@@ -423,7 +429,8 @@ void refusals(const char* directory) {
   }
   if (quire_nodes() > 1) REQUIRE_STATUS(quire_checkpoint(quire_node() == 0 ? "one" : "another"), QUIRE_INVALID);
   REQUIRE_STATUS(quire_checkpoint((std::string(directory) + "/no/such/parent").c_str()), QUIRE_SYSTEM);
-  told({"quire_checkpoint(): node 0: cannot make the directory", "/no/such/parent: No such file or directory", "as they were"});
+  told({"quire_checkpoint(): node 0: cannot make the directory", "/no/such/parent: No such file or directory",
+        "as they were"});
   const std::string deep = std::string(directory) + "/" + std::string(200, 'y') + "/end";
   REQUIRE_STATUS(quire_checkpoint(deep.c_str()), QUIRE_SYSTEM);
   told({"node 0: cannot make the directory", "...", "yyy/end: No such file or directory", "as they were"});
@@ -491,7 +498,9 @@ int main(int argc, char** argv) {
       for (int which = 0; s->fine.cells != nullptr && which < 2; ++which) {
         const auto words = s->fine.noise(which);
         const std::uint64_t ahead = *words.first - *words.second;
-        if (ahead > 1) fail(__FILE__, __LINE__, "noise %d: %" PRIu64 " is not %" PRIu64 " or one more, after step %" PRIu64, which, *words.first, *words.second, s->step);
+        if (ahead > 1)
+          fail(__FILE__, __LINE__, "noise %d: %" PRIu64 " is not %" PRIu64 " or one more, after step %" PRIu64, which,
+               *words.first, *words.second, s->step);
       }
       if (s->fine.cells != nullptr) check(s->fine, s->step);
       if (s->accounts.base != nullptr) s->accounts.check(s->step);

@@ -74,17 +74,29 @@ TEST_F(checkpoint, goes_on_with_a_handler_thread) { go_around({}, {"--detect", "
 TEST_F(checkpoint, goes_on_with_system_v_segments) { go_around({}, {"--pool", "sysv", "--detect", "segv"}); }
 TEST_F(checkpoint, goes_on_with_little_memory) { go_around({}, {"--memory-limit", "1M"}); }
 TEST_F(checkpoint, goes_on_with_minipages) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}); }
-TEST_F(checkpoint, goes_on_with_minipages_and_sigsegv) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "segv"}); }
-TEST_F(checkpoint, goes_on_with_minipages_and_a_handler_thread) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "thread", "--transport", "tcp"}); }
-TEST_F(checkpoint, goes_on_with_minipages_and_little_memory) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--memory-limit", "1M"}); }
-TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_and_little_memory) { go_around({{"QUIRE_HEAP_VIEWS", "16"}}, {"--memory-limit", "1M"}); }
+TEST_F(checkpoint, goes_on_with_minipages_and_sigsegv) {
+  go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "segv"});
+}
+TEST_F(checkpoint, goes_on_with_minipages_and_a_handler_thread) {
+  go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "thread", "--transport", "tcp"});
+}
+TEST_F(checkpoint, goes_on_with_minipages_and_little_memory) {
+  go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--memory-limit", "1M"});
+}
+TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_and_little_memory) {
+  go_around({{"QUIRE_HEAP_VIEWS", "16"}}, {"--memory-limit", "1M"});
+}
 TEST_F(checkpoint, goes_on_with_a_heap_of_minipages) { go_around({{"QUIRE_HEAP_VIEWS", "16"}}); }
 TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_beside_release) {
   go_around({{"QUIRE_HEAP_VIEWS", "64"}, {"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_CONSISTENCY", "release"}});
 }
 TEST_F(checkpoint, goes_on_with_transactions_under_way) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}); }
-TEST_F(checkpoint, goes_on_with_transactions_and_sigsegv) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--detect", "segv", "--transport", "tcp"}); }
-TEST_F(checkpoint, goes_on_with_transactions_and_little_memory) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--memory-limit", "1M"}); }
+TEST_F(checkpoint, goes_on_with_transactions_and_sigsegv) {
+  go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--detect", "segv", "--transport", "tcp"});
+}
+TEST_F(checkpoint, goes_on_with_transactions_and_little_memory) {
+  go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--memory-limit", "1M"});
+}
 TEST_F(checkpoint, goes_on_with_large_units) { go_around({{"QUIRE_UNIT", "64K"}}); }
 
 TEST_F(checkpoint, another_pool_detector_and_consistency_may_go_on) {
@@ -139,7 +151,8 @@ TEST_P(killed_checkpoint, costs_the_steps_since) {
   if (GetParam() == state_kind::transactions) settings = {{"CHECKPOINT_TRANSACTIONS", "1"}};
   for (int i = 0; i < 4; ++i) {
     command running({QUIRE_TOOL, "run", "-n", std::to_string(1 + (i + 2) % 4), "--timeout", "60",
-                     QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"}, settings);
+                     QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"},
+                    settings);
     ASSERT_TRUE(running.wait_for("checkpoint after step", 50));
     running.signal(SIGKILL);
     (void)running.finish(20);
@@ -153,12 +166,14 @@ TEST_P(killed_checkpoint, costs_the_steps_since) {
   ASSERT_LT(step, 990);
   expect_all_right(job(3, std::to_string(step + 3), settings), std::to_string(step + 3));
 }
-INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint, testing::Values(state_kind::pages, state_kind::below_a_page, state_kind::transactions),
+INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint,
+                         testing::Values(state_kind::pages, state_kind::below_a_page, state_kind::transactions),
                          [](const auto& info) { return names_of_states[static_cast<std::size_t>(info.param)]; });
 
 /// A job of `nodes` with 12 chains of `length` tasks, or one that goes on with what is left of them.
 std::vector<std::string> chains_of_tasks(int nodes, const std::string& directory, const std::string& length) {
-  return {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "80", QUIRE_PROGRAMS "/lasting_tasks_program", directory, "12", length};
+  return {QUIRE_TOOL, "run", "-n",  std::to_string(nodes), "--timeout", "80", QUIRE_PROGRAMS "/lasting_tasks_program",
+          directory,  "12",  length};
 }
 
 /// Everything is killed, again and again: the loop of transactions goes on with the tasks that it had.
@@ -191,7 +206,10 @@ TEST_F(checkpoint, tasks_go_on_on_as_many_nodes_as_their_board_has_room_for) {
   const auto beyond = run(chains_of_tasks(17, path_, "300"), {}, "", 90);
   EXPECT_NE(beyond.status, 0);
   EXPECT_NE(beyond.status, 124) << "it hung: " << beyond.out << beyond.err;
-  EXPECT_THAT(beyond.err, HasSubstr("status 22: quire_loop_run(): the checkpoint that the job went on from has room for tasks of 16 nodes"));
+  EXPECT_THAT(
+      beyond.err,
+      HasSubstr(
+          "status 22: quire_loop_run(): the checkpoint that the job went on from has room for tasks of 16 nodes"));
   EXPECT_THAT(beyond.out, testing::Not(HasSubstr("were run once")));
   const auto last = run(chains_of_tasks(16, path_, "300"), {}, "", 90);
   EXPECT_EQ(last.status, 0) << last.out << last.err;
@@ -218,8 +236,9 @@ TEST_F(checkpoint, a_full_disk_is_told_on_all_nodes_and_the_job_goes_on) {
   EXPECT_THAT(result.err, HasSubstr("node 1 could not"));
   EXPECT_THAT(result.out, HasSubstr("checkpoint after step 2: the operating system refused"));
   // Node 0 says so: it knows what node 1 has met.
-  EXPECT_THAT(result.out, testing::ContainsRegex("quire_checkpoint\\(\\): node 1: cannot write [^\n]*/node-1: No space left on device; "
-                                                 "checkpoints before are as they were"));
+  EXPECT_THAT(result.out, testing::ContainsRegex(
+                              "quire_checkpoint\\(\\): node 1: cannot write [^\n]*/node-1: No space left on device; "
+                              "checkpoints before are as they were"));
 }
 
 /// A real one: there is room for one checkpoint, not for another beside it.
@@ -257,15 +276,19 @@ TEST_F(checkpoint, a_damaged_one_is_refused_and_the_one_before_is_taken) {
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("5000 bytes instead of"));
   EXPECT_THAT(result.err, HasSubstr("gave 23"));
-  EXPECT_THAT(result.err, testing::ContainsRegex("quire_restore\\(\\): node [01]: [^\n]*5000 bytes instead of [^\n]*; nor can an older one be taken"));
+  EXPECT_THAT(result.err,
+              testing::ContainsRegex(
+                  "quire_restore\\(\\): node [01]: [^\n]*5000 bytes instead of [^\n]*; nor can an older one be taken"));
 }
 
 TEST_F(checkpoint, other_settings_are_named) {
   ASSERT_EQ(job(2, "20", {}, "2").status, 0);
   const std::vector<std::string> words = {
       QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"};
-  for (const auto& [name, value] :
-       command::settings{{"QUIRE_UNIT", "8K"}, {"QUIRE_RANGE", "64G"}, {"QUIRE_BASE", "0x210000000000"}, {"QUIRE_HEAP_VIEWS", "16"}}) {
+  for (const auto& [name, value] : command::settings{{"QUIRE_UNIT", "8K"},
+                                                     {"QUIRE_RANGE", "64G"},
+                                                     {"QUIRE_BASE", "0x210000000000"},
+                                                     {"QUIRE_HEAP_VIEWS", "16"}}) {
     const auto result = run(words, {{name, value}});
     EXPECT_NE(result.status, 0);
     EXPECT_THAT(result.err, HasSubstr("was written by a job with")) << name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code in the shared memory: what one node loads runs on all. code_program FOLDER [what]. The modules stand in tests/process/code.
+// Code in the shared memory: what one node loads runs on all. code_program FOLDER [what]. The modules stand in
+// tests/process/code.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <quire/code.hpp>
@@ -61,10 +62,14 @@ code::module load_on(int node, const std::string& name, code::options how = {}) 
 }
 
 template <class T>
-T* symbol(code::module in, const char* name) { return code::symbol<T>(in, name); }
+T* symbol(code::module in, const char* name) {
+  return code::symbol<T>(in, name);
+}
 
 template <class T>
-T& variable(code::module in, const char* name) { return *code::symbol<T>(in, name); }
+T& variable(code::module in, const char* name) {
+  return *code::symbol<T>(in, name);
+}
 
 /// No node has mapped the file.
 void check_unmapped(const std::string& file) {
@@ -126,7 +131,8 @@ void objects_and_pointers(code::module shapes, const std::string& run) {
   auto* const all = shared_object<table>("table " + run);
   const int mine = self() % 8;
   if (nodes() > 8) return;
-  all->made[mine] = symbol<make_function>(shapes, "make_shape")(all->place[mine], mine % 2 == 0 ? kind::circle : kind::square, 5.0);
+  all->made[mine] =
+      symbol<make_function>(shapes, "make_shape")(all->place[mine], mine % 2 == 0 ? kind::circle : kind::square, 5.0);
   all->pointers[mine] = mine % 3 == 0   ? symbol<change_function>(shapes, "change")
                         : mine % 3 == 1 ? symbol<change_function*()>(shapes, "import_pointer")()
                                         : symbol<change_function*(int)>(shapes, "change_pointer")(1);
@@ -182,7 +188,8 @@ void exceptions(code::module shapes) {
   barrier();
 }
 
-/// A child has no shared memory. It handles exceptions of its own, whether the unwinder has looked at the module's tables before or not.
+/// A child has no shared memory. It handles exceptions of its own, whether the unwinder has looked at the module's
+/// tables before or not.
 void child_with_exceptions() {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -220,8 +227,8 @@ void require_refused(quire_status wanted, std::initializer_list<std::string_view
   } catch (const quire::error& e) {
     require_status(__FILE__, __LINE__, e.what(), e.status(), wanted);
     for (const std::string_view word : words) {
-      if (std::string_view(e.what()).find(word) == std::string_view::npos) fail(__FILE__, __LINE__, "'%s' does not say '%s'", e.what(),
-          std::string(word).c_str());
+      if (std::string_view(e.what()).find(word) == std::string_view::npos)
+        fail(__FILE__, __LINE__, "'%s' does not say '%s'", e.what(), std::string(word).c_str());
     }
     return;
   }
@@ -276,8 +283,9 @@ void replacing(code::module shapes) {
   REQUIRE(!code::find_for("newer.so", std::chrono::milliseconds(0)).has_value());
 }
 
-void write_file(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary).write(content.data(),
-    static_cast<std::streamsize>(content.size())); }
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -292,7 +300,8 @@ void refusals(code::module shapes) {
   if (self() == last()) {
     refused(QUIRE_NOT_FOUND, {"nowhere.so", "No such file"}, g_folder + "/nowhere.so");
     refused(QUIRE_INVALID, {"regular file"}, g_folder);
-    refused(QUIRE_NOT_FOUND, {"missing.so", "'no_such_function'", "node " + std::to_string(self())}, path_of("missing"));
+    refused(QUIRE_NOT_FOUND, {"missing.so", "'no_such_function'", "node " + std::to_string(self())},
+            path_of("missing"));
     refused(QUIRE_UNSUPPORTED, {"thread_local.so", "calls_of_thread", "thread_local"}, path_of("thread_local"));
     refused(QUIRE_UNSUPPORTED, {"load_time.so", "'chosen'", "IFUNC"}, path_of("load_time"));
     refused(QUIRE_UNSUPPORTED, {"object_pointer.so", "'stdout'", "const"}, path_of("object_pointer"));
@@ -307,13 +316,13 @@ void refusals(code::module shapes) {
     wrong.size = sizeof wrong;
     wrong.consistency = static_cast<quire_consistency>(77);
     REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);
-    require_refused(QUIRE_UNSUPPORTED, {"newer.so", "QUIRE_TRANSACTIONAL"}, [] {
-      (void)code::load(path_of("newer"), {.consistency = quire::consistency::transactional});
-    });
+    require_refused(QUIRE_UNSUPPORTED, {"newer.so", "QUIRE_TRANSACTIONAL"},
+                    [] { (void)code::load(path_of("newer"), {.consistency = quire::consistency::transactional}); });
     REQUIRE_STATUS(quire_code_load(nullptr, nullptr, &none), QUIRE_INVALID);
     const std::string path = std::string(folder) + "/part.so", whole = read_file(path_of("shapes"));
     REQUIRE(whole.size() > 10'000);
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, std::size_t{40}, std::size_t{100}, std::size_t{5000}}) {
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{3}, std::size_t{40}, std::size_t{100}, std::size_t{5000}}) {
       write_file(path, whole.substr(0, bytes));
       refused(QUIRE_INVALID, {"part.so"}, path);
     }
@@ -322,14 +331,18 @@ void refusals(code::module shapes) {
     write_file(path, other);
     refused(QUIRE_INVALID, {"another kind of machine"}, path);
     std::filesystem::remove_all(folder);
-    require_refused(QUIRE_INVALID, {"58 characters"}, [] { (void)code::load(path_of("newer"), {.name = std::string(59, 'n')}); });
+    require_refused(QUIRE_INVALID, {"58 characters"},
+                    [] { (void)code::load(path_of("newer"), {.name = std::string(59, 'n')}); });
     require_refused(QUIRE_NOT_FOUND, {"'no_such_symbol'"}, [&] { (void)code::symbol<int>(shapes, "no_such_symbol"); });
-    require_refused(QUIRE_INVALID, {"'number' is no function"}, [&] { (void)code::function<change_function>(shapes, "number"); });
+    require_refused(QUIRE_INVALID, {"'number' is no function"},
+                    [&] { (void)code::function<change_function>(shapes, "number"); });
     require_refused(QUIRE_NOT_FOUND, {"handle"}, [] { (void)code::symbol<int>(code::module({12345}), "number"); });
     quire_region region{};
     std::uint64_t before = 0;
-    REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(code::symbol<void>(shapes, "change")) / 8 * 8), 1,
-        &before), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(
+                                       reinterpret_cast<std::uintptr_t>(code::symbol<void>(shapes, "change")) / 8 * 8),
+                                   1, &before),
+                   QUIRE_INVALID);
     REQUIRE_OK(quire_region_of(code::symbol<void>(shapes, "change"), &region));
     REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
     REQUIRE_OK(quire_region_of(&variable<int>(shapes, "number"), &region));
@@ -353,7 +366,9 @@ void imports_of_some() {
   if (self() == 0) REQUIRE(::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr);
   barrier();
   if (self() == 0 && nodes() > 1) {
-    for (int i = 0; i < 3; ++i) require_refused(QUIRE_NOT_FOUND, {"partial.so", "'only_here'", "node 1"}, [] { (void)code::load(path_of("partial")); });
+    for (int i = 0; i < 3; ++i)
+      require_refused(QUIRE_NOT_FOUND, {"partial.so", "'only_here'", "node 1"},
+                      [] { (void)code::load(path_of("partial")); });
     REQUIRE(!code::find_for("partial.so", std::chrono::milliseconds(0)).has_value());
   }
   barrier();
@@ -395,11 +410,14 @@ void coming_and_going() {
 /// All nodes load at a time, each twice, and find all.
 void many_at_a_time() {
   code::module mine[2];
-  on_threads(2, [&](int thread) { mine[thread] = load_hidden("newer", {.name = "newer " + std::to_string(2 * self() + thread)}); });
+  on_threads(2, [&](int thread) {
+    mine[thread] = load_hidden("newer", {.name = "newer " + std::to_string(2 * self() + thread)});
+  });
   for (int i = 0; i < 2 * nodes(); ++i) {
     const code::module one = code::find("newer " + std::to_string(i));
     REQUIRE_EQUAL(symbol<change_function>(one, "change")(-i), 1000 + i);
-    if (i > 0) REQUIRE(symbol<change_function>(one, "change") != symbol<change_function>(code::find("newer 0"), "change"));
+    if (i > 0)
+      REQUIRE(symbol<change_function>(one, "change") != symbol<change_function>(code::find("newer 0"), "change"));
   }
   barrier();
   REQUIRE_EQUAL(variable<int>(mine[0], "changes_made"), nodes());
@@ -426,7 +444,8 @@ void unloading_the_rest() {
   barrier();
 }
 
-/// A load that fails after the constructors runs destructors. Where the variables cannot go, the code's addresses are nobody else's.
+/// A load that fails after the constructors runs destructors. Where the variables cannot go, the code's addresses are
+/// nobody else's.
 void giving_up() {
   if (self() == last()) {
     for (const bool pinned : {false, true}) {
@@ -446,7 +465,8 @@ void giving_up() {
   barrier();
 }
 
-/// There is no memory for the variables, when their regions are made already: the load is refused, and nothing is left behind.
+/// There is no memory for the variables, when their regions are made already: the load is refused, and nothing is left
+/// behind.
 void no_memory() {
   if (self() == last()) {
     const auto load = [] { return code::load(path_of("large")); };
@@ -467,7 +487,8 @@ void no_memory() {
 
 /// Refused half-way, and called again by another node: destructors run once, and another module loses one user.
 void unloading_again() {
-  const code::module shapes = load_on(0, "shapes", {.name = "pinned"}), other = load_on(0, "shapes", {.name = "other"}), newer = load_on(0, "newer");
+  const code::module shapes = load_on(0, "shapes", {.name = "pinned"}), other = load_on(0, "shapes", {.name = "other"}),
+                     newer = load_on(0, "newer");
   auto* const ended = shared_object<int>("ended once");
   char* const pinned = symbol<char>(shapes, "zeroes") + (1 << 20);
   if (self() == 0) {
@@ -563,7 +584,8 @@ void everything() {
   imports_of_some();
 }
 
-/// A node dies: what it has not loaded goes on elsewhere; with --replicas 1 what it has loaded does, too. Another module comes and goes afterwards.
+/// A node dies: what it has not loaded goes on elsewhere; with --replicas 1 what it has loaded does, too. Another
+/// module comes and goes afterwards.
 void survive(int dies) {
   const code::module shapes = load_on(1, "shapes");
   if (self() != dies) REQUIRE_EQUAL(symbol<change_function>(shapes, "change")(1), 2);
@@ -599,7 +621,8 @@ void survive(int dies) {
   barrier();
 }
 
-/// Who has loaded a module dies, and what nobody else has of it is lost. Exceptions of the program go on, though the unwinder looks at the module's tables.
+/// Who has loaded a module dies, and what nobody else has of it is lost. Exceptions of the program go on, though the
+/// unwinder looks at the module's tables.
 void survive_loader() {
   const code::module many = load_on(1, "many_functions");
   barrier();

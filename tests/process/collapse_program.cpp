@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pages that the kernel unmaps by itself: it makes huge pages of the memory object (MADV_COLLAPSE, here through a mapping of
-// the test's own), and the small pages leave all page tables. Threads that touch them go on as if nothing had happened.
+// Pages that the kernel unmaps by itself: it makes huge pages of the memory object (MADV_COLLAPSE, here through a
+// mapping of the test's own), and the small pages leave all page tables. Threads that touch them go on as if nothing
+// had happened.
 #include <sys/mman.h>
 
 #include <cerrno>

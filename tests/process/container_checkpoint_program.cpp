@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers in checkpoints: container_checkpoint_program STATE DATA [large] [stop] [end] [busy]. Each job goes on from the newest checkpoint in STATE, if there
-// is one, and compares all containers with what they have to be after that round; changes them, partly without a sync; makes the checkpoint of the next round;
-// and writes something else to all of them. Then it waits for its end, which is no good one, unless it is to `stop`; with `end` it ends after the comparison.
-// With `large` the change is more than a small disk has room for; with `busy` other threads use containers while checkpoints are made.
+// Containers in checkpoints: container_checkpoint_program STATE DATA [large] [stop] [end] [busy]. Each job goes on from
+// the newest checkpoint in STATE, if there is one, and compares all containers with what they have to be after that
+// round; changes them, partly without a sync; makes the checkpoint of the next round; and writes something else to all
+// of them. Then it waits for its end, which is no good one, unless it is to `stop`; with `end` it ends after the
+// comparison. With `large` the change is more than a small disk has room for; with `busy` other threads use containers
+// while checkpoints are made.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -13,7 +15,8 @@ namespace {
 
 using namespace quire::test;
 
-constexpr std::uint64_t table_bytes = 75 * page + 1, notes_bytes = 9 * page + 77, line_bytes = 100, input_bytes = 20 * page + 5, large_bytes = 3u << 20;
+constexpr std::uint64_t table_bytes = 75 * page + 1, notes_bytes = 9 * page + 77, line_bytes = 100,
+                        input_bytes = 20 * page + 5, large_bytes = 3u << 20;
 
 /// Two are kept by linkers and written: by the file, and page by page, as the linker is none that checkpoints know.
 struct written {
@@ -41,7 +44,8 @@ std::vector<change> changes(std::uint64_t round, std::uint64_t end) {
   std::vector<change> list;
   list.push_back({(3 + round) * page + 11, content(9 * page, 1000 + round), false, true});
   list.push_back({(30 + round) * page, content(4 * page, 2000 + round), true, true});
-  list.push_back({(31 + round) * page, std::vector<std::byte>(2 * page), true, false});  // zeroes, where the file has something
+  list.push_back(
+      {(31 + round) * page, std::vector<std::byte>(2 * page), true, false});  // zeroes, where the file has something
   list.push_back({50 * page + round * 8, content(16, 3000 + round), true, false});
   list.push_back({end, content(777 + page, 4000 + round), false, false});  // longer
   return list;
@@ -112,7 +116,8 @@ void compare(std::uint64_t round) {
   }
   on_node(0, [] {
     int count = 0;
-    REQUIRE_OK(quire_container_list([](void* n, const char*, std::uint64_t, unsigned) { return ++*static_cast<int*>(n), 0; }, &count));
+    REQUIRE_OK(quire_container_list(
+        [](void* n, const char*, std::uint64_t, unsigned) { return ++*static_cast<int*>(n), 0; }, &count));
     REQUIRE(count >= 5);  // those of keep_busy() come to it
   });
 }
@@ -167,8 +172,10 @@ void keep_busy(const std::string& state) {
   const auto use = [&](int thread) {
     const std::string name = "of " + std::to_string(quire_node()) + " " + std::to_string(thread), what = path(name);
     for (std::uint64_t i = 0; !over; ++i) {
-      constexpr unsigned anew = QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_TRUNCATE;  // one that a checkpoint has is there
-      const quire_container mine = open(name.c_str(), options(anew, thread == 0 ? "file" : "memory", thread == 0 ? what.c_str() : nullptr));
+      constexpr unsigned anew =
+          QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_TRUNCATE;  // one that a checkpoint has is there
+      const quire_container mine =
+          open(name.c_str(), options(anew, thread == 0 ? "file" : "memory", thread == 0 ? what.c_str() : nullptr));
       const auto some = content(3 * page + i % 100, i);
       write(mine, 0, some);
       REQUIRE_OK(quire_container_append(log, some.data(), 10, nullptr));
@@ -221,7 +228,8 @@ int main(int argc, char** argv) {
       on_node(0, [&] { write(c, 300 * page, content(large_bytes, 6)); });
     }
     const quire_status saved = quire_checkpoint(state.c_str());
-    if (quire_node() == 0) std::printf("checkpoint %lu: %s\n", static_cast<unsigned long>(round + 1), quire_status_text(saved));
+    if (quire_node() == 0)
+      std::printf("checkpoint %lu: %s\n", static_cast<unsigned long>(round + 1), quire_status_text(saved));
     spoil(round + 1);
     barrier();
     if (quire_node() == 0) std::puts("spoilt");

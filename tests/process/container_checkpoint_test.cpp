@@ -29,7 +29,8 @@ class container_checkpoint : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  [[nodiscard]] std::vector<std::string> words(int nodes, const std::vector<std::string>& more, const std::vector<std::string>& options = {}) const {
+  [[nodiscard]] std::vector<std::string> words(int nodes, const std::vector<std::string>& more,
+                                               const std::vector<std::string>& options = {}) const {
     std::vector<std::string> all = {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "100"};
     all.insert(all.end(), options.begin(), options.end());
     all.insert(all.end(), {QUIRE_PROGRAMS "/container_checkpoint_program", state_, data_});
@@ -37,8 +38,8 @@ class container_checkpoint : public testing::Test {
     return all;
   }
   /// A job that makes the checkpoint after `round`, spoils everything, and is killed. What it has said.
-  std::string killed_after(int round, int nodes, const std::vector<std::string>& options = {}, const command::settings& environment = {},
-                           const std::vector<std::string>& more = {}) {
+  std::string killed_after(int round, int nodes, const std::vector<std::string>& options = {},
+                           const command::settings& environment = {}, const std::vector<std::string>& more = {}) {
     command running(words(nodes, more, options), environment);
     const bool reached = running.wait_for("spoilt", 90);
     running.signal(SIGKILL);
@@ -56,7 +57,8 @@ class container_checkpoint : public testing::Test {
   void go_around(const std::vector<std::string>& options = {}) {
     int round = 0;
     for (const int nodes : {2, 3, 1, 4}) {
-      EXPECT_THAT(killed_after(round, nodes, options), HasSubstr("checkpoint " + std::to_string(round + 1) + ": success"));
+      EXPECT_THAT(killed_after(round, nodes, options),
+                  HasSubstr("checkpoint " + std::to_string(round + 1) + ": success"));
       ++round;
     }
     expect_right(round, 2, options);
@@ -130,7 +132,8 @@ TEST_F(container_checkpoint, other_threads_go_on_with_containers_meanwhile) {
 /// A real one: there is room for one checkpoint, not for another that is larger.
 TEST_F(container_checkpoint, a_full_disk_leaves_the_checkpoint_before) {
   fs::create_directory(state_);
-  if (::mount("tmpfs", state_.c_str(), "tmpfs", 0, "size=3m") != 0) GTEST_SKIP() << "this needs the right to mount a tmpfs";
+  if (::mount("tmpfs", state_.c_str(), "tmpfs", 0, "size=3m") != 0)
+    GTEST_SKIP() << "this needs the right to mount a tmpfs";
   const std::string first = killed_after(0, 2), second = killed_after(1, 3, {}, {}, {"large"});
   expect_right(1, 2);
   EXPECT_EQ(::umount(state_.c_str()), 0);
@@ -143,8 +146,8 @@ TEST_F(container_checkpoint, a_full_disk_leaves_the_checkpoint_before) {
 TEST_F(container_checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
   (void)killed_after(0, 2);
   int killed = 0;
-  for (const char* const call : {"file_make:1", "file_make:2", "file_make:3", "file_write:1", "file_write:2", "file_write:5", "file_sync:1", "file_sync:2",
-                                 "file_sync:4", "file_rename:1"}) {
+  for (const char* const call : {"file_make:1", "file_make:2", "file_make:3", "file_write:1", "file_write:2",
+                                 "file_write:5", "file_sync:1", "file_sync:2", "file_sync:4", "file_rename:1"}) {
     const auto result = run(words(2, {"stop"}), {{"QUIRE_FAIL", std::string(call) + ":kill"}}, "", 60);
     EXPECT_NE(result.status, 124) << call << " hung: " << result.out << result.err;
     EXPECT_EQ(result.err.find("FAILED"), std::string::npos) << call << result.err;

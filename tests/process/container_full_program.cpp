@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// container_full_program DIRECTORY: a container over a file of a file system that is full but for 1 MiB, until DIRECTORY/ballast goes. Nothing that was
-// written is lost: it stays in memory, and a later sync writes it.
+// container_full_program DIRECTORY: a container over a file of a file system that is full but for 1 MiB, until
+// DIRECTORY/ballast goes. Nothing that was written is lost: it stays in memory, and a later sync writes it.
 #include "containers.hpp"
 
 using namespace quire::test;

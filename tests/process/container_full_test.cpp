@@ -23,7 +23,8 @@ class container_full : public testing::TestWithParam<int> {
     std::string name = (fs::temp_directory_path() / "quire-full-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     root_ = name;
-    if (::mount("tmpfs", root_.c_str(), "tmpfs", 0, "size=4m") != 0) GTEST_SKIP() << "this needs the right to mount a tmpfs";
+    if (::mount("tmpfs", root_.c_str(), "tmpfs", 0, "size=4m") != 0)
+      GTEST_SKIP() << "this needs the right to mount a tmpfs";
     mounted_ = true;
     std::ofstream(root_ + "/ballast") << std::string(3 << 20, 'x');
   }
@@ -38,13 +39,16 @@ class container_full : public testing::TestWithParam<int> {
 };
 
 TEST_P(container_full, loses_nothing) {
-  const auto result = run({QUIRE_TOOL, "run", "-n", std::to_string(GetParam()), "--timeout", "60", QUIRE_PROGRAMS "/container_full_program", root_}, {}, "", 70);
+  const auto result = run({QUIRE_TOOL, "run", "-n", std::to_string(GetParam()), "--timeout", "60",
+                           QUIRE_PROGRAMS "/container_full_program", root_},
+                          {}, "", 70);
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("all is well"));
   EXPECT_THAT(result.err, HasSubstr("No space left on device"));
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, container_full, testing::Values(1, 2, 3), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, container_full, testing::Values(1, 2, 3),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
 }  // namespace quire::test

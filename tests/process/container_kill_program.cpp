@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// container_kill_program DIRECTORY [NODE]: all nodes write a container over a file in rounds, by stores and by calls, and sync it. A line in
-// DIRECTORY/log tells of each round that is synced. What a job of before has synced must be in the file, and be found in the container. QUIRE_FAIL, which
-// may kill a node at any write and sync, counts on NODE alone.
+// container_kill_program DIRECTORY [NODE]: all nodes write a container over a file in rounds, by stores and by calls,
+// and sync it. A line in DIRECTORY/log tells of each round that is synced. What a job of before has synced must be in
+// the file, and be found in the container. QUIRE_FAIL, which may kill a node at any write and sync, counts on NODE
+// alone.
 #include <cinttypes>
 
 #include "containers.hpp"
@@ -32,7 +33,8 @@ void require_round(const std::vector<std::byte>& all, std::uint64_t round, const
   }
   for (std::uint64_t at = 0; at < all.size(); ++at) {
     const bool old = at < bytes_in(round) ? all[at] == pattern(at, round) : all[at] == std::byte{0};
-    if (!old && all[at] != pattern(at, round + 1)) fail(__FILE__, __LINE__, "%s: byte %" PRIu64 " is not of round %" PRIu64 ", nor newer", where, at, round);
+    if (!old && all[at] != pattern(at, round + 1))
+      fail(__FILE__, __LINE__, "%s: byte %" PRIu64 " is not of round %" PRIu64 ", nor newer", where, at, round);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node is killed at each write to a file that a container is over, and at each sync: what was synced is there after a restart, and nothing older.
+// A node is killed at each write to a file that a container is over, and at each sync: what was synced is there after a
+// restart, and nothing older.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,9 @@ class container_kill : public testing::TestWithParam<std::tuple<const char*, int
   }
   void TearDown() override { fs::remove_all(root_); }
   [[nodiscard]] std::vector<std::string> words(int nodes, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "60", QUIRE_PROGRAMS "/container_kill_program", root_};
+    std::vector<std::string> all = {
+        QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "60", QUIRE_PROGRAMS "/container_kill_program",
+        root_};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -41,7 +44,8 @@ TEST_P(container_kill, loses_nothing_that_was_synced) {
     SCOPED_TRACE(std::string(call) + " " + std::to_string(killed + 1) + " of node " + std::to_string(node));
     fs::remove_all(root_);
     fs::create_directory(root_);
-    const auto first = run(words(2, {std::to_string(node)}), {{"QUIRE_FAIL", std::string(call) + ":" + std::to_string(killed + 1) + ":kill"}}, "", 70);
+    const auto first = run(words(2, {std::to_string(node)}),
+                           {{"QUIRE_FAIL", std::string(call) + ":" + std::to_string(killed + 1) + ":kill"}}, "", 70);
     dies = first.status != 0;
     if (dies) {
       ASSERT_THAT(first.err, HasSubstr("node " + std::to_string(node))) << first.out;
@@ -53,8 +57,12 @@ TEST_P(container_kill, loses_nothing_that_was_synced) {
   EXPECT_GE(killed, 4) << "each node writes and syncs in each round";
 }
 
-INSTANTIATE_TEST_SUITE_P(each, container_kill, testing::Combine(testing::Values("file_write", "file_sync"), testing::Values(0, 1)),
-                         [](const auto& info) { return std::string(std::get<0>(info.param)) + "_of_node_" + std::to_string(std::get<1>(info.param)); });
+INSTANTIATE_TEST_SUITE_P(each, container_kill,
+                         testing::Combine(testing::Values("file_write", "file_sync"), testing::Values(0, 1)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_of_node_" +
+                                  std::to_string(std::get<1>(info.param));
+                         });
 
 }  // namespace
 }  // namespace quire::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node for jobs that go on when a node is lost, and read containers: container_survive_program WHAT VICTIM. The node VICTIM kills itself with signal 9 in the
-// middle of WHAT; the others hear of it, and read on. What they read is right, and they can open, map, read, drop, close and make containers.
+// A node for jobs that go on when a node is lost, and read containers: container_survive_program WHAT VICTIM. The node
+// VICTIM kills itself with signal 9 in the middle of WHAT; the others hear of it, and read on. What they read is right,
+// and they can open, map, read, drop, close and make containers.
 #include <signal.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ void wait_for_death() {
   }
 }
 
-/// Content by its position; `what` is the seed. Slow, so that others wait for it. It kills the victim in the fill that g_dies_in counts down to.
+/// Content by its position; `what` is the seed. Slow, so that others wait for it. It kills the victim in the fill that
+/// g_dies_in counts down to.
 std::atomic<int> g_dies_in{0};
 bool g_dies_opening = false;
 struct told {
@@ -46,7 +48,8 @@ int tell_open(void*, const char* what, unsigned, uint64_t* there, void** self) {
 int tell_fill(void* self, uint64_t at, void* into, size_t n) {
   if (is_victim() && g_dies_in > 0 && --g_dies_in == 0) die();
   sleep_ms(1);
-  for (std::size_t i = 0; i < n; ++i) static_cast<std::byte*>(into)[i] = pattern(at + i, static_cast<told*>(self)->seed);
+  for (std::size_t i = 0; i < n; ++i)
+    static_cast<std::byte*>(into)[i] = pattern(at + i, static_cast<told*>(self)->seed);
   return 0;
 }
 void tell_close(void* self) { delete static_cast<told*>(self); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs that test containers have in common: content that is told by its position and a seed, calls that must succeed, and a directory that all
-// nodes know.
+// What programs that test containers have in common: content that is told by its position and a seed, calls that must
+// succeed, and a directory that all nodes know.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,9 @@ inline std::string g_directory;  ///< the same on all nodes
 
 inline std::string path(const std::string& name) { return g_directory + "/" + name; }
 
-inline std::byte pattern(std::uint64_t at, std::uint64_t seed) { return static_cast<std::byte>(mix(at / 8 + seed * 1000003) >> (at % 8 * 8)); }
+inline std::byte pattern(std::uint64_t at, std::uint64_t seed) {
+  return static_cast<std::byte>(mix(at / 8 + seed * 1000003) >> (at % 8 * 8));
+}
 inline std::vector<std::byte> content(std::uint64_t bytes, std::uint64_t seed, std::uint64_t from = 0) {
   std::vector<std::byte> all(bytes);
   for (std::uint64_t i = 0; i < bytes; ++i) all[i] = pattern(from + i, seed);
@@ -58,11 +60,13 @@ inline void require_same_at(int line, const std::vector<std::byte>& a, const std
   if (a.size() != b.size()) fail(__FILE__, line, "there are %zu bytes instead of %zu", a.size(), b.size());
   const auto at = std::mismatch(a.begin(), a.end(), b.begin());
   if (at.first == a.end()) return;
-  fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first), static_cast<int>(*at.second));
+  fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first),
+       static_cast<int>(*at.second));
 }
 #define REQUIRE_SAME(a, b) require_same_at(__LINE__, a, b)
 
-inline quire_container_options options(unsigned flags, const char* linker = nullptr, const char* what = nullptr, std::uint64_t bytes = 0) {
+inline quire_container_options options(unsigned flags, const char* linker = nullptr, const char* what = nullptr,
+                                       std::uint64_t bytes = 0) {
   quire_container_options o{};
   o.size = sizeof o;
   o.linker = linker;
@@ -118,7 +122,8 @@ inline void make_directory() {
   };
   text* const shared = shared_object<text>("directory");
   if (quire_node() == 0) {
-    std::string name = std::filesystem::absolute(std::filesystem::temp_directory_path() / "quire-containers-XXXXXX").string();
+    std::string name =
+        std::filesystem::absolute(std::filesystem::temp_directory_path() / "quire-containers-XXXXXX").string();
     REQUIRE(name.size() < sizeof shared->name && ::mkdtemp(name.data()) != nullptr);
     std::strcpy(shared->name, name.c_str());
   }

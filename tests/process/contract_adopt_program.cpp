@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of quire_region_adopt(): memory that the program had before is shared from then on, with the content of one node; what cannot be done
-// leaves all as it was; after quire_end() each node has its memory, and what is in it. With "fork": a child ends with a line.
+// Contract of quire_region_adopt(): memory that the program had before is shared from then on, with the content of one
+// node; what cannot be done leaves all as it was; after quire_end() each node has its memory, and what is in it. With
+// "fork": a child ends with a line.
 #include <quire/quire.hpp>
 #include <quire/system.h>
 #include <sys/mman.h>
@@ -22,12 +23,12 @@ constexpr std::size_t page = 4096, words_of_page = page / sizeof(std::uint64_t);
 struct alignas(page) pages {
   std::uint64_t words[4 * words_of_page];
 };
-pages g_data = {{7, 8, 9}};     // .data
-pages g_nothing;                // .bss
+pages g_data = {{7, 8, 9}};  // .data
+pages g_nothing;             // .bss
 pages g_released = {{1}};
 constexpr std::size_t pages_touched = 4;
-pages g_touched = {{1}};        // content on its first page alone
-pages g_alone = {{5}};          // never shared
+pages g_touched = {{1}};                                                       // content on its first page alone
+pages g_alone = {{5}};                                                         // never shared
 alignas(64 << 10) std::uint64_t g_large[(64u << 20) / sizeof(std::uint64_t)];  // .bss, hardly touched
 
 /// After the end of the job, when destructors run.
@@ -79,7 +80,8 @@ void takes_the_content_of_one_node() {
   barrier();
   g_data.words[3 * words_of_page + self()] = self() + 1;
   barrier();
-  for (std::uint64_t n = 0; n < static_cast<std::uint64_t>(nodes()); ++n) REQUIRE_EQUAL(g_data.words[3 * words_of_page + n], n + 1);
+  for (std::uint64_t n = 0; n < static_cast<std::uint64_t>(nodes()); ++n)
+    REQUIRE_EQUAL(g_data.words[3 * words_of_page + n], n + 1);
   std::uint64_t before = 0;
   REQUIRE_OK(quire_fetch_add(&g_data.words[2 * words_of_page], 1, &before));
   barrier();
@@ -104,7 +106,8 @@ void has_homes_where_it_is_touched() {
   REQUIRE_EQUAL(g_touched.words[0], 1);
   REQUIRE_EQUAL(g_touched.words[1], 0);
   barrier();
-  for (std::size_t page_number = 1; quire_node() == last && page_number < pages_touched; ++page_number) g_touched.words[page_number * words_of_page + 7] = page_number;
+  for (std::size_t page_number = 1; quire_node() == last && page_number < pages_touched; ++page_number)
+    g_touched.words[page_number * words_of_page + 7] = page_number;
   barrier();
   for (std::size_t page_number = 1; quire_node() == 0 && page_number < pages_touched; ++page_number) {
     REQUIRE_EQUAL(g_touched.words[page_number * words_of_page + 7], page_number);
@@ -123,7 +126,8 @@ void has_both_consistencies() {
   REQUIRE_EQUAL(g_released.words[0], 1);
   barrier();
   for (std::uint64_t round = 1; round <= 10; ++round) {
-    for (std::size_t w = self(); w < std::size(g_released.words); w += static_cast<std::size_t>(nodes())) g_released.words[w] = round * w;
+    for (std::size_t w = self(); w < std::size(g_released.words); w += static_cast<std::size_t>(nodes()))
+      g_released.words[w] = round * w;
     barrier();
     for (std::size_t w = 0; w < std::size(g_released.words); ++w) REQUIRE_EQUAL(g_released.words[w], round * w);
     barrier();
@@ -161,12 +165,14 @@ void takes_large_memory() {
 void takes_many() {
   constexpr std::size_t count = 64;
   for (const std::uint64_t base : {std::uint64_t{0x10'0000'0000}, std::uint64_t{0x7000'0000'0000}}) {
-    auto* const at = static_cast<std::byte*>(
-        ::mmap(reinterpret_cast<void*>(base), 2 * count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+    auto* const at =
+        static_cast<std::byte*>(::mmap(reinterpret_cast<void*>(base), 2 * count * page, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
     REQUIRE(reinterpret_cast<std::uint64_t>(at) == base);
     const auto word = [at](std::size_t i) { return reinterpret_cast<std::uint64_t*>(at + i * page); };
     for (std::size_t i = 0; i < 2 * count; ++i) *word(i) = 1000 * self() + i;
-    for (std::size_t i = 0; i < count; ++i) (void)adopt(word(2 * (i * 29 % count)), page, static_cast<int>(i) % nodes());
+    for (std::size_t i = 0; i < count; ++i)
+      (void)adopt(word(2 * (i * 29 % count)), page, static_cast<int>(i) % nodes());
     for (std::size_t i = 0; i < count; ++i) {
       REQUIRE_EQUAL(*word(2 * (i * 29 % count)), 1000 * (i % static_cast<std::size_t>(nodes())) + 2 * (i * 29 % count));
       REQUIRE_EQUAL(*word(2 * i + 1), 1000 * self() + 2 * i + 1);
@@ -193,11 +199,13 @@ void works_with_system_calls() {
   REQUIRE_STATUS(quire_checkpoint("/tmp/never"), QUIRE_UNSUPPORTED);
 }
 
-void refuse(void* at, std::uint64_t bytes, quire_status wanted, const char* word, int node = 0, quire_region_options options = {}) {
+void refuse(void* at, std::uint64_t bytes, quire_status wanted, const char* word, int node = 0,
+            quire_region_options options = {}) {
   options.size = sizeof options;
   quire_region region{};
   REQUIRE_STATUS(quire_region_adopt(&options, at, bytes, node, &region), wanted);
-  if (std::strstr(quire_last_error(), word) == nullptr) fail(__FILE__, __LINE__, "\"%s\" does not speak of \"%s\"", quire_last_error(), word);
+  if (std::strstr(quire_last_error(), word) == nullptr)
+    fail(__FILE__, __LINE__, "\"%s\" does not speak of \"%s\"", quire_last_error(), word);
 }
 
 void refuses_what_cannot_be() {
@@ -227,7 +235,9 @@ void refuses_what_cannot_be() {
   REQUIRE_OK(quire_aligned_alloc(page, page, &shared));
   REQUIRE_OK(quire_broadcast(&shared, sizeof shared, 0));
   refuse(shared, page, QUIRE_EXISTS, "shared already");
-  const auto of_page = [](const void* at) { return reinterpret_cast<void*>(reinterpret_cast<std::uint64_t>(at) & ~(page - 1)); };
+  const auto of_page = [](const void* at) {
+    return reinterpret_cast<void*>(reinterpret_cast<std::uint64_t>(at) & ~(page - 1));
+  };
   int local = 0;
   refuse(of_page(&local), page, QUIRE_INVALID, "stack");
   refuse(of_page(stdout), page, QUIRE_INVALID, "C library");

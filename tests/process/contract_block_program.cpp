@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of parallel blocks: what nodes write in one is merged, byte by byte, whoever is home; in a block that is checked
-// nothing shows before the end, and two nodes that write one byte are found, with its address; afterwards the region is
-// what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "minipages" the same of units of 272 bytes, which
-// threads use by both views (after it: "release"). With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
+// Contract of parallel blocks: what nodes write in one is merged, byte by byte, whoever is home; in a block that is
+// checked nothing shows before the end, and two nodes that write one byte are found, with its address; afterwards the
+// region is what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "minipages"
+// the same of units of 272 bytes, which threads use by both views (after it: "release"). With "long": more is written
+// than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
 #include <algorithm>
 #include <atomic>
 #include <string_view>
@@ -36,7 +37,9 @@ struct area {
     REQUIRE_OK(quire_view(const_cast<const byte*>(bytes) + i, QUIRE_FINE, &alone));
     return *static_cast<volatile byte*>(alone);
   }
-  [[nodiscard]] volatile word& word_at(std::size_t i) const { return reinterpret_cast<volatile word&>(at(i * sizeof(word))); }
+  [[nodiscard]] volatile word& word_at(std::size_t i) const {
+    return reinterpret_cast<volatile word&>(at(i * sizeof(word)));
+  }
   /// Of an address in any view.
   [[nodiscard]] std::size_t offset_of(const void* address) const {
     void* natural = nullptr;
@@ -67,7 +70,8 @@ area make_area(const std::string& name, std::size_t size, std::size_t unit, quir
   return a;
 }
 
-/// Neighbouring bytes by all threads of all nodes, block after block; the region is read in between, written, or left alone.
+/// Neighbouring bytes by all threads of all nodes, block after block; the region is read in between, written, or left
+/// alone.
 void merges(const char* name, std::size_t unit, quire_placement placement, unsigned flags) {
   constexpr int threads = 2, rounds = 10;
   const area a = make_area(name, 96 * 1024, unit, placement);
@@ -75,7 +79,9 @@ void merges(const char* name, std::size_t unit, quire_placement placement, unsig
   std::vector<byte> expected(a.size);
   for (int round = 1; round <= rounds; ++round) {
     const std::size_t grain = round % 3 == 0 ? 5000 : round % 3 == 1 ? 1 : 24;
-    const auto owner_of = [&](std::size_t i) { return (i / grain + static_cast<std::size_t>(round)) % (writers + (round % 4 == 0 ? 40 : 0)); };
+    const auto owner_of = [&](std::size_t i) {
+      return (i / grain + static_cast<std::size_t>(round)) % (writers + (round % 4 == 0 ? 40 : 0));
+    };
     const auto value_of = [&](std::size_t i) { return static_cast<byte>(mix(i * 100 + static_cast<word>(round))); };
     a.begin(flags);
     on_threads(threads, [&](int thread) {
@@ -116,7 +122,8 @@ void isolation(quire_placement placement) {
   for (word round = 1; round <= 6; ++round) {
     a.begin(QUIRE_BLOCK_CHECK);
     for (std::size_t u = 0; u < 8; ++u) {
-      if ((u + round) % 3 != static_cast<std::size_t>(me()) % 3) a.word_at(u * 512 + static_cast<std::size_t>(me())) = round * 10 + u;
+      if ((u + round) % 3 != static_cast<std::size_t>(me()) % 3)
+        a.word_at(u * 512 + static_cast<std::size_t>(me())) = round * 10 + u;
     }
     const auto look = [&] {
       for (std::size_t u = 0; u < 8; ++u) {
@@ -187,7 +194,9 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
       const auto y = static_cast<int>((static_cast<std::uint64_t>(x) + 1 + draw.below(count - 1)) % count);
       plan.push_back({draw.below(a.size), std::min(x, y), std::max(x, y)});
     }
-    const auto owner_of = [&](std::size_t i) { return static_cast<int>(mix(i / 5 + static_cast<word>(round)) % (count + 6)); };
+    const auto owner_of = [&](std::size_t i) {
+      return static_cast<int>(mix(i / 5 + static_cast<word>(round)) % (count + 6));
+    };
     const auto planned_at = [&](std::size_t i) {
       return std::any_of(plan.begin(), plan.end(), [&](const planned& p) { return p.at == i; });
     };
@@ -222,7 +231,8 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
     }
     for (std::size_t i = 0; i < a.size; ++i) {
       const byte now = a.at(i);
-      const bool written = i % step == static_cast<std::size_t>(round) % step && owner_of(i) < nodes() && !planned_at(i);
+      const bool written =
+          i % step == static_cast<std::size_t>(round) % step && owner_of(i) < nodes() && !planned_at(i);
       if (planned_at(i)) {
         REQUIRE(now == static_cast<byte>(before[i] + 1) || now == static_cast<byte>(before[i] + 2));
       } else {
@@ -234,7 +244,8 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
   }
 }
 
-/// Each node writes stretches of its own, and says so beforehand: nobody makes a twin, and what is next to them is left alone.
+/// Each node writes stretches of its own, and says so beforehand: nobody makes a twin, and what is next to them is left
+/// alone.
 void declared(const char* name, std::size_t unit, quire_placement placement, unsigned flags) {
   const area a = make_area(name, 200 * 1024, unit, placement);
   const auto count = static_cast<std::size_t>(nodes());
@@ -310,7 +321,8 @@ void declared_minipages(unsigned flags) {
   const std::size_t each = page / minipage_bytes;
   const auto fine = [&](std::size_t i) {
     void* at = nullptr;
-    REQUIRE_OK(quire_view(const_cast<const byte*>(a.bytes) + i / each * page + i % each * minipage_bytes, QUIRE_FINE, &at));
+    REQUIRE_OK(
+        quire_view(const_cast<const byte*>(a.bytes) + i / each * page + i % each * minipage_bytes, QUIRE_FINE, &at));
     return static_cast<volatile word*>(at);
   };
   for (word round = 1; round <= 4; ++round) {
@@ -354,11 +366,12 @@ void strong_again() {
   REQUIRE_EQUAL(words[1200], 20 * nodes());
 }
 
-/// After a block and before the next one, what a node writes is for those who synchronise with it to see, also in copies that
-/// were here all the time; whoever was home before the block, and is after it.
+/// After a block and before the next one, what a node writes is for those who synchronise with it to see, also in
+/// copies that were here all the time; whoever was home before the block, and is after it.
 void relaxed_again(unsigned flags, quire_placement placement) {
   constexpr std::size_t units = 12;
-  const area a = make_area("relaxed " + std::to_string(flags) + std::to_string(placement), units * page, page, placement);
+  const area a =
+      make_area("relaxed " + std::to_string(flags) + std::to_string(placement), units * page, page, placement);
   const auto count = static_cast<word>(nodes()), mine = static_cast<word>(me());
   quire_mutex mutex{};
   if (me() == 0) REQUIRE_OK(quire_mutex_create(&mutex));
@@ -373,7 +386,7 @@ void relaxed_again(unsigned flags, quire_placement placement) {
     a.begin(flags);
     for (std::size_t u = 0; u < units; ++u) {
       REQUIRE_EQUAL(a.word_at(u * 512 + 100), round * 100 + u);
-      if ((u + round) % 4 == 0) continue;  // this unit nobody writes
+      if ((u + round) % 4 == 0) continue;                                     // this unit nobody writes
       if ((u + round) % 4 == 1 && (u / 4 + round) % count != mine) continue;  // and this one, one node
       a.word_at(u * 512 + mine) = round * 1000 + u;
     }
@@ -460,7 +473,8 @@ void atomics(unsigned flags) {
 }
 
 void bad_calls() {
-  const area a = make_area("bad", 2 * page, page, QUIRE_PLACE_BLOCK), b = make_area("bad too", 2 * page, page, QUIRE_PLACE_BLOCK);
+  const area a = make_area("bad", 2 * page, page, QUIRE_PLACE_BLOCK),
+             b = make_area("bad too", 2 * page, page, QUIRE_PLACE_BLOCK);
   quire_overlap overlap{};
   REQUIRE_STATUS(quire_block_end(a.region, &overlap), QUIRE_INVALID);
   REQUIRE(overlap.address == nullptr);
@@ -480,7 +494,8 @@ void bad_calls() {
   b.bytes[me()] = 4;
   if (nodes() > 1) {
     REQUIRE_STATUS(quire_block_end(me() == 0 ? a.region : b.region, nullptr), QUIRE_INVALID);
-    REQUIRE_STATUS(me() == 0 ? quire_block_end(a.region, nullptr) : quire_barrier_wait(quire_barrier{0}), QUIRE_INVALID);
+    REQUIRE_STATUS(me() == 0 ? quire_block_end(a.region, nullptr) : quire_barrier_wait(quire_barrier{0}),
+                   QUIRE_INVALID);
   }
   a.end();
   b.end();
@@ -510,10 +525,14 @@ void run_all() {
   for (const unsigned flags : {0u, unsigned{QUIRE_BLOCK_CHECK}}) {
     const std::string how = flags == 0 ? "" : ", checked";
     section(("merge, blocks" + how).c_str(), [&] { merges(("m b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
-    section(("merge, one home, 16 KiB" + how).c_str(), [&] { merges(("m n" + how).c_str(), 4 * page, QUIRE_PLACE_NODE, flags); });
-    section(("merge, first touch" + how).c_str(), [&] { merges(("m f" + how).c_str(), page, QUIRE_PLACE_FIRST_TOUCH, flags); });
-    section(("declared, blocks" + how).c_str(), [&] { declared(("d b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
-    section(("declared, 64 KiB" + how).c_str(), [&] { declared(("d l" + how).c_str(), 16 * page, QUIRE_PLACE_MODULO, flags); });
+    section(("merge, one home, 16 KiB" + how).c_str(),
+            [&] { merges(("m n" + how).c_str(), 4 * page, QUIRE_PLACE_NODE, flags); });
+    section(("merge, first touch" + how).c_str(),
+            [&] { merges(("m f" + how).c_str(), page, QUIRE_PLACE_FIRST_TOUCH, flags); });
+    section(("declared, blocks" + how).c_str(),
+            [&] { declared(("d b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
+    section(("declared, 64 KiB" + how).c_str(),
+            [&] { declared(("d l" + how).c_str(), 16 * page, QUIRE_PLACE_MODULO, flags); });
     if (minipage_bytes != 0) section(("declared by minipages" + how).c_str(), [&] { declared_minipages(flags); });
     section(("atomic operations" + how).c_str(), [&] { atomics(flags); });
     section(("under load" + how).c_str(), [&] { under_load(flags); });
@@ -545,13 +564,15 @@ void run_long() {
         a.begin(flags);
         for (word again = 0; again < 3; ++again) {
           for (std::size_t u = 0; u < units; ++u) {
-            REQUIRE_EQUAL(a.words()[u * 512 + mine], again == 0 ? (round - 1) * 10 + 2 * (round > 1) : round * 10 + again - 1);
+            REQUIRE_EQUAL(a.words()[u * 512 + mine],
+                          again == 0 ? (round - 1) * 10 + 2 * (round > 1) : round * 10 + again - 1);
             a.words()[u * 512 + mine] = round * 10 + again;
           }
         }
         a.end();
         for (std::size_t u = 0; u < units; ++u) {
-          for (std::size_t n = 0; n < static_cast<std::size_t>(nodes()); ++n) REQUIRE_EQUAL(a.words()[u * 512 + n], round * 10 + 2);
+          for (std::size_t n = 0; n < static_cast<std::size_t>(nodes()); ++n)
+            REQUIRE_EQUAL(a.words()[u * 512 + n], round * 10 + 2);
         }
         barrier();
       }
@@ -559,8 +580,8 @@ void run_long() {
   }
 }
 
-/// Microseconds of a block in which every node writes every fourth word of a region of 4 MiB; and, where it says so, a stretch of
-/// its own in each page.
+/// Microseconds of a block in which every node writes every fourth word of a region of 4 MiB; and, where it says so, a
+/// stretch of its own in each page.
 void run_time() {
   const area a = make_area("time", 4 << 20, page, QUIRE_PLACE_BLOCK);
   for (const bool declares : {false, true}) {
@@ -576,8 +597,8 @@ void run_time() {
       const double written = now_seconds();
       a.end();
       if (me() != 0) continue;
-      std::printf("%-9s %-8s writing %8.0f us, end %8.0f us\n", flags == 0 ? "unchecked" : "checked", declares ? "declared" : "", (written - start) * 1e6,
-                  (now_seconds() - written) * 1e6);
+      std::printf("%-9s %-8s writing %8.0f us, end %8.0f us\n", flags == 0 ? "unchecked" : "checked",
+                  declares ? "declared" : "", (written - start) * 1e6, (now_seconds() - written) * 1e6);
     }
   }
   for (const unsigned flags : {0u, unsigned{QUIRE_BLOCK_CHECK}, 0u, unsigned{QUIRE_BLOCK_CHECK}}) {
@@ -585,13 +606,14 @@ void run_time() {
     const double start = now_seconds();
     a.begin(flags);
     const double begun = now_seconds();
-    for (std::size_t i = static_cast<std::size_t>(me()); i < a.size / sizeof(word); i += 4) a.words()[i] = a.words()[i] + 1;
+    for (std::size_t i = static_cast<std::size_t>(me()); i < a.size / sizeof(word); i += 4)
+      a.words()[i] = a.words()[i] + 1;
     const double written = now_seconds();
     a.end();
     const double ended = now_seconds();
     if (me() == 0) {
-      std::printf("%-9s begin %8.0f us, writing %8.0f us, end %8.0f us\n", flags == 0 ? "unchecked" : "checked", (begun - start) * 1e6,
-                  (written - begun) * 1e6, (ended - written) * 1e6);
+      std::printf("%-9s begin %8.0f us, writing %8.0f us, end %8.0f us\n", flags == 0 ? "unchecked" : "checked",
+                  (begun - start) * 1e6, (written - begun) * 1e6, (ended - written) * 1e6);
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of quire_region_set_consistency_by(): one thread of each node changes a region's consistency to and fro, while others write it and meet
-// in barriers of the job.
+// Contract of quire_region_set_consistency_by(): one thread of each node changes a region's consistency to and fro,
+// while others write it and meet in barriers of the job.
 #include <quire/system.h>
 
 #include <atomic>

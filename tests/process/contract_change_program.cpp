@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of quire_region_set_consistency(): a region's consistency changes to and fro, and every word is what it was before;
-// threads that use the region all the while lose nothing; calls that make no sense end on all nodes alike. With "minipages":
-// of units of 272 bytes, used by both views. With "time": what a change costs.
+// Contract of quire_region_set_consistency(): a region's consistency changes to and fro, and every word is what it was
+// before; threads that use the region all the while lose nothing; calls that make no sense end on all nodes alike. With
+// "minipages": of units of 272 bytes, used by both views. With "time": what a change costs.
 #include <atomic>
 #include <string_view>
 
@@ -49,8 +49,8 @@ quire_mutex make_mutex() {
   return m;
 }
 
-/// In every round each word is written by one thread, drawn anew, or by none; then the consistency may change; then every node
-/// reads all of it, or a part.
+/// In every round each word is written by one thread, drawn anew, or by none; then the consistency may change; then
+/// every node reads all of it, or a part.
 void to_and_fro(const char* name, std::size_t unit, quire_placement placement, quire_consistency first, int rounds) {
   constexpr int threads = 2;
   constexpr std::size_t bytes = 160 * 1024;
@@ -101,8 +101,8 @@ void to_and_fro(const char* name, std::size_t unit, quire_placement placement, q
   }
 }
 
-/// Threads count by atomic operations, under locks, and each by itself on words that lie together, and others read everything,
-/// while the region changes.
+/// Threads count by atomic operations, under locks, and each by itself on words that lie together, and others read
+/// everything, while the region changes.
 void under_load(const char* name, std::size_t unit, quire_placement placement, int changes) {
   constexpr std::size_t units = 12;
   const area a = make_area(name, units * unit, region_options(unit, placement));
@@ -171,7 +171,8 @@ void under_load(const char* name, std::size_t unit, quire_placement placement, i
   for (int n = 0; n < nodes(); ++n) {
     std::int64_t last = me() == n ? static_cast<std::int64_t>(own) : 0;
     REQUIRE_OK(quire_reduce_i64(&last, 1, QUIRE_SUM));
-    for (std::size_t u = 0; u < own_words; ++u) REQUIRE_EQUAL(a.words[u * per_unit + 100 + static_cast<std::size_t>(n)], last);
+    for (std::size_t u = 0; u < own_words; ++u)
+      REQUIRE_EQUAL(a.words[u * per_unit + 100 + static_cast<std::size_t>(n)], last);
   }
 }
 
@@ -287,8 +288,9 @@ void bad_calls() {
   if (nodes() > 1) {
     REQUIRE_STATUS(quire_region_set_consistency(me() == 0 ? a.region : b.region, QUIRE_RELEASE), QUIRE_INVALID);
     REQUIRE_STATUS(quire_region_set_consistency(a.region, me() == 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL), QUIRE_INVALID);
-    REQUIRE_STATUS(me() == 0 ? quire_region_set_consistency(a.region, QUIRE_RELEASE) : quire_barrier_wait(quire_barrier{0}),
-                   QUIRE_INVALID);
+    REQUIRE_STATUS(
+        me() == 0 ? quire_region_set_consistency(a.region, QUIRE_RELEASE) : quire_barrier_wait(quire_barrier{0}),
+        QUIRE_INVALID);
   }
   for (int n = 0; n < nodes(); ++n) {
     while (a.words[n] != 7) std::this_thread::yield();  // it is sequential as before
@@ -305,15 +307,18 @@ void sparse() {
     if (round == 3) a.words[(std::size_t{1} << 20) / sizeof(word) + static_cast<std::size_t>(me())] = 2;
   }
   for (int n = 0; n < nodes(); ++n) REQUIRE_EQUAL(a.words[n], 1);
-  for (int n = 0; n < nodes(); ++n) REQUIRE_EQUAL(a.words[(std::size_t{1} << 20) / sizeof(word) + static_cast<std::size_t>(n)], 2);
+  for (int n = 0; n < nodes(); ++n)
+    REQUIRE_EQUAL(a.words[(std::size_t{1} << 20) / sizeof(word) + static_cast<std::size_t>(n)], 2);
 }
 
 void run_all() {
   section("to and fro, blocks", [] { to_and_fro("tf block", page, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL, 40); });
-  section("to and fro, modulo, 16 KiB", [] { to_and_fro("tf modulo", 4 * page, QUIRE_PLACE_MODULO, QUIRE_RELEASE, 30); });
+  section("to and fro, modulo, 16 KiB",
+          [] { to_and_fro("tf modulo", 4 * page, QUIRE_PLACE_MODULO, QUIRE_RELEASE, 30); });
   section("to and fro, one home", [] { to_and_fro("tf node", page, QUIRE_PLACE_NODE, QUIRE_SEQUENTIAL, 30); });
   section("to and fro, first touch", [] { to_and_fro("tf first", page, QUIRE_PLACE_FIRST_TOUCH, QUIRE_RELEASE, 30); });
-  section("to and fro, first touch, strong first", [] { to_and_fro("tf ft s", page, QUIRE_PLACE_FIRST_TOUCH, QUIRE_SEQUENTIAL, 20); });
+  section("to and fro, first touch, strong first",
+          [] { to_and_fro("tf ft s", page, QUIRE_PLACE_FIRST_TOUCH, QUIRE_SEQUENTIAL, 20); });
   section("to and fro, 64 KiB", [] { to_and_fro("tf large", 16 * page, QUIRE_PLACE_BLOCK, QUIRE_RELEASE, 20); });
   section("under load, modulo", [] { under_load("load", page, QUIRE_PLACE_MODULO, 80); });
   section("under load, blocks, 8 KiB", [] { under_load("load large", 2 * page, QUIRE_PLACE_BLOCK, 40); });

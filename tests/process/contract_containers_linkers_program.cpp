@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linkers that the program brings: a function, and one whose content is in the memory of a node, which gives nonsense, and throws, on demand.
+// Linkers that the program brings: a function, and one whose content is in the memory of a node, which gives nonsense,
+// and throws, on demand.
 #include <quire/container.h>
 #include <quire/linker.h>
 
@@ -118,7 +119,8 @@ void linkers() {
       const std::string name = "wrong " + std::to_string(error);
       static int given;
       given = error;
-      REQUIRE_OK(quire_linker_register_function(name.c_str(), 0, [](void*, std::uint64_t, void*, std::size_t) { return given; }, nullptr));
+      REQUIRE_OK(quire_linker_register_function(
+          name.c_str(), 0, [](void*, std::uint64_t, void*, std::size_t) { return given; }, nullptr));
       auto wrong = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, name.c_str(), nullptr, 2 * page);
       wrong.placement = QUIRE_PLACE_NODE;
       quire_container odd{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers: all nodes see one content, by mappings and by calls, and the file has every byte of it after a sync, as plain pread() tells. What calls refuse,
-// linkers of programs and extremes have programs of their own. Arguments: none; or parts by name; `many N`; those with a directory stand in CMakeLists.txt.
+// Containers: all nodes see one content, by mappings and by calls, and the file has every byte of it after a sync, as
+// plain pread() tells. What calls refuse, linkers of programs and extremes have programs of their own. Arguments: none;
+// or parts by name; `many N`; those with a directory stand in CMakeLists.txt.
 #include <fcntl.h>
 #include <quire/container.h>
 #include <setjmp.h>
@@ -38,7 +39,8 @@ void interfaces(const char* name, const quire_container_options& o, std::uint64_
   barrier();
   // Each node writes every so many bytes by call and by mapping; everybody sees all.
   std::byte* const at = map(c);
-  for (std::uint64_t i = static_cast<std::uint64_t>(node); i * 1000 + 1000 <= bytes; i += static_cast<std::uint64_t>(nodes)) {
+  for (std::uint64_t i = static_cast<std::uint64_t>(node); i * 1000 + 1000 <= bytes;
+       i += static_cast<std::uint64_t>(nodes)) {
     const auto mine = content(1000, 2, i * 1000);
     if (i % 2 == 0) {
       write(c, i * 1000, mine);
@@ -72,16 +74,19 @@ void memory() {
   REQUIRE_OK(quire_container_close(c));
   on_node(0, [] {
     std::set<std::string> all;
-    REQUIRE_OK(quire_container_list([](void* context, const char* name, std::uint64_t there, unsigned flags) {
-      REQUIRE_EQUAL(there, bytes);
-      REQUIRE_EQUAL(flags, 0);
-      static_cast<std::set<std::string>*>(context)->insert(name);
-      return 0;
-    }, &all));
+    REQUIRE_OK(quire_container_list(
+        [](void* context, const char* name, std::uint64_t there, unsigned flags) {
+          REQUIRE_EQUAL(there, bytes);
+          REQUIRE_EQUAL(flags, 0);
+          static_cast<std::set<std::string>*>(context)->insert(name);
+          return 0;
+        },
+        &all));
     REQUIRE((all == std::set<std::string>{"memory", "released", "atomic"}));
     for (const char* const name : {"memory", "released", "atomic"}) REQUIRE_OK(quire_container_remove(name, 0));
     int count = 0;
-    REQUIRE_OK(quire_container_list([](void* context, const char*, std::uint64_t, unsigned) { return ++*static_cast<int*>(context); }, &count));
+    REQUIRE_OK(quire_container_list(
+        [](void* context, const char*, std::uint64_t, unsigned) { return ++*static_cast<int*>(context); }, &count));
     REQUIRE_EQUAL(count, 0);
   });
 }
@@ -106,7 +111,8 @@ void files() {
     for (const char* const name : {"shared", "placed", "large"}) REQUIRE_OK(quire_container_remove(name, 0));
   });
   // Made anew, it is read from the file.
-  quire_container c = open("again", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, nullptr, placed.c_str()));
+  quire_container c =
+      open("again", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, nullptr, placed.c_str()));
   require_content(c, bytes, 2);
   if (quire_node() == 0) {
     const auto writable = options(0);
@@ -351,7 +357,8 @@ void atomic_calls() {
         const auto all = read(c, (2 * page) + 100, 4 * page);  // all of those calls write this
         const auto other = std::find_if(all.begin(), all.end(), [&](std::byte b) { return b != all[0]; });
         if (other != all.end()) {
-          fail(__FILE__, __LINE__, "call %d: byte %zd is %d, the first is %d", i, other - all.begin(), static_cast<int>(*other), static_cast<int>(all[0]));
+          fail(__FILE__, __LINE__, "call %d: byte %zd is %d, the first is %d", i, other - all.begin(),
+               static_cast<int>(*other), static_cast<int>(all[0]));
         }
       } else if (i % 4 == 0) {
         REQUIRE_OK(quire_container_drop(c, 0, 0));
@@ -389,7 +396,8 @@ void regions() {
   REQUIRE_STATUS(quire_block_begin(linked, 0), QUIRE_INVALID);
   REQUIRE(said("container with a linker"));
   const auto write_share = [&](std::uint64_t seed) {
-    const auto nodes = static_cast<std::uint64_t>(quire_nodes()), self = static_cast<std::uint64_t>(quire_node()), part = 10 * page / nodes / 8 * 8;
+    const auto nodes = static_cast<std::uint64_t>(quire_nodes()), self = static_cast<std::uint64_t>(quire_node()),
+               part = 10 * page / nodes / 8 * 8;
     const auto mine = content(self + 1 == nodes ? 10 * page - self * part : part, seed, self * part);
     std::copy(mine.begin(), mine.end(), map(without) + self * part);
   };
@@ -504,7 +512,8 @@ void errors() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("bad", 0)); });
 }
 
-/// Another program makes the file shorter: what is not there any more is an error, and no zeroes; what is there, and what memory has, can be read.
+/// Another program makes the file shorter: what is not there any more is an error, and no zeroes; what is there, and
+/// what memory has, can be read.
 void shrinks() {
   on_node(0, [&] { make_file("shrinks", content(9 * page + 7, 8)); });
   const std::string what = path("shrinks");
@@ -545,7 +554,8 @@ void signals() {
   const quire_container c = open("unreadable", o);
   for (int node = 0; node < quire_nodes(); ++node) {
     on_node(node, [&] {
-      struct sigaction mine {}, before {};
+      struct sigaction mine {
+      }, before{};
       mine.sa_sigaction = [](int, siginfo_t* about, void*) {
         g_where = about->si_addr;
         ::siglongjmp(g_back, 1);
@@ -601,7 +611,8 @@ void many(int count) {
     const std::string name = "many-" + std::to_string(i % 7 + quire_node() * 7);
     const std::string what = path(name);
     const bool file = i % 3 != 0;
-    const quire_container c = open(name.c_str(), options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, nullptr, file ? what.c_str() : nullptr));
+    const quire_container c = open(name.c_str(), options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, nullptr,
+                                                         file ? what.c_str() : nullptr));
     write(c, 10, content(100, static_cast<std::uint64_t>(i)));
     REQUIRE_OK(quire_container_close(c));
     REQUIRE_OK(quire_container_remove(name.c_str(), QUIRE_CONTAINER_REMOVE_CONTENT));
@@ -650,7 +661,8 @@ void go_on() {
   wanted[5] = std::byte{42};
   REQUIRE_SAME(file_now("kept"), wanted);
   const std::string what = path("kept");
-  const quire_container c = open("other name", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "file", what.c_str()));
+  const quire_container c =
+      open("other name", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "file", what.c_str()));
   REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
   barrier();
   if (quire_node() == 0) std::puts("the content is there");
@@ -692,10 +704,20 @@ int main(int argc, char** argv) {
   }
   if (part == "without_linkers") without_linkers();
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
-  const std::pair<const char*, void (*)()> parts[] = {{"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead},
-                                                      {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
-                                                      {"beyond", beyond_the_end}, {"atomic_calls", atomic_calls}, {"regions", regions},
-                                                      {"errors", errors}, {"shrinks", shrinks}, {"signals", signals}, {"at_once", at_once}};
+  const std::pair<const char*, void (*)()> parts[] = {{"memory", memory},
+                                                      {"files", files},
+                                                      {"drops", drops},
+                                                      {"ahead", drops_what_was_read_ahead},
+                                                      {"keeps", refused_opens_keep_content},
+                                                      {"appends", appends},
+                                                      {"ends", ends},
+                                                      {"beyond", beyond_the_end},
+                                                      {"atomic_calls", atomic_calls},
+                                                      {"regions", regions},
+                                                      {"errors", errors},
+                                                      {"shrinks", shrinks},
+                                                      {"signals", signals},
+                                                      {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
       barrier();

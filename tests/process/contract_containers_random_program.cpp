@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random calls for containers, on all nodes, against a model: contract_containers_random_program [SEED [STEPS]]. Where containers are files of a mounted
-// directory (QUIRE_MOUNT), half of the calls are those of files.
+// Random calls for containers, on all nodes, against a model: contract_containers_random_program [SEED [STEPS]]. Where
+// containers are files of a mounted directory (QUIRE_MOUNT), half of the calls are those of files.
 #include <algorithm>
 #include <cerrno>
 
@@ -13,7 +13,10 @@ using namespace quire::test;
 /// The container as a file of the mounted directory, for one call or a few.
 class shown_file {
  public:
-  explicit shown_file(int flags) : descriptor_(::open((std::string(directory()) + "/random").c_str(), flags | O_CLOEXEC)) { REQUIRE(descriptor_ >= 0); }
+  explicit shown_file(int flags)
+      : descriptor_(::open((std::string(directory()) + "/random").c_str(), flags | O_CLOEXEC)) {
+    REQUIRE(descriptor_ >= 0);
+  }
   shown_file(const shown_file&) = delete;
   shown_file& operator=(const shown_file&) = delete;
   ~shown_file() { ::close(descriptor_); }
@@ -26,7 +29,9 @@ class shown_file {
   void refuse(std::uint64_t at, const std::vector<std::byte>& all) const {
     REQUIRE(::pwrite(descriptor_, all.data(), all.size(), static_cast<off_t>(at)) == -1 && errno == EFBIG);
   }
-  void append(const std::vector<std::byte>& all) const { REQUIRE_EQUAL(::write(descriptor_, all.data(), all.size()), all.size()); }
+  void append(const std::vector<std::byte>& all) const {
+    REQUIRE_EQUAL(::write(descriptor_, all.data(), all.size()), all.size());
+  }
   void truncate(std::uint64_t bytes) const { REQUIRE(::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0); }
   void sync() const { REQUIRE(::fsync(descriptor_) == 0); }
   [[nodiscard]] std::uint64_t bytes() const {
@@ -78,7 +83,8 @@ void random(std::uint64_t seed, int steps, const char* linker, std::size_t unit_
       const auto mine = content(bytes, number);
       if (acts && fits) by_file ? shown_file(O_WRONLY).write(at, mine) : write(c, at, mine);
       if (acts && !fits && by_file) shown_file(O_WRONLY).refuse(at, mine);
-      if (acts && !fits && !by_file) REQUIRE_STATUS(quire_container_write(c, at, mine.data(), bytes, nullptr), QUIRE_BEYOND);
+      if (acts && !fits && !by_file)
+        REQUIRE_STATUS(quire_container_write(c, at, mine.data(), bytes, nullptr), QUIRE_BEYOND);
       if (fits) {
         model.resize(std::max<std::size_t>(model.size(), at + bytes));
         std::copy(mine.begin(), mine.end(), model.begin() + static_cast<std::ptrdiff_t>(at));
@@ -117,11 +123,13 @@ void random(std::uint64_t seed, int steps, const char* linker, std::size_t unit_
     }
     barrier();
     if (looks) REQUIRE_EQUAL(by_file ? shown_file(O_RDONLY).bytes() : bytes_of(c), model.size());
-    if (looks && step % 5 == 0) REQUIRE_SAME(by_file ? shown_file(O_RDONLY).read(0, 2 * most) : read(c, 0, 2 * most), model);
+    if (looks && step % 5 == 0)
+      REQUIRE_SAME(by_file ? shown_file(O_RDONLY).read(0, 2 * most) : read(c, 0, 2 * most), model);
     const std::uint64_t from = draw.below(most), count = draw.below(2 * page);
     if (looks && from < model.size()) {
-      const std::vector<std::byte> part(model.begin() + static_cast<std::ptrdiff_t>(from),
-                                        model.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(model.size(), from + count)));
+      const std::vector<std::byte> part(
+          model.begin() + static_cast<std::ptrdiff_t>(from),
+          model.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(model.size(), from + count)));
       REQUIRE_SAME(by_file ? shown_file(O_RDONLY).read(from, count) : read(c, from, count), part);
       REQUIRE(std::equal(part.begin(), part.end(), map(c) + from));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What calls for containers refuse, and what they say. Argument: none; `refused`, in jobs where there are no containers.
+// What calls for containers refuse, and what they say. Argument: none; `refused`, in jobs where there are no
+// containers.
 #include <quire/container.h>
 
 #include <string>

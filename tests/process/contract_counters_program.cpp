@@ -72,7 +72,8 @@ void stop(pid_t process) {
 bool serves_while_stopped() {
   const char* const pool = std::getenv("QUIRE_POOL");
   const char* const detector = std::getenv("QUIRE_DETECT");
-  return pool != nullptr && std::string_view(pool) == "fork" && (detector == nullptr || std::string_view(detector) != "segv");
+  return pool != nullptr && std::string_view(pool) == "fork" &&
+         (detector == nullptr || std::string_view(detector) != "segv");
 }
 
 /// While the home is stopped, all four threads must meet: one request, three that join it.

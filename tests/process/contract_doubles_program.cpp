@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of double faults (KOAN): a node that reads a unit and then writes it faults once and not twice, by advice, and where
-// units have shown the pattern; a unit that is only read is not fetched for writing, and one that is no longer written soon is not
-// any more. With the argument "off" (QUIRE_LEARN_WRITES=0) only by advice. Read-ahead is off, so that the numbers are known; with
-// "ahead" or "ahead_off" it is on, for sweeps.
+// Contract of double faults (KOAN): a node that reads a unit and then writes it faults once and not twice, by advice,
+// and where units have shown the pattern; a unit that is only read is not fetched for writing, and one that is no
+// longer written soon is not any more. With the argument "off" (QUIRE_LEARN_WRITES=0) only by advice. Read-ahead is
+// off, so that the numbers are known; with "ahead" or "ahead_off" it is on, for sweeps.
 #include <cstdlib>
 #include <string_view>
 
@@ -64,7 +64,8 @@ cost turns(std::uint64_t* words, int rounds, int warm_up) {
     }
     barrier();
   }
-  for (std::size_t unit = 0; unit < units; ++unit) REQUIRE(look(words[unit * unit_words]) % static_cast<std::uint64_t>(2 * rounds) == 0);
+  for (std::size_t unit = 0; unit < units; ++unit)
+    REQUIRE(look(words[unit * unit_words]) % static_cast<std::uint64_t>(2 * rounds) == 0);
   barrier();
   return sum;
 }
@@ -159,10 +160,12 @@ void updates_that_end() {
   if (quire_node() == 1 && learns) REQUIRE(counters().exclusive_wasted >= units);
 }
 
-/// With read-ahead: a sweep over units that were never here before writes each of them after it has read it; then one reads.
+/// With read-ahead: a sweep over units that were never here before writes each of them after it has read it; then one
+/// reads.
 void sweeps() {
   constexpr std::size_t many = 2048;
-  auto* words = shared_region<std::uint64_t>("sweeps", 2 * many * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_NODE, 0));
+  auto* words =
+      shared_region<std::uint64_t>("sweeps", 2 * many * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_NODE, 0));
   if (quire_node() == 0)
     for (std::size_t unit = 0; unit < 2 * many; ++unit) words[unit * unit_words] = unit + 1;
   barrier();
@@ -185,7 +188,8 @@ void sweeps() {
   }
   barrier();
   if (quire_node() == 0)
-    for (std::size_t unit = 0; unit < 2 * many; ++unit) REQUIRE_EQUAL(words[unit * unit_words], unit + (unit < many ? 2 : 1));
+    for (std::size_t unit = 0; unit < 2 * many; ++unit)
+      REQUIRE_EQUAL(words[unit * unit_words], unit + (unit < many ? 2 : 1));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Garbage-collected heaps: what roots lead to stays, all else goes, whichever nodes made it, changed it and have its units now. A random graph that all nodes
-// change is compared with a shadow of it. Arguments: seconds of random graphs (2); `release` for release consistency; 1 and a
-// unit; others for what stands in CMakeLists.txt.
+// Garbage-collected heaps: what roots lead to stays, all else goes, whichever nodes made it, changed it and have its
+// units now. A random graph that all nodes change is compared with a shadow of it. Arguments: seconds of random graphs
+// (2); `release` for release consistency; 1 and a unit; others for what stands in CMakeLists.txt.
 #include <signal.h>
 
 #include <algorithm>
@@ -117,7 +117,8 @@ void large_arrays() {
 /// A graph by numbers, which all nodes have; what the heap has must be the same.
 class random_graph {
  public:
-  explicit random_graph(std::uint64_t seed) : random_(seed), heap_(make_heap(("random" + std::to_string(seed)).c_str(), 150'000)) {
+  explicit random_graph(std::uint64_t seed)
+      : random_(seed), heap_(make_heap(("random" + std::to_string(seed)).c_str(), 150'000)) {
     const std::string name = "places" + std::to_string(seed);
     places_ = shared_object<std::uint64_t>(name, most_ids);
     for (std::size_t i = 0; i < root_count; ++i) roots_.push_back(heap_.root<pair>("root" + std::to_string(i)));
@@ -173,7 +174,9 @@ class random_graph {
     set_field(from, field, to);
   }
   // A word is written by one node, so that its last value is the same as the shadow's.
-  static bool writes(std::uint64_t what) { return static_cast<int>(what % static_cast<std::uint64_t>(quire_nodes())) == quire_node(); }
+  static bool writes(std::uint64_t what) {
+    return static_cast<int>(what % static_cast<std::uint64_t>(quire_nodes())) == quire_node();
+  }
   void set_field(std::uint64_t from, std::size_t field, std::uint64_t to) {
     objects_[from].fields[field] = to;
     if (writes(from + field)) fields_of(from)[field] = gc::ref<pair>(at(to));
@@ -211,7 +214,8 @@ class random_graph {
   }
   void* make(std::uint64_t id, const object& o) {
     switch (o.what) {
-      case kind::pair: return heap_.make<pair>(pair{id, {}, {}}).get();
+      case kind::pair:
+        return heap_.make<pair>(pair{id, {}, {}}).get();
       case kind::wide: {
         const auto made = heap_.make<wide>();
         REQUIRE(std::ranges::all_of(made->all, [](const gc::ref<pair>& r) { return !r; }));
@@ -235,9 +239,12 @@ class random_graph {
   pair* at(std::uint64_t id) const { return id == 0 ? nullptr : reinterpret_cast<pair*>(places_[id]); }
   gc::ref<pair>* fields_of(std::uint64_t id) {
     switch (objects_[id].what) {
-      case kind::pair: return &at(id)->first;
-      case kind::wide: return reinterpret_cast<wide*>(at(id))->all;
-      default: return reinterpret_cast<gc::ref<pair>*>(at(id));
+      case kind::pair:
+        return &at(id)->first;
+      case kind::wide:
+        return reinterpret_cast<wide*>(at(id))->all;
+      default:
+        return reinterpret_cast<gc::ref<pair>*>(at(id));
     }
   }
   std::set<std::uint64_t> reachable() const {
@@ -262,7 +269,8 @@ class random_graph {
       REQUIRE_EQUAL(id == 0, address == nullptr);
       if (id == 0) return;
       if (met.insert(id).second) {
-        if (places_[id] != reinterpret_cast<std::uint64_t>(address)) places_[id] = reinterpret_cast<std::uint64_t>(address);
+        if (places_[id] != reinterpret_cast<std::uint64_t>(address))
+          places_[id] = reinterpret_cast<std::uint64_t>(address);
         waiting.push_back(id);
       }
       REQUIRE_EQUAL(places_[id], reinterpret_cast<std::uint64_t>(address));
@@ -286,7 +294,8 @@ class random_graph {
       REQUIRE_EQUAL(reinterpret_cast<wide*>(at(id))->behind, id);
     }
     const auto* const bytes = reinterpret_cast<const unsigned char*>(at(id));
-    for (std::size_t i = 0; o.what == kind::bytes && i < o.length; ++i) REQUIRE_EQUAL(bytes[i], static_cast<unsigned char>(mix(id) + i));
+    for (std::size_t i = 0; o.what == kind::bytes && i < o.length; ++i)
+      REQUIRE_EQUAL(bytes[i], static_cast<unsigned char>(mix(id) + i));
     for (std::size_t i = 0; i < o.fields.size(); ++i) REQUIRE(fields_of(id)[i].get() == at(o.fields[i]));
   }
 
@@ -307,8 +316,9 @@ void random_graphs(double seconds) {
     std::int64_t more = now_seconds() < end ? 1 : 0;
     REQUIRE_OK(quire_reduce_i64(&more, 1, QUIRE_MIN));
     if (quire_node() == 0)
-      std::printf("graph %lu: %lu objects did not fit, %lu messages, %lu moved\n", static_cast<unsigned long>(seed), static_cast<unsigned long>(graph.full),
-                  static_cast<unsigned long>(graph.messages), static_cast<unsigned long>(graph.moved));
+      std::printf("graph %lu: %lu objects did not fit, %lu messages, %lu moved\n", static_cast<unsigned long>(seed),
+                  static_cast<unsigned long>(graph.full), static_cast<unsigned long>(graph.messages),
+                  static_cast<unsigned long>(graph.moved));
     if (more == 0) break;
   }
 }
@@ -357,7 +367,8 @@ void threads() {
   on_threads(count, [&](int thread) {
     const auto t = static_cast<std::size_t>(thread);
     for (std::size_t i = 0; i < names; ++i) {
-      const std::string name = "of all " + std::to_string((i + t * 7 + static_cast<std::size_t>(quire_node()) * 3) % names);
+      const std::string name =
+          "of all " + std::to_string((i + t * 7 + static_cast<std::size_t>(quire_node()) * 3) % names);
       std::size_t which = static_cast<std::size_t>(std::stoul(name.substr(7)));
       REQUIRE_OK(quire_gc_type(heap.native_handle(), name.c_str(), 8 * (which + 1), nullptr, 0, &numbers[t][which]));
       REQUIRE_OK(quire_gc_root(heap.native_handle(), name.c_str(), &roots[t][which]));
@@ -382,7 +393,9 @@ void threads() {
   const int next = (quire_node() + 1) % quire_nodes();
   on_threads(count, [&](int thread) {
     std::uint64_t left = length;
-    for (gc::ref<pair> p = heap.root<pair>("list of " + std::to_string(next) + "." + std::to_string(thread)); p; p = p->first) REQUIRE_EQUAL(p->id, --left);
+    for (gc::ref<pair> p = heap.root<pair>("list of " + std::to_string(next) + "." + std::to_string(thread)); p;
+         p = p->first)
+      REQUIRE_EQUAL(p->id, --left);
     REQUIRE_EQUAL(left, 0);
   });
   barrier();
@@ -395,9 +408,11 @@ void limits() {
   std::uint32_t type = 0;
   void** root = nullptr;
   if (quire_node() == quire_nodes() - 1) {
-    for (int i = 0; i < 1000; ++i) REQUIRE_OK(quire_gc_type(heap.native_handle(), ("type " + std::to_string(i)).c_str(), 8, nullptr, 0, &type));
+    for (int i = 0; i < 1000; ++i)
+      REQUIRE_OK(quire_gc_type(heap.native_handle(), ("type " + std::to_string(i)).c_str(), 8, nullptr, 0, &type));
     REQUIRE_STATUS(quire_gc_type(heap.native_handle(), "one more", 8, nullptr, 0, &type), QUIRE_LIMIT);
-    for (int i = 0; i < 1024; ++i) REQUIRE_OK(quire_gc_root(heap.native_handle(), ("root " + std::to_string(i)).c_str(), &root));
+    for (int i = 0; i < 1024; ++i)
+      REQUIRE_OK(quire_gc_root(heap.native_handle(), ("root " + std::to_string(i)).c_str(), &root));
     REQUIRE_STATUS(quire_gc_root(heap.native_handle(), "one more", &root), QUIRE_LIMIT);
     REQUIRE_OK(quire_gc_type(heap.native_handle(), "type 999", 8, nullptr, 0, &type));
     void* last = nullptr;
@@ -504,7 +519,9 @@ void errors() {
   bad.size = quire_node() == 0 ? 3 : sizeof bad;
   REQUIRE_STATUS(quire_gc_collect(native, &bad), QUIRE_INVALID);
   const bool first = quire_node() == 0;
-  if (quire_nodes() > 1) REQUIRE_STATUS(quire_gc_collect(first ? quire_gc_heap{77} : native, nullptr), first ? QUIRE_NOT_FOUND : QUIRE_INVALID);
+  if (quire_nodes() > 1)
+    REQUIRE_STATUS(quire_gc_collect(first ? quire_gc_heap{77} : native, nullptr),
+                   first ? QUIRE_NOT_FOUND : QUIRE_INVALID);
   barrier();
   if (quire_node() == 0) heap.destroy();
 }
@@ -513,7 +530,8 @@ void errors() {
 void mismatch() {
   if (quire_nodes() == 1) return;
   const gc::heap heap = make_heap("mismatch", 1 << 20);
-  const quire_status got = quire_node() == 1 ? quire_gc_collect(heap.native_handle(), nullptr) : quire_barrier_wait(quire_barrier{0});
+  const quire_status got =
+      quire_node() == 1 ? quire_gc_collect(heap.native_handle(), nullptr) : quire_barrier_wait(quire_barrier{0});
   REQUIRE_EQUAL(got, QUIRE_INVALID);
   barrier();
   if (quire_node() == 0) heap.destroy();
@@ -622,23 +640,26 @@ void go_on(const char* path) {
   REQUIRE(sum(made) * 32 > 900'000);
   for (int node = 0; node < 3; ++node) {
     std::uint64_t left = 100;
-    for (gc::ref<pair> p = heap.root<pair>("list" + std::to_string(node)); p; p = p->first) REQUIRE_EQUAL(p->id, --left);
+    for (gc::ref<pair> p = heap.root<pair>("list" + std::to_string(node)); p; p = p->first)
+      REQUIRE_EQUAL(p->id, --left);
     REQUIRE_EQUAL(left, 0);
   }
   for (gc::ref<pair> p = mine; p; p = p->first) REQUIRE_EQUAL(p->id, --made);
   // A type that the job before had, with another layout; a new type gets a new number.
   std::uint32_t type = 0, other = 0;
-  REQUIRE_STATUS(quire_gc_type(heap.native_handle(), gc::detail::name_of<pair>().c_str(), 8, nullptr, 0, &type), QUIRE_INVALID);
-  REQUIRE_OK(quire_gc_type(heap.native_handle(), gc::detail::name_of<wide>().c_str(), sizeof(wide), wide::quire_gc_fields().data(), 9, &type));
+  REQUIRE_STATUS(quire_gc_type(heap.native_handle(), gc::detail::name_of<pair>().c_str(), 8, nullptr, 0, &type),
+                 QUIRE_INVALID);
+  REQUIRE_OK(quire_gc_type(heap.native_handle(), gc::detail::name_of<wide>().c_str(), sizeof(wide),
+                           wide::quire_gc_fields().data(), 9, &type));
   REQUIRE_OK(quire_gc_type(heap.native_handle(), "new", 8, nullptr, 0, &other));
   REQUIRE_EQUAL(type, 2);
   REQUIRE_EQUAL(other, 3);
   barrier();
   REQUIRE_EQUAL(heap.collect().marked_objects, 300 + sum([&] {
-    std::uint64_t n = 0;
-    for (gc::ref<pair> p = mine; p; p = p->first) ++n;
-    return n;
-  }()));
+                                                 std::uint64_t n = 0;
+                                                 for (gc::ref<pair> p = mine; p; p = p->first) ++n;
+                                                 return n;
+                                               }()));
   if (quire_node() == 0) std::printf("goes on with 300 objects\n");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A garbage-collected heap that transactions write. Collections come at any time: transactions of other threads begin when they are over, and find what
-// was committed. Objects that move, attempts that were undone, a job that goes on from a checkpoint.
+// A garbage-collected heap that transactions write. Collections come at any time: transactions of other threads begin
+// when they are over, and find what was committed. Objects that move, attempts that were undone, a job that goes on
+// from a checkpoint.
 //
 //   contract_gc_transactions_program [save DIRECTORY | go-on DIRECTORY]
 #include <atomic>
@@ -74,11 +75,13 @@ void exact() {
   quire::atomically([&] { own = heap.make<stack>(); });
   for (std::uint64_t i = 1; i <= 300; ++i) quire::atomically([&] { push(heap, *own, i); });
   // Objects of a transaction that is undone are garbage.
-  const auto undone = quire_atomically([](void* p) {
-    const auto& h = *static_cast<const gc::heap*>(p);
-    for (int i = 0; i < 100; ++i) (void)h.make<item>();
-    quire_transaction_abort(QUIRE_BUSY);
-  }, const_cast<gc::heap*>(&heap), nullptr);
+  const auto undone = quire_atomically(
+      [](void* p) {
+        const auto& h = *static_cast<const gc::heap*>(p);
+        for (int i = 0; i < 100; ++i) (void)h.make<item>();
+        quire_transaction_abort(QUIRE_BUSY);
+      },
+      const_cast<gc::heap*>(&heap), nullptr);
   REQUIRE_STATUS(undone, QUIRE_BUSY);
   for (std::uint64_t i = 0; i < 100; ++i) quire::atomically([&] { REQUIRE_EQUAL(pop(*own), 300 - i); });
   barrier();
@@ -117,7 +120,8 @@ void under_way() {
               if (all->count > 200) return false;
               push(heap, *all, value);
               return true;
-            })) pushed += value;
+            }))
+          pushed += value;
       } else {
         popped += quire::atomically([&] { return pop(*all); });
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: groups of threads. Several threads of all nodes, of some, different numbers of each; barriers with memory of both consistencies
-// between them; arrays of all sizes, in private and in shared memory; two groups at a time; and what is refused.
+// Contract: groups of threads. Several threads of all nodes, of some, different numbers of each; barriers with memory
+// of both consistencies between them; arrays of all sizes, in private and in shared memory; two groups at a time; and
+// what is refused.
 #include <atomic>
 #include <numeric>
 
@@ -80,7 +81,8 @@ void arrays() {
       for (std::size_t i = 0; i < size; ++i) {
         REQUIRE(reals[i] == factor * static_cast<double>(i + 1));
         std::int64_t highest = 0;
-        for (std::uint32_t m = 0; m < members; ++m) highest = std::max(highest, static_cast<std::int64_t>((m * 31 + i * 7) % 1000));
+        for (std::uint32_t m = 0; m < members; ++m)
+          highest = std::max(highest, static_cast<std::int64_t>((m * 31 + i * 7) % 1000));
         REQUIRE_EQUAL(wholes[i], highest);
       }
       const auto root = static_cast<std::uint32_t>(size % members);
@@ -167,11 +169,13 @@ void refusals() {
   // Calls that differ: all hear of it, and are together again.
   on_members(group, 2, [&](std::uint32_t, std::uint32_t me) {
     double values[20] = {};
-    REQUIRE_STATUS(me == 1 ? quire_group_wait(group) : quire_group_reduce_f64(group, values, 20, QUIRE_SUM), QUIRE_INVALID);
+    REQUIRE_STATUS(me == 1 ? quire_group_wait(group) : quire_group_reduce_f64(group, values, 20, QUIRE_SUM),
+                   QUIRE_INVALID);
     expect_said("the calls of its threads differ");
     REQUIRE_OK(quire_group_wait(group));
     REQUIRE_STATUS(quire_group_reduce_f64(group, values, me == 0 ? 3 : 4, QUIRE_SUM), QUIRE_INVALID);
-    REQUIRE_STATUS(quire_group_reduce_f64(group, values, 3, static_cast<quire_operation>(me == 0 ? 9 : 0)), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_group_reduce_f64(group, values, 3, static_cast<quire_operation>(me == 0 ? 9 : 0)),
+                   QUIRE_INVALID);
     REQUIRE_STATUS(quire_group_broadcast(group, values, 8, 1000), QUIRE_INVALID);
     REQUIRE_OK(quire_group_wait(group));
   });

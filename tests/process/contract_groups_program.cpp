@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: groups of minipages. Where units of a page are used together they come together; where nodes use different ones they stay apart; whatever
-// comes along, content is right. What is no grouping is refused. The argument is one: none, page, adaptive.
+// Contract: groups of minipages. Where units of a page are used together they come together; where nodes use different
+// ones they stay apart; whatever comes along, content is right. What is no grouping is refused. The argument is one:
+// none, page, adaptive.
 #include <quire/minipages.hpp>
 #include <quire/quire.hpp>
 
@@ -28,9 +29,11 @@ std::uint64_t faults() {
   return now.read_faults + now.write_faults + now.upgrade_faults;
 }
 
-quire::minipage_array<object> shared_array(std::size_t n, quire::grouping how, quire::consistency consistency = quire::consistency::sequential) {
+quire::minipage_array<object> shared_array(std::size_t n, quire::grouping how,
+                                           quire::consistency consistency = quire::consistency::sequential) {
   return quire::from_node(0, [&] {
-    return quire::minipage_array<object>::create(n, {.consistency = consistency, .place = quire::placement::node, .grouping = how});
+    return quire::minipage_array<object>::create(
+        n, {.consistency = consistency, .place = quire::placement::node, .grouping = how});
   });
 }
 
@@ -53,7 +56,8 @@ std::uint64_t used_together(quire::grouping how) {
   return last;
 }
 
-/// Each node writes objects of its own, which lie on a page with those of others: how many faults when all are where they are used.
+/// Each node writes objects of its own, which lie on a page with those of others: how many faults when all are where
+/// they are used.
 std::uint64_t used_apart(quire::grouping how) {
   const auto n = static_cast<std::size_t>(quire::nodes());
   const auto array = shared_array(8 * n, how);
@@ -91,18 +95,22 @@ void used_by_all(quire::grouping how, quire::consistency consistency) {
   }
   barrier();
   for (std::size_t i = 0; i < n; ++i)
-    for (const std::uint64_t word : array[i].words) REQUIRE(word == rounds * static_cast<std::uint64_t>(quire::nodes()));
+    for (const std::uint64_t word : array[i].words)
+      REQUIRE(word == rounds * static_cast<std::uint64_t>(quire::nodes()));
   barrier();
 }
 
 void heaps(quire::grouping how) {
-  const auto heap = quire::from_node(0, [&] { return quire::minipage_heap::create(16 << 20, {.views = 16, .grouping = how}); });
+  const auto heap =
+      quire::from_node(0, [&] { return quire::minipage_heap::create(16 << 20, {.views = 16, .grouping = how}); });
   const auto all = quire::from_node(0, [&] {
     const auto made = quire::make_shared_array<object*>(50);
     for (auto& o : made) o = heap.make<object>();
     return made;
   });
-  for (std::size_t i = static_cast<std::size_t>(quire::node()); i < all.size(); i += static_cast<std::size_t>(quire::nodes())) all[i]->words[3] = i + 1;
+  for (std::size_t i = static_cast<std::size_t>(quire::node()); i < all.size();
+       i += static_cast<std::size_t>(quire::nodes()))
+    all[i]->words[3] = i + 1;
   barrier();
   for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(all[i]->words[3] == i + 1);
   barrier();
@@ -128,14 +136,18 @@ void bad_input() {
 
 int main(int, char** argv) {
   const std::string name = argv[1];
-  const auto how = name == "none" ? quire::grouping::none : name == "page" ? quire::grouping::page : quire::grouping::adaptive;
+  const auto how = name == "none"   ? quire::grouping::none
+                   : name == "page" ? quire::grouping::page
+                                    : quire::grouping::adaptive;
   const quire::session job;
   const bool reads_ahead = std::getenv("QUIRE_READ_AHEAD") == nullptr;
   const std::uint64_t together = used_together(how), apart = used_apart(how);
-  if (quire::node() != 0 && how != quire::grouping::none && reads_ahead) REQUIRE(together <= 16);  // a page each, and some that were left to be sure
+  if (quire::node() != 0 && how != quire::grouping::none && reads_ahead)
+    REQUIRE(together <= 16);  // a page each, and some that were left to be sure
   if (quire::node() != 0 && how == quire::grouping::none) REQUIRE(together >= 64);
   if (how != quire::grouping::page) REQUIRE(apart <= 4);
-  for (const auto consistency : {quire::consistency::sequential, quire::consistency::release}) used_by_all(how, consistency);
+  for (const auto consistency : {quire::consistency::sequential, quire::consistency::release})
+    used_by_all(how, consistency);
   heaps(how);
   bad_input();
   barrier();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract: malloc and its family from any thread of any node at any time, free on another node than the one that
 // allocated, with a checker that finds overlap (each block carries a pattern of its own), bad alignment and lost
-// content. Frees of another node's memory travel together, and what was wrong with one may be found out later: never lost, and
-// never at the cost of memory that is live.
+// content. Frees of another node's memory travel together, and what was wrong with one may be found out later: never
+// lost, and never at the cost of memory that is live.
 #include <atomic>
 #include <cstring>
 #include <vector>

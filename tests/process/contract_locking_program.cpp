@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of page locking (KOAN): what a node has acquired is its own until it releases it, though it uses plain loads and
-// stores; pins nest and overlap; a call that waits may give up, and is told who has the page. With an argument: the limit
-// (QUIRE_PIN_LIMIT=8), calls that give up at once, the end of a job whose nodes have pins, and the death of a node that has some; "release" (and "scan"): under
-// release consistency, where the home, and who has a copy, go on using it.
+// Contract of page locking (KOAN): what a node has acquired is its own until it releases it, though it uses plain loads
+// and stores; pins nest and overlap; a call that waits may give up, and is told who has the page. With an argument: the
+// limit (QUIRE_PIN_LIMIT=8), calls that give up at once, the end of a job whose nodes have pins, and the death of a
+// node that has some; "release" (and "scan"): under release consistency, where the home, and who has a copy, go on
+// using it.
 #include <signal.h>
 
 #include <array>
@@ -96,7 +97,8 @@ void overlapping_ranges() {
   for (std::size_t unit = 0; unit < units; ++unit) REQUIRE_EQUAL(words[unit * unit_words], sums[unit]);
 }
 
-/// Under release consistency a pin orders all memory, as a lock does; also what was written before the pin, and elsewhere.
+/// Under release consistency a pin orders all memory, as a lock does; also what was written before the pin, and
+/// elsewhere.
 void what_lies_around() {
   constexpr std::size_t units = 6;
   auto* volatile words = make_region("around", units, QUIRE_PLACE_MODULO);
@@ -222,8 +224,12 @@ void others_wait() {
         if (relaxed && quire_node() == 0) REQUIRE_OK(quire_fetch_add(words + 4, 1, nullptr));
         REQUIRE(words[0] >= 2);
         break;
-      case 2: words[2] = 3; break;
-      case 3: REQUIRE_OK(quire_fetch_add(words + 3, 1, nullptr)); break;
+      case 2:
+        words[2] = 3;
+        break;
+      case 3:
+        REQUIRE_OK(quire_fetch_add(words + 3, 1, nullptr));
+        break;
       default:
         if (relaxed) {
           REQUIRE(words[0] >= 2);
@@ -270,8 +276,9 @@ void time_limits() {
   for (std::size_t unit = 0; unit < 8; ++unit) REQUIRE_EQUAL(words[unit * unit_words], all_nodes());
 }
 
-/// Calls whose time is over at once, by several threads beside others that drive: a call that gives up is forgotten by all, wherever it was
-/// at that moment, and one that has what it wanted has it once. QUIRE_SPIN_US=0, so that calls are queued while another thread drives.
+/// Calls whose time is over at once, by several threads beside others that drive: a call that gives up is forgotten by
+/// all, wherever it was at that moment, and one that has what it wanted has it once. QUIRE_SPIN_US=0, so that calls are
+/// queued while another thread drives.
 void impatience() {
   constexpr std::size_t units = 4;
   constexpr int threads = 6, times = 500;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of the loop of transactions: each task runs exactly once, where and in the order that it is to; what tasks register is run; a task that
-// undoes itself is gone; the loops of all nodes end. Tasks that run for long do so on several nodes at the same time, and do not undo each other.
+// Contract of the loop of transactions: each task runs exactly once, where and in the order that it is to; what tasks
+// register is run; a task that undoes itself is gone; the loops of all nodes end. Tasks that run for long do so on
+// several nodes at the same time, and do not undo each other.
 #include <time.h>
 
 #include <array>
@@ -40,13 +41,27 @@ quire_task_options how(int node, int priority = 4) {
   o.priority = priority;
   return o;
 }
-word read(std::size_t i) { return quire::atomically([&] { return word{at(i)}; }); }
+word read(std::size_t i) {
+  return quire::atomically([&] { return word{at(i)}; });
+}
 
 void run_loop() { REQUIRE_OK(quire_loop_run()); }
 
 constexpr std::size_t most_long = 64;
 enum place : std::size_t {
-  counter, left, order, log_of_order, ticks, undone, asked, answered, opened, cancelled, own, done_long = own + 16, last = done_long + most_long
+  counter,
+  left,
+  order,
+  log_of_order,
+  ticks,
+  undone,
+  asked,
+  answered,
+  opened,
+  cancelled,
+  own,
+  done_long = own + 16,
+  last = done_long + most_long
 };
 
 void count(std::uint64_t by) {
@@ -102,13 +117,15 @@ void hop(std::uint64_t left_over) {
     REQUIRE_OK(quire_loop_stop());
     return;
   }
-  const auto o = how(static_cast<int>((static_cast<unsigned>(quire_node()) + 1) % static_cast<unsigned>(quire_nodes())));
+  const auto o =
+      how(static_cast<int>((static_cast<unsigned>(quire_node()) + 1) % static_cast<unsigned>(quire_nodes())));
   REQUIRE_OK(quire_task_register(hop, left_over - 1, &o, nullptr));
 }
 
 /// A task goes round all nodes.
 void round_about() {
-  if (quire_node() == 0) REQUIRE_OK(quire_task_register(hop, 5 * static_cast<word>(quire_nodes()) - 1, nullptr, nullptr));
+  if (quire_node() == 0)
+    REQUIRE_OK(quire_task_register(hop, 5 * static_cast<word>(quire_nodes()) - 1, nullptr, nullptr));
   barrier();
   run_loop();
   barrier();
@@ -207,7 +224,8 @@ void stop_behind(std::uint64_t count) {
   REQUIRE_OK(quire_loop_stop());
 }
 
-/// They take tasks of one queue, and of their own, that one node has registered. Each begins once: what others take undoes nobody.
+/// They take tasks of one queue, and of their own, that one node has registered. Each begins once: what others take
+/// undoes nobody.
 void do_not_undo_each_other() {
   const word count = std::min<word>(most_long, 8 * static_cast<word>(quire_nodes()));
   if (quire_node() == 0) {

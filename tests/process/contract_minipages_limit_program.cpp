@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of memory with units below a page that is larger than what nodes may have in memory (QUIRE_MEMORY_LIMIT): pages leave with all their
-// minipages, to the page-out file, and come back as they were. By the word on the command line:
-//   disk     a static layout, more than all limits together: neighbours of a page are written by different nodes and read by either view
-//   heap     objects of several sizes in a heap with views, the same
-//   mixed    threads write, read, pin and operate at random, by either view; the region's consistency changes
-//   mappings a region whose views have more pages than the system allows mappings: detector `segv` says so
+// Contract of memory with units below a page that is larger than what nodes may have in memory (QUIRE_MEMORY_LIMIT):
+// pages leave with all their minipages, to the page-out file, and come back as they were. By the word on the command
+// line:
+//   disk     a static layout, more than all limits together: neighbours of a page are written by different nodes and
+//   read by either view heap     objects of several sizes in a heap with views, the same mixed    threads write, read,
+//   pin and operate at random, by either view; the region's consistency changes mappings a region whose views have more
+//   pages than the system allows mappings: detector `segv` says so
 #include <quire/quire.hpp>
 #include <quire/system.h>
 
@@ -52,12 +53,13 @@ quire_region_options minipages(std::size_t bytes, quire_placement placement, qui
 
 word value_of(std::uint64_t i, word round) { return mix(i + round * 1'000'003); }
 
-/// Something went to the file, and came from there; and what was in memory was more than the limit only for a moment. Of a limit of a few pages, a
-/// few pages more.
+/// Something went to the file, and came from there; and what was in memory was more than the limit only for a moment.
+/// Of a limit of a few pages, a few pages more.
 void require_paging(const quire_counters& before) {
   const auto now = counters();
   REQUIRE(now.paged_to_disk > before.paged_to_disk && now.paged_from_disk > before.paged_from_disk);
-  if (now.most_memory > g_limit * 2 + 16 * page) fail(__FILE__, __LINE__, "%" PRIu64 " KiB were in memory", now.most_memory >> 10);
+  if (now.most_memory > g_limit * 2 + 16 * page)
+    fail(__FILE__, __LINE__, "%" PRIu64 " KiB were in memory", now.most_memory >> 10);
 }
 
 void larger_than_all(std::size_t minipage_bytes, quire_consistency consistency) {
@@ -78,7 +80,8 @@ void larger_than_all(std::size_t minipage_bytes, quire_consistency consistency) 
       if (i / each % nodes() != (me() + 1) % nodes()) continue;  // pages by turns
       const std::uint64_t first = i / each * words_of_page + i % each * minipage_bytes / sizeof(word);
       const volatile word* const at = i / each % 3 == 0 ? base + first : fine(base + first);
-      for (std::uint64_t k = 0; k < minipage_bytes / sizeof(word); ++k) REQUIRE_EQUAL(at[k], k % 3 == 0 ? value_of(first + k, round) : 0);
+      for (std::uint64_t k = 0; k < minipage_bytes / sizeof(word); ++k)
+        REQUIRE_EQUAL(at[k], k % 3 == 0 ? value_of(first + k, round) : 0);
     }
     barrier();
   }
@@ -95,7 +98,8 @@ void heap() {
   about.size = sizeof about;
   about.heap = 1;
   about.views = 16;
-  if (me() == 0) REQUIRE_OK(quire_region_create(&about, std::max<std::uint64_t>(bytes * 2, nodes() * 4u << 20), &region));
+  if (me() == 0)
+    REQUIRE_OK(quire_region_create(&about, std::max<std::uint64_t>(bytes * 2, nodes() * 4u << 20), &region));
   REQUIRE_OK(quire_broadcast(&region, sizeof region, 0));
   volatile word** const all = shared_object<volatile word*>("objects", nodes() * count);
   const auto size_of = [&](std::uint64_t i) { return sizes[i % 4] / sizeof(word); };
@@ -111,7 +115,8 @@ void heap() {
     }
     barrier();
     for (std::uint64_t i = (me() + round + 1) % nodes(); i < nodes() * count; i += nodes()) {
-      for (std::uint64_t k = 0; k < size_of(i); ++k) REQUIRE_EQUAL(all[i][k], k % 5 == 0 ? value_of(i * 512 + k, round) : 0);
+      for (std::uint64_t k = 0; k < size_of(i); ++k)
+        REQUIRE_EQUAL(all[i][k], k % 5 == 0 ? value_of(i * 512 + k, round) : 0);
     }
     barrier();
   }

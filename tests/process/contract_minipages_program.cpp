@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of heaps whose small objects are sharing units of their own (quire_region_options::views): nodes that write different objects of a page send no
-// messages; any node allocates at any time, and finds no address that some node does not know; any node frees, resizes and uses what others have made;
-// chunks; what is refused. With the argument "job": the same of quire_malloc() under QUIRE_HEAP_VIEWS, which the program is to be started with. With "past"
-// (and QUIRE_CHECK=minipages, QUIRE_HEAP_VIEWS) it ends by an access past an object. With "many": what a job of many nodes has time for.
+// Contract of heaps whose small objects are sharing units of their own (quire_region_options::views): nodes that write
+// different objects of a page send no messages; any node allocates at any time, and finds no address that some node
+// does not know; any node frees, resizes and uses what others have made; chunks; what is refused. With the argument
+// "job": the same of quire_malloc() under QUIRE_HEAP_VIEWS, which the program is to be started with. With "past" (and
+// QUIRE_CHECK=minipages, QUIRE_HEAP_VIEWS) it ends by an access past an object. With "many": what a job of many nodes
+// has time for.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -67,7 +69,8 @@ traffic of(F f) {
   const quire_counters before = counters();
   f();
   const quire_counters after = counters();
-  return {after.read_faults + after.write_faults + after.upgrade_faults - before.read_faults - before.write_faults - before.upgrade_faults,
+  return {after.read_faults + after.write_faults + after.upgrade_faults - before.read_faults - before.write_faults -
+              before.upgrade_faults,
           after.messages_sent - before.messages_sent};
 }
 
@@ -80,7 +83,8 @@ void neighbours(quire_region region) {
     for (std::size_t i = 0; i < count; ++i) all[i] = allocate<std::uint64_t>(region);
     // Where they are in their pages tells that they share them.
     const std::uint64_t first = address_of(const_cast<std::uint64_t*>(all[0])) % page;
-    for (std::size_t i = 1; i < count; ++i) REQUIRE_EQUAL(address_of(const_cast<std::uint64_t*>(all[i])) % page, (first + i * 256) % page);
+    for (std::size_t i = 1; i < count; ++i)
+      REQUIRE_EQUAL(address_of(const_cast<std::uint64_t*>(all[i])) % page, (first + i * 256) % page);
   }
   barrier();
   volatile std::uint64_t* const mine = all[self()];
@@ -120,13 +124,16 @@ void fill(void* at, std::uint64_t bytes, std::uint64_t seed) {
 void check(const void* at, std::uint64_t bytes = ~0ull) {
   const auto* const b = static_cast<const block*>(at);
   const auto* const text = static_cast<const unsigned char*>(at);
-  for (std::uint64_t i = sizeof *b; i < std::min(b->bytes, bytes); ++i) REQUIRE_EQUAL(text[i], static_cast<unsigned char>(b->seed + i));
+  for (std::uint64_t i = sizeof *b; i < std::min(b->bytes, bytes); ++i)
+    REQUIRE_EQUAL(text[i], static_cast<unsigned char>(b->seed + i));
 }
 std::uint64_t random_size(random_numbers& random) {
-  return sizeof(block) + (random.below(20) != 0 ? random.below(random.below(2) == 0 ? 200 : 2033) : random.below(20'000));
+  return sizeof(block) +
+         (random.below(20) != 0 ? random.below(random.below(2) == 0 ? 200 : 2033) : random.below(20'000));
 }
 
-/// Threads of all nodes allocate at once, of new sizes too, so that many spans are announced at the same time; and use, resize and free what others have made.
+/// Threads of all nodes allocate at once, of new sizes too, so that many spans are announced at the same time; and use,
+/// resize and free what others have made.
 void stress(quire_region region) {
   constexpr int threads = 3, times = 200;
   constexpr std::size_t boxes = 24;
@@ -174,10 +181,12 @@ void stress(quire_region region) {
   REQUIRE_EQUAL(counters().bad_frees, 0);
 }
 
-/// Each node makes objects of a size that nobody has had, and others use them at once: every node knows where they begin.
+/// Each node makes objects of a size that nobody has had, and others use them at once: every node knows where they
+/// begin.
 void handed_on(quire_region region) {
   constexpr std::size_t rounds = 30;
-  auto** const all = shared_object<std::uint64_t*>("handed on " + std::to_string(region.id), static_cast<std::size_t>(nodes()));
+  auto** const all =
+      shared_object<std::uint64_t*>("handed on " + std::to_string(region.id), static_cast<std::size_t>(nodes()));
   for (std::size_t round = 0; round < rounds; ++round) {
     const std::size_t words = 34 + 6 * round + static_cast<std::size_t>(nodes() > 1 ? self() * 2 : 0);
     auto* const mine = allocate<std::uint64_t>(region, words);
@@ -275,7 +284,8 @@ void chunks() {
   if (quire_node() == nodes() - 1 && nodes() > 1) {
     const std::vector<object*> here(all, all + 2 * count);  // so that all faults are those of objects
     // From the last to the first, so that nothing comes ahead of what is asked for.
-    for (const auto& [from, chunk, a_page] : {std::array<std::size_t, 3>{0, 2, 6}, std::array<std::size_t, 3>{count, 3, 6}}) {
+    for (const auto& [from, chunk, a_page] :
+         {std::array<std::size_t, 3>{0, 2, 6}, std::array<std::size_t, 3>{count, 3, 6}}) {
       std::uint64_t faults = 0;
       for (std::size_t i = count; i-- > 0;) {
         const traffic cost = of([&] { REQUIRE_EQUAL(here[from + i]->words[0], from + i); });
@@ -304,7 +314,8 @@ void chunks() {
 
 /// Only what was given can be given back.
 void wrong_frees(quire_region region) {
-  auto** const slots = shared_object<std::byte*>("wrong frees " + std::to_string(region.id), static_cast<std::size_t>(nodes()));
+  auto** const slots =
+      shared_object<std::byte*>("wrong frees " + std::to_string(region.id), static_cast<std::size_t>(nodes()));
   auto* const mine = allocate<std::byte>(region, 300);
   auto* const beside = allocate<std::byte>(region, 300);
   std::memset(mine, 0x5a, 300);
@@ -424,7 +435,8 @@ void in_cpp() {
   barrier();
 }
 
-/// Parallel blocks and changes of consistency: objects of several sizes, neighbours on their pages; some are made within a block, and seen after it.
+/// Parallel blocks and changes of consistency: objects of several sizes, neighbours on their pages; some are made
+/// within a block, and seen after it.
 void blocks() {
   const quire_region region = make(16 * mib, 16);
   const auto count = static_cast<std::size_t>(nodes());
@@ -454,7 +466,8 @@ void blocks() {
     if (checked && count > 1) {
       REQUIRE_STATUS(quire_block_end(region, &found), QUIRE_OVERLAP);
       REQUIRE_OK(quire_view(found.address, QUIRE_FINE, &same));
-      REQUIRE(found.address == same && found.address >= all[3] + words_of(3) - 1 && found.address < all[3] + words_of(3));
+      REQUIRE(found.address == same && found.address >= all[3] + words_of(3) - 1 &&
+              found.address < all[3] + words_of(3));
     } else {
       REQUIRE_OK(quire_block_end(region, &found));
     }
@@ -462,14 +475,16 @@ void blocks() {
       REQUIRE_EQUAL(all[i][0], round * 1000 + i);
       REQUIRE(i == 3 || all[i][words_of(i) - 1] == round * 1000 + i);
     }
-    for (std::size_t number = each * count; round >= 3 && number < 2 * each * count; ++number) REQUIRE_EQUAL(all[number][words_of(number) - 1], number);
+    for (std::size_t number = each * count; round >= 3 && number < 2 * each * count; ++number)
+      REQUIRE_EQUAL(all[number][words_of(number) - 1], number);
     barrier();
     if (round > 2) REQUIRE_OK(quire_region_set_consistency(region, round % 2 != 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL));
   }
   destroy(region);
 }
 
-/// quire_malloc() under QUIRE_HEAP_VIEWS: small ones are minipages, large ones lie in the heap that the job has in any case.
+/// quire_malloc() under QUIRE_HEAP_VIEWS: small ones are minipages, large ones lie in the heap that the job has in any
+/// case.
 void job_heap() {
   void *small = nullptr, *large = nullptr, *cleared = nullptr;
   quire_region of_small{}, of_large{};
@@ -500,7 +515,8 @@ void job_heap() {
 void past(std::uint64_t bytes) {
   const quire_region region = make(64 * mib, 16);
   for (const quire_region from : {quire_region{0}, region}) {
-    auto** const all = shared_object<unsigned char*>("guarded " + std::to_string(from.id), 2048 * static_cast<std::size_t>(nodes()));
+    auto** const all =
+        shared_object<unsigned char*>("guarded " + std::to_string(from.id), 2048 * static_cast<std::size_t>(nodes()));
     unsigned char** const mine = all + 2048 * self();
     for (std::size_t size = 1; size <= 2048; size += 89) {
       mine[size - 1] = allocate<unsigned char>(from, size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: plain flags in a region that orders (quire_region_options::orders) hand on data in regions with release consistency, and nothing else
-// synchronises: loads and stores, instructions that lock, Quire's atomic operations, and flags that a third node passes on.
+// Contract: plain flags in a region that orders (quire_region_options::orders) hand on data in regions with release
+// consistency, and nothing else synchronises: loads and stores, instructions that lock, Quire's atomic operations, and
+// flags that a third node passes on.
 #include <sched.h>
 
 #include <atomic>
@@ -20,11 +21,13 @@ struct shared {
 };
 
 shared make(const char* name) {
-  quire_region_options orders = region_options(4096, QUIRE_PLACE_MODULO), released = region_options(4096, QUIRE_PLACE_MODULO);
+  quire_region_options orders = region_options(4096, QUIRE_PLACE_MODULO),
+                       released = region_options(4096, QUIRE_PLACE_MODULO);
   orders.orders = 1;
   released.consistency = QUIRE_RELEASE;
   const std::string flags = std::string(name) + " flags", data = std::string(name) + " data";
-  return {shared_region<std::uint64_t>(flags.c_str(), 2 * 4096, orders), shared_region<std::uint64_t>(data.c_str(), data_pages * 4096, released)};
+  return {shared_region<std::uint64_t>(flags.c_str(), 2 * 4096, orders),
+          shared_region<std::uint64_t>(data.c_str(), data_pages * 4096, released)};
 }
 
 /// All nodes write into all pages, beside one another; the sum of a round says what is there.
@@ -33,7 +36,8 @@ void write_round(std::uint64_t* data, std::uint64_t round) {
   for (std::size_t page = 0; page < data_pages; ++page) data[page * words_of_page + self] = round * 100 + page;
 }
 void check_round(const std::uint64_t* data, std::uint64_t writer, std::uint64_t round) {
-  for (std::size_t page = 0; page < data_pages; ++page) REQUIRE_EQUAL(data[page * words_of_page + writer], round * 100 + page);
+  for (std::size_t page = 0; page < data_pages; ++page)
+    REQUIRE_EQUAL(data[page * words_of_page + writer], round * 100 + page);
 }
 
 /// The flag goes round: who sees its own turn finds what all others have written before.
@@ -41,7 +45,8 @@ template <class Read, class Write>
 void turns(const char* name, Read read, Write write) {
   const shared all = make(name);
   const auto self = static_cast<std::uint64_t>(quire_node()), nodes = static_cast<std::uint64_t>(quire_nodes());
-  for (std::size_t page = 0; page < data_pages; ++page) REQUIRE_EQUAL(all.data[page * words_of_page], 0);  // a copy everywhere
+  for (std::size_t page = 0; page < data_pages; ++page)
+    REQUIRE_EQUAL(all.data[page * words_of_page], 0);  // a copy everywhere
   barrier();
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     while (read(all.flags) != (round - 1) * nodes + self) sched_yield();
@@ -57,10 +62,13 @@ void turns(const char* name, Read read, Write write) {
 std::uint64_t load(std::uint64_t* flag) { return std::atomic_ref(*flag).load(std::memory_order_acquire); }
 
 void plain_words() {
-  turns("plain", load, [](std::uint64_t* flag) { std::atomic_ref(*flag).store(load(flag) + 1, std::memory_order_release); });
+  turns("plain", load,
+        [](std::uint64_t* flag) { std::atomic_ref(*flag).store(load(flag) + 1, std::memory_order_release); });
 }
 void locked_instructions() {
-  turns("locked", [](std::uint64_t* flag) { return std::atomic_ref(*flag).fetch_add(0); }, [](std::uint64_t* flag) { ++std::atomic_ref(*flag); });
+  turns(
+      "locked", [](std::uint64_t* flag) { return std::atomic_ref(*flag).fetch_add(0); },
+      [](std::uint64_t* flag) { ++std::atomic_ref(*flag); });
 }
 void operations() {
   const auto add = [](std::uint64_t* flag, std::uint64_t value) {
@@ -68,7 +76,9 @@ void operations() {
     REQUIRE_OK(quire_fetch_add(flag, value, &before));
     return before;
   };
-  turns("operations", [&](std::uint64_t* flag) { return add(flag, 0); }, [&](std::uint64_t* flag) { (void)add(flag, 1); });
+  turns(
+      "operations", [&](std::uint64_t* flag) { return add(flag, 0); },
+      [&](std::uint64_t* flag) { (void)add(flag, 1); });
   turns("mixed", load, [&](std::uint64_t* flag) { (void)add(flag, 1); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of page-out (QUIRE_MEMORY_LIMIT): shared data that is larger than what a node may have in memory stays as it is, and
-// the counters say where it went: copies were given up, other nodes took what they had room for, the rest went to a file. By
-// the word on the command line:
+// Contract of page-out (QUIRE_MEMORY_LIMIT): shared data that is larger than what a node may have in memory stays as it
+// is, and the counters say where it went: copies were given up, other nodes took what they had room for, the rest went
+// to a file. By the word on the command line:
 //   nodes    one node writes more than its limit, and less than all nodes' together
 //   homes    the same under release consistency
 //   copies   all nodes read more than their limit, over and over
@@ -31,7 +31,8 @@ std::uint64_t g_limit = 0;
 int nodes() { return quire_nodes(); }
 int me() { return quire_node(); }
 
-word* make_region(const char* name, std::uint64_t bytes, quire_placement placement, quire_consistency consistency, std::size_t unit = page) {
+word* make_region(const char* name, std::uint64_t bytes, quire_placement placement, quire_consistency consistency,
+                  std::size_t unit = page) {
   auto about = region_options(unit, placement);
   about.consistency = consistency;
   auto* words = shared_region<word>(name, bytes, about);
@@ -76,9 +77,11 @@ void larger_than_a_node(quire_consistency consistency) {
   const auto c = counters();
   require_limit_kept();
   if (me() != 0) return;
-  // Others have room for all of it. What leaves while units are on their way to them goes to the file: about a sixth, on a loaded machine a quarter.
+  // Others have room for all of it. What leaves while units are on their way to them goes to the file: about a sixth,
+  // on a loaded machine a quarter.
   if (c.paged_to_nodes < (bytes - g_limit) / page || c.paged_to_disk > c.paged_to_nodes / 2)
-    fail(__FILE__, __LINE__, "%" PRIu64 " pages went to other nodes, and %" PRIu64 " to disk", c.paged_to_nodes, c.paged_to_disk);
+    fail(__FILE__, __LINE__, "%" PRIu64 " pages went to other nodes, and %" PRIu64 " to disk", c.paged_to_nodes,
+         c.paged_to_disk);
 }
 
 void copies() {
@@ -178,7 +181,8 @@ void mixed() {
   for (std::uint64_t p = 0; p < pages; p += 7) at[p * words_per_page + 8 + static_cast<unsigned>(me())] = p + 1;
   quire_overlap overlap{};
   REQUIRE_OK(quire_block_end(region, &overlap));
-  std::int64_t sums[3] = {static_cast<std::int64_t>(added), static_cast<std::int64_t>(pinned), static_cast<std::int64_t>(locked)};
+  std::int64_t sums[3] = {static_cast<std::int64_t>(added), static_cast<std::int64_t>(pinned),
+                          static_cast<std::int64_t>(locked)};
   REQUIRE_OK(quire_reduce_i64(sums, 3, QUIRE_SUM));
   word found[3] = {};
   for (std::uint64_t p = 0; p < pages; ++p) {
@@ -193,7 +197,8 @@ void mixed() {
   REQUIRE(counters().copies_dropped != 0);
 }
 
-/// Node 0 needs the file. Node 1 asks node 0, which knows all names, for one after the other, and waits for none as long as the disk takes.
+/// Node 0 needs the file. Node 1 asks node 0, which knows all names, for one after the other, and waits for none as
+/// long as the disk takes.
 void slow() {
   using clock = std::chrono::steady_clock;
   const std::uint64_t count = g_limit * 4 / sizeof(word);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of page broadcasting (KOAN): at the end of a production phase every node has what the producer wrote, and reads it
-// without a fault; what was not written is not sent; nobody sends more than a few copies of a page. With "release" (and "scan")
-// under release consistency; where written pages are scanned for, a node that may have written a page beside may fetch it after all.
+// Contract of page broadcasting (KOAN): at the end of a production phase every node has what the producer wrote, and
+// reads it without a fault; what was not written is not sent; nobody sends more than a few copies of a page. With
+// "release" (and "scan") under release consistency; where written pages are scanned for, a node that may have written a
+// page beside may fetch it after all.
 #include <algorithm>
 #include <string_view>
 
@@ -14,7 +15,8 @@ using namespace quire::test;
 namespace {
 
 // A unit each, of which there are fewer where they are large.
-const std::size_t page = unit_at_least(4096), page_words = page / sizeof(std::uint64_t), pages = page > 64 * 1024 ? 12 : 96;
+const std::size_t page = unit_at_least(4096), page_words = page / sizeof(std::uint64_t),
+                  pages = page > 64 * 1024 ? 12 : 96;
 const std::size_t pushed = std::min<std::size_t>(pages, 40);
 using word = std::uint64_t;
 
@@ -81,7 +83,8 @@ void only_what_was_written() {
   barrier();
 }
 
-/// Under release consistency other nodes may write other words of the same pages meanwhile; whatever is sent, nothing gets old.
+/// Under release consistency other nodes may write other words of the same pages meanwhile; whatever is sent, nothing
+/// gets old.
 void beside_other_writers() {
   auto* volatile words = shared_region<word>("beside", 8 * page, about(page, QUIRE_PLACE_MODULO));
   auto* const start = const_cast<word*>(words);
@@ -177,7 +180,8 @@ int main(int argc, char** argv) {
       section("push", push);
     }
     section("phases, blocks", [] { phases(page, QUIRE_PLACE_BLOCK, "p block"); });
-    section("phases, one home, 16 KiB", [] { phases(std::min<std::size_t>(4 * page, 2u << 20), QUIRE_PLACE_NODE, "p node"); });
+    section("phases, one home, 16 KiB",
+            [] { phases(std::min<std::size_t>(4 * page, 2u << 20), QUIRE_PLACE_NODE, "p node"); });
     section("phases, modulo", [] { phases(page, QUIRE_PLACE_MODULO, "p modulo"); });
     section("only what was written", only_what_was_written);
     section("facade", facade);

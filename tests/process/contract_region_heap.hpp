@@ -16,7 +16,8 @@ void are_handed_on(const area& a) {
     std::uint64_t count;
   };
   constexpr std::size_t each = 200;
-  auto* const blocks = shared_object<block>("blocks " + std::to_string(a.region.id), each * static_cast<std::size_t>(nodes()));
+  auto* const blocks =
+      shared_object<block>("blocks " + std::to_string(a.region.id), each * static_cast<std::size_t>(nodes()));
   auto* const mine = blocks + each * static_cast<std::size_t>(quire_node());
   random_numbers draw(17 + static_cast<unsigned>(quire_node()));
   for (std::size_t i = 0; i < each; ++i) {
@@ -73,7 +74,8 @@ void is_used_up(const area& a) {
 }
 
 void is_no_heap() {
-  const area heap = make_heap(4u << 20, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL), range = make(4 * page, region_options(page, QUIRE_PLACE_BLOCK));
+  const area heap = make_heap(4u << 20, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL),
+             range = make(4 * page, region_options(page, QUIRE_PLACE_BLOCK));
   void* at = nullptr;
   REQUIRE_STATUS(quire_region_range(heap.region, &at, nullptr), QUIRE_INVALID);
   REQUIRE(std::strstr(quire_last_error(), "quire_region_malloc()") != nullptr);
@@ -94,8 +96,10 @@ void is_no_heap() {
   REQUIRE_EQUAL(bytes, 4u << 20);
   for (int i = 0; i < 3; ++i) {
     REQUIRE_OK(quire_region_calloc(heap.region, 0, 5 * page, &at));
-    REQUIRE(static_cast<std::byte*>(at) >= first && static_cast<std::byte*>(at) + 5 * page <= static_cast<std::byte*>(first) + bytes);
-    REQUIRE(std::all_of(static_cast<std::byte*>(at), static_cast<std::byte*>(at) + 5 * page, [](std::byte b) { return b == std::byte{}; }));
+    REQUIRE(static_cast<std::byte*>(at) >= first &&
+            static_cast<std::byte*>(at) + 5 * page <= static_cast<std::byte*>(first) + bytes);
+    REQUIRE(std::all_of(static_cast<std::byte*>(at), static_cast<std::byte*>(at) + 5 * page,
+                        [](std::byte b) { return b == std::byte{}; }));
     std::memset(at, 7, 5 * page);
     REQUIRE_OK(quire_free(at));
   }
@@ -112,7 +116,8 @@ void is_no_heap() {
   barrier();
 }
 
-/// Frees that wait when the region goes are of the old one, though another has its addresses: what is allocated there stays.
+/// Frees that wait when the region goes are of the old one, though another has its addresses: what is allocated there
+/// stays.
 void late_frees() {
   for (int round = 0; round < 20; ++round) {
     const area a = make_heap(std::size_t{4} << 20, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL);
@@ -132,7 +137,8 @@ void late_frees() {
 }
 
 void in_cpp() {
-  const auto heap = quire::from_node(0, [] { return quire::region::create(8u << 20, {.consistency = quire::consistency::release, .heap = true}); });
+  const auto heap = quire::from_node(
+      0, [] { return quire::region::create(8u << 20, {.consistency = quire::consistency::release, .heap = true}); });
   {
     std::vector<int, quire::allocator<int>> numbers{quire::allocator<int>{heap}};
     for (int i = 0; i < 5000; ++i) numbers.push_back(i);

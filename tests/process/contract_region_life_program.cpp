@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of regions that go: quire_region_destroy() gives back content, memory, addresses and numbers on all nodes, a program may make and
-// destroy regions for ever, an old handle is never a new region's, and nothing changes where something is against it. And of heaps in regions:
-// quire_region_malloc(). With an argument: "access", "waits" (an access to a region that is gone ends the program with a line), and "bad free".
+// Contract of regions that go: quire_region_destroy() gives back content, memory, addresses and numbers on all nodes, a
+// program may make and destroy regions for ever, an old handle is never a new region's, and nothing changes where
+// something is against it. And of heaps in regions: quire_region_malloc(). With an argument: "access", "waits" (an
+// access to a region that is gone ends the program with a line), and "bad free".
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -72,7 +73,8 @@ void use(const area& a, std::uint64_t round) {
   }
   barrier();
   for (std::size_t at = 0; at < words; at += step) {
-    for (std::size_t n = 0; n < static_cast<std::size_t>(nodes()) && at + n < words; ++n) REQUIRE_EQUAL(a.words[at + n], round + at + n);
+    for (std::size_t n = 0; n < static_cast<std::size_t>(nodes()) && at + n < words; ++n)
+      REQUIRE_EQUAL(a.words[at + n], round + at + n);
   }
   barrier();
 }
@@ -129,8 +131,8 @@ void without_growth(int times) {
   barrier();
   const std::size_t maps = mappings(), resident = resident_kib(), all = virtual_kib();
   if (quire_node() == nodes() - 1) {
-    std::printf("%d regions: mappings %zu -> %zu, resident %zu -> %zu KiB, addresses %zu -> %zu KiB\n", times, before_maps, maps, before_resident,
-                resident, before_virtual, all);
+    std::printf("%d regions: mappings %zu -> %zu, resident %zu -> %zu KiB, addresses %zu -> %zu KiB\n", times,
+                before_maps, maps, before_resident, resident, before_virtual, all);
   }
   REQUIRE(maps <= before_maps + 16);
   REQUIRE(resident <= before_resident + 8 * 1024);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of regions with release consistency: what synchronisation has put in order is seen, by every way of synchronising
-// there is; several nodes write one page at a time and nothing is lost; what has not been put in order may be seen late, and
-// costs nothing. With "long": long runs with few twins, as QUIRE_TWIN_LIMIT says. With "scan": written pages are found by
-// scans instead of faults.
+// Contract of regions with release consistency: what synchronisation has put in order is seen, by every way of
+// synchronising there is; several nodes write one page at a time and nothing is lost; what has not been put in order
+// may be seen late, and costs nothing. With "long": long runs with few twins, as QUIRE_TWIN_LIMIT says. With "scan":
+// written pages are found by scans instead of faults.
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
@@ -25,7 +25,8 @@ quire_region_options relaxed(std::size_t unit_bytes, quire_placement placement, 
   if (g_scans) about.detector = QUIRE_DETECT_SCAN;
   return about;
 }
-word* make_region(const char* name, std::size_t bytes, quire_placement placement, int home = 0, std::size_t unit = page) {
+word* make_region(const char* name, std::size_t bytes, quire_placement placement, int home = 0,
+                  std::size_t unit = page) {
   auto* words = shared_region<word>(name, bytes, relaxed(unit, placement, home));
   barrier();
   return words;
@@ -64,8 +65,8 @@ void false_sharing(const char* name, quire_placement placement, std::size_t unit
   for (std::size_t i = 0; i < bytes; ++i) REQUIRE_EQUAL(all[i], rounds);
 }
 
-/// Two nodes write a page in every interval, as at the edge of two parts of a grid, and another thread of each all the time; others read it.
-/// After some rounds nobody's writes fault any more.
+/// Two nodes write a page in every interval, as at the edge of two parts of a grid, and another thread of each all the
+/// time; others read it. After some rounds nobody's writes fault any more.
 void edge() {
   constexpr int rounds = 80, warm = 40;
   auto* all = reinterpret_cast<volatile std::uint8_t*>(make_region("edge", page, QUIRE_PLACE_NODE, nodes() - 1));
@@ -130,7 +131,8 @@ void locks() {
   REQUIRE_EQUAL(sum, nodes() * threads * times * counters);
 }
 
-/// Node 0 writes, and passes on by lock a; node 1 takes a, then b; the last node takes b and must see what node 0 wrote.
+/// Node 0 writes, and passes on by lock a; node 1 takes a, then b; the last node takes b and must see what node 0
+/// wrote.
 void chain_of_locks() {
   auto* volatile words = make_region("chain", 4 * page, QUIRE_PLACE_MODULO);
   const int last = nodes() - 1;
@@ -355,7 +357,8 @@ void laziness() {
   for (int n = 0; n < nodes(); ++n) REQUIRE_EQUAL(shared[n], times);
 }
 
-/// Who alone writes a unit becomes its home: then its writes cost no twin and no diff. Who touches it first can be so at once.
+/// Who alone writes a unit becomes its home: then its writes cost no twin and no diff. Who touches it first can be so
+/// at once.
 void homes() {
   constexpr std::size_t units = 24;
   const std::size_t unit = unit_at_least(page), words_per_unit = unit / sizeof(word);
@@ -389,7 +392,8 @@ void homes() {
   REQUIRE_EQUAL(counters().diffs, start.diffs);
 }
 
-/// Nodes take turns, twice, at writing alone for a while: each time the homes come to the writer, and nothing is sent to a home any more.
+/// Nodes take turns, twice, at writing alone for a while: each time the homes come to the writer, and nothing is sent
+/// to a home any more.
 void homes_come_back() {
   constexpr std::size_t units = 24;
   const std::size_t unit = unit_at_least(page), words_per_unit = unit / sizeof(word);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of threads whose stack is shared: all calls are made from it, by the main thread and by another, while another node takes the stack's pages
-// away again and again. Arguments and results lie on it, and buffers of system calls.
+// Contract of threads whose stack is shared: all calls are made from it, by the main thread and by another, while
+// another node takes the stack's pages away again and again. Arguments and results lie on it, and buffers of system
+// calls.
 #include <quire/quire.hpp>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -26,7 +27,9 @@ quire_group g_group;
 ucontext_t g_outside, g_inside;
 
 std::byte* stack_of(int node) { return g_stacks + static_cast<std::size_t>(node) * stack_bytes; }
-bool is_here(const void* at) { return static_cast<std::size_t>(static_cast<const std::byte*>(at) - stack_of(quire_node())) < stack_bytes; }
+bool is_here(const void* at) {
+  return static_cast<std::size_t>(static_cast<const std::byte*>(at) - stack_of(quire_node())) < stack_bytes;
+}
 
 void* twice(void* argument) { return reinterpret_cast<void*>(2 * reinterpret_cast<std::uintptr_t>(argument)); }
 
@@ -121,7 +124,8 @@ void run() {
 /// Reads all stacks, so that their owners have to ask before they write.
 void take_away() {
   while (std::atomic_ref(g_words->stop).load() == 0) {
-    for (std::size_t at = 0; at < stack_bytes * static_cast<std::size_t>(quire_nodes()); at += page) (void)static_cast<volatile std::byte*>(g_stacks)[at];
+    for (std::size_t at = 0; at < stack_bytes * static_cast<std::size_t>(quire_nodes()); at += page)
+      (void)static_cast<volatile std::byte*>(g_stacks)[at];
     sleep_ms(1);
   }
 }
@@ -143,8 +147,8 @@ int main() {
   g_words = static_cast<shared_words*>(shared[1]);
   barrier();
   std::thread other(take_away);
-  run();                      // the main thread
-  std::thread(run).join();    // and one that never called before
+  run();                    // the main thread
+  std::thread(run).join();  // and one that never called before
   barrier();
   REQUIRE_EQUAL(g_words->counter, 60 * quire_nodes());
   REQUIRE_EQUAL(g_words->locked, 60 * quire_nodes());

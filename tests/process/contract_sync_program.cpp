@@ -105,8 +105,10 @@ void mutexes_that_stay() {
     std::uint64_t counted;
   };
   auto* all = shared_object<shared>("mutexes that stay");
-  // Polled by plain loads, so that the busy node drives nothing: in a region with sequential consistency, whatever the heap has.
-  auto* rounds_done = shared_region<std::uint64_t>("rounds of mutexes that stay", 4096, region_options(4096, QUIRE_PLACE_NODE, 0));
+  // Polled by plain loads, so that the busy node drives nothing: in a region with sequential consistency, whatever the
+  // heap has.
+  auto* rounds_done =
+      shared_region<std::uint64_t>("rounds of mutexes that stay", 4096, region_options(4096, QUIRE_PLACE_NODE, 0));
   const int self = quire_node(), busy = quire_nodes() - 1;
   constexpr std::uint64_t rounds = 30, times = 200;
   if (self == 0) REQUIRE_OK(quire_mutex_create(&all->mutex));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region that transactions write becomes a sequential one, and transactional again, while threads read it and run transactions elsewhere; beside it regions
-// of all consistencies, which a body uses, too.
+// A region that transactions write becomes a sequential one, and transactional again, while threads read it and run
+// transactions elsewhere; beside it regions of all consistencies, which a body uses, too.
 //
 //   contract_transactions_change_program [save DIRECTORY | go-on DIRECTORY]
 #include <atomic>
@@ -34,7 +34,8 @@ word* make(const char* name, quire_consistency consistency, quire_region* made =
 std::size_t self() { return static_cast<std::size_t>(quire_node()); }
 std::size_t nodes() { return static_cast<std::size_t>(quire_nodes()); }
 
-/// Each node counts in words that all write, in one of its own beside them, and in a unit that one node at a time writes.
+/// Each node counts in words that all write, in one of its own beside them, and in a unit that one node at a time
+/// writes.
 void count_in_transactions(const changing& c, word times) {
   for (word i = 0; i < times; ++i) {
     quire::atomically([&] {
@@ -63,7 +64,8 @@ void check(const changing& c, word each) {
 
 void set(const changing& c, quire_consistency to) { REQUIRE_OK(quire_region_set_consistency(c.region, to)); }
 
-/// What one other node alone writes only grows. (Of its own node a thread may see what is not committed, and will be undone.)
+/// What one other node alone writes only grows. (Of its own node a thread may see what is not committed, and will be
+/// undone.)
 void watch(const changing& c, const std::atomic<bool>& stop) {
   std::vector<word> seen(nodes());
   while (!stop.load()) {
@@ -89,7 +91,8 @@ void to_and_fro() {
   std::uint64_t transfers = 0;
   std::thread reader([&] { watch(c, stop); });
   std::thread other([&] {
-    for (; !stop.load(); ++transfers) quire::atomically([&] { ++beside[self() % 4 * unit_words], ++beside[8 * unit_words + self()]; });
+    for (; !stop.load(); ++transfers)
+      quire::atomically([&] { ++beside[self() % 4 * unit_words], ++beside[8 * unit_words + self()]; });
   });
   word each = 0;
   constexpr word times = 40;
@@ -145,7 +148,8 @@ void all_at_once() {
   }
   barrier();
   REQUIRE_EQUAL(quire::atomically([&] { return all[0]; }), 50 * nodes());
-  for (std::size_t node = 0; node < nodes(); ++node) REQUIRE(strong[node] < 50 * nodes() && relaxed[unit_words + node] == strong[node]);
+  for (std::size_t node = 0; node < nodes(); ++node)
+    REQUIRE(strong[node] < 50 * nodes() && relaxed[unit_words + node] == strong[node]);
   barrier();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract of transactions: each body happens as a whole, on all nodes; no body ever sees half of another's writes; what a body undoes, it undoes
-// for all. Parts: the whole, or those that arguments name ("bank litmus"). What goes wrong: misuse_transactions_program.cpp.
+// Contract of transactions: each body happens as a whole, on all nodes; no body ever sees half of another's writes;
+// what a body undoes, it undoes for all. Parts: the whole, or those that arguments name ("bank litmus"). What goes
+// wrong: misuse_transactions_program.cpp.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -56,7 +57,8 @@ void threads() {
   barrier();
 }
 
-/// Who gets a lock, or comes out of a barrier, sees all commits of who had it before, or came: also those of third nodes that these had seen.
+/// Who gets a lock, or comes out of a barrier, sees all commits of who had it before, or came: also those of third
+/// nodes that these had seen.
 void told() {
   constexpr int times = 60;
   struct shared {
@@ -133,7 +135,8 @@ void bank() {
       atomically([&] {
         word sum = 0;
         for (std::size_t i = 0; i < accounts; ++i) sum += own_unit(at, i);
-        if (sum != accounts * start) fail(__FILE__, __LINE__, "an auditor sees %lu in a transaction", static_cast<unsigned long>(sum));
+        if (sum != accounts * start)
+          fail(__FILE__, __LINE__, "an auditor sees %lu in a transaction", static_cast<unsigned long>(sum));
       });
       sleep_ms(1);
     }
@@ -179,7 +182,8 @@ void lost_update() {
   }
 }
 
-/// Read skew: two words that are always written together are never seen to differ, not even by a body that is about to be undone.
+/// Read skew: two words that are always written together are never seen to differ, not even by a body that is about to
+/// be undone.
 void read_skew() {
   constexpr int readers = 7;  // more of them take the time of the writer
   const word rounds = static_cast<word>(times_or_few(100));
@@ -198,7 +202,8 @@ void read_skew() {
         pause_us(50);
         const word second = own_unit(at, 1);
         if (first != second)
-          fail(__FILE__, __LINE__, "a body sees %lu beside %lu", static_cast<unsigned long>(first), static_cast<unsigned long>(second));
+          fail(__FILE__, __LINE__, "a body sees %lu beside %lu", static_cast<unsigned long>(first),
+               static_cast<unsigned long>(second));
         return first;
       });
     }
@@ -276,10 +281,13 @@ void ends() {
   if (quire_node() < 4) {
     // abort: nothing has happened
     atomically([&] { mine = 7; });
-    REQUIRE_STATUS(quire_atomically([](void* p) {
-      *static_cast<volatile word*>(p) = 8;
-      quire_transaction_abort(QUIRE_BUSY);
-    }, const_cast<word*>(&mine), nullptr), QUIRE_BUSY);
+    REQUIRE_STATUS(quire_atomically(
+                       [](void* p) {
+                         *static_cast<volatile word*>(p) = 8;
+                         quire_transaction_abort(QUIRE_BUSY);
+                       },
+                       const_cast<word*>(&mine), nullptr),
+                   QUIRE_BUSY);
     REQUIRE_EQUAL(mine, 7);
     // an exception leaves, and undoes
     bool caught = false;
@@ -295,9 +303,13 @@ void ends() {
     REQUIRE_EQUAL(mine, 7);
     // nested: flat
     REQUIRE_EQUAL(quire::atomically([&] {
-      mine = 10;
-      return quire::atomically([&] { mine = mine + 1; return word{mine}; });
-    }), 11);
+                    mine = 10;
+                    return quire::atomically([&] {
+                      mine = mine + 1;
+                      return word{mine};
+                    });
+                  }),
+                  11);
     REQUIRE_EQUAL(mine, 11);
     // what is to be done when it has happened, and when not
     static std::vector<int> calls;
@@ -377,10 +389,12 @@ void irrevocable() {
   word runs = 0;
   for (word i = 0; i < times; ++i) {
     for (int k = 0; k < 5; ++k) atomically([&] { *at = *at + 1; });
-    quire::atomically([&] {
-      ++runs;
-      *at = *at + 1;
-    }, {.irrevocable = true});
+    quire::atomically(
+        [&] {
+          ++runs;
+          *at = *at + 1;
+        },
+        {.irrevocable = true});
     atomically([&] {
       *at = *at + 1;
       quire::irrevocable();
@@ -393,7 +407,8 @@ void irrevocable() {
   barrier();
 }
 
-/// A body that waits for a flag in a loop is undone when another node writes it: what it sees does not stay old for ever.
+/// A body that waits for a flag in a loop is undone when another node writes it: what it sees does not stay old for
+/// ever.
 void loops_on_a_flag() {
   volatile word* const at = make_words("flag", 1);
   for (word round = 1; round <= 5; ++round) {
@@ -427,7 +442,8 @@ void files() {
   ::close(ends[1]);
   // What it has written is what has happened: odd numbers, each greater than that before.
   word got = 0, before = 0, count = 0;
-  for (; ::read(ends[0], &got, sizeof got) == static_cast<ssize_t>(sizeof got); before = got, ++count) REQUIRE(got % 2 == 1 && got > before);
+  for (; ::read(ends[0], &got, sizeof got) == static_cast<ssize_t>(sizeof got); before = got, ++count)
+    REQUIRE(got % 2 == 1 && got > before);
   ::close(ends[0]);
   REQUIRE_EQUAL(count, times);
   barrier();
@@ -457,10 +473,12 @@ void effects() {
     body([&] { REQUIRE_OK(quire_publish(name.c_str(), nullptr)); });
     body([&] { REQUIRE_OK(quire_region_create(&about, 1 << 16, &made)), ++creates; });
     body([&] {
-      REQUIRE_OK(quire_spawn((quire_node() + 1) % quire_nodes(), [](void* none) {
-        atomically([] { *at = *at + 1; });
-        return none;
-      }, nullptr, &thread));
+      REQUIRE_OK(quire_spawn((quire_node() + 1) % quire_nodes(),
+                             [](void* none) {
+                               atomically([] { *at = *at + 1; });
+                               return none;
+                             },
+                             nullptr, &thread));
       ++spawns;
     });
     REQUIRE_EQUAL(creates, 1);
@@ -476,7 +494,8 @@ void effects() {
 /// As often as it is told to, and no more. Node 1 commits while the body of node 0 runs, each time.
 void attempts() {
   volatile word* const at = make_words("attempts", 1);
-  volatile word* const asked = shared_object<word>("attempts_asked", 2 * page_words);  // sequential memory: what a body writes there stays
+  volatile word* const asked =
+      shared_object<word>("attempts_asked", 2 * page_words);  // sequential memory: what a body writes there stays
   volatile word* const done = asked + page_words;
   barrier();
   if (std::getenv("QUIRE_RESTART_EVERY") != nullptr) return;  // there may be fewer that come so far
@@ -492,7 +511,8 @@ void attempts() {
       quire_transaction_options how{};
       how.size = sizeof how;
       how.attempts = most;
-      REQUIRE_STATUS(quire_atomically([](void* p) { (*static_cast<decltype(body)*>(p))(); }, const_cast<void*>(static_cast<const void*>(&body)), &how),
+      REQUIRE_STATUS(quire_atomically([](void* p) { (*static_cast<decltype(body)*>(p))(); },
+                                      const_cast<void*>(static_cast<const void*>(&body)), &how),
                      QUIRE_CONFLICT);
       REQUIRE_EQUAL(begun, most);
     } else if (quire_node() == 1) {
@@ -595,7 +615,9 @@ void large() {
 int main(int argc, char** argv) {
   REQUIRE_OK(quire_start(nullptr));
   const std::vector<std::string_view> parts(argv + 1, argv + argc);
-  const auto wanted = [&](std::string_view name) { return parts.empty() || std::ranges::find(parts, name) != parts.end(); };
+  const auto wanted = [&](std::string_view name) {
+    return parts.empty() || std::ranges::find(parts, name) != parts.end();
+  };
   if (wanted("increments")) increments();
   if (wanted("threads")) threads();
   if (wanted("told")) told();

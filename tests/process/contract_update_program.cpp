@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: the atomic page update. One node writes a number into all words of a page, upwards, then the next number; the
-// threads of the other nodes read the same pages, downwards, all the time, so that they fault on pages that are just being
-// replaced for another thread of theirs. A word that is read later was written earlier, so it is never smaller than the
-// one read before it, and no word is ever smaller than it was.
+// Contract: the atomic page update. One node writes a number into all words of a page, upwards, then the next number;
+// the threads of the other nodes read the same pages, downwards, all the time, so that they fault on pages that are
+// just being replaced for another thread of theirs. A word that is read later was written earlier, so it is never
+// smaller than the one read before it, and no word is ever smaller than it was.
 #include "node.hpp"
 
 using namespace quire::test;
@@ -15,7 +15,8 @@ void hammer(std::size_t unit_bytes) {
   constexpr double seconds = 0.8;
   const std::size_t words = unit_bytes / sizeof(std::uint64_t);
   const std::string name = "update " + std::to_string(unit_bytes);
-  auto* const all = shared_region<std::uint64_t>(name, units * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_MODULO));
+  auto* const all =
+      shared_region<std::uint64_t>(name, units * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_MODULO));
   barrier();
   const double end = now_seconds() + seconds;
   const auto word = [](std::uint64_t& w) { return std::atomic_ref<std::uint64_t>(w); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: units smaller than a page (MultiView). Neighbours on one page do not disturb each other, both views of a byte are the same memory, and
-// what nodes do with one unit is as it is with pages: atomic operations, hints, pushes, production phases, page locking, system calls, release
-// consistency. Sizes that are powers of two, and others.
+// Contract: units smaller than a page (MultiView). Neighbours on one page do not disturb each other, both views of a
+// byte are the same memory, and what nodes do with one unit is as it is with pages: atomic operations, hints, pushes,
+// production phases, page locking, system calls, release consistency. Sizes that are powers of two, and others.
 #include <quire/quire.hpp>
 
 #include <fcntl.h>
@@ -40,7 +40,8 @@ std::uint64_t* minipage(std::uint64_t* base, std::size_t bytes, std::size_t i) {
 }
 
 void addresses(std::size_t bytes) {
-  auto* const base = shared_region<std::uint64_t>("addresses " + std::to_string(bytes), 3 * page, minipages(bytes, QUIRE_SEQUENTIAL));
+  auto* const base =
+      shared_region<std::uint64_t>("addresses " + std::to_string(bytes), 3 * page, minipages(bytes, QUIRE_SEQUENTIAL));
   const std::size_t each = page / bytes;
   for (std::size_t i = 0; i < 3 * each; ++i) {
     std::uint64_t* const at = minipage(base, bytes, i);
@@ -70,7 +71,8 @@ void addresses(std::size_t bytes) {
 
 /// Each node has every n-th minipage, and the others' stay away.
 void neighbours(std::size_t bytes, quire_consistency consistency) {
-  auto* const base = shared_region<std::uint64_t>("neighbours " + std::to_string(bytes) + std::to_string(consistency), 2 * page, minipages(bytes, consistency));
+  auto* const base = shared_region<std::uint64_t>("neighbours " + std::to_string(bytes) + std::to_string(consistency),
+                                                  2 * page, minipages(bytes, consistency));
   const std::size_t count = 2 * (page / bytes), words = bytes / 8;
   const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
   constexpr std::uint64_t rounds = 200;
@@ -80,11 +82,13 @@ void neighbours(std::size_t bytes, quire_consistency consistency) {
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     for (std::size_t i = self; i < count; i += nodes) {
       std::uint64_t* const at = minipage(base, bytes, i);
-      for (std::size_t word = 0; word < words; ++word) std::atomic_ref(at[word]).store(round * 1000 + i, std::memory_order_relaxed);
+      for (std::size_t word = 0; word < words; ++word)
+        std::atomic_ref(at[word]).store(round * 1000 + i, std::memory_order_relaxed);
     }
   }
   const std::uint64_t sent = messages() - before;
-  if (consistency == QUIRE_SEQUENTIAL && sent > 20) fail(__FILE__, __LINE__, "%lu messages, though nobody shares a unit", static_cast<unsigned long>(sent));
+  if (consistency == QUIRE_SEQUENTIAL && sent > 20)
+    fail(__FILE__, __LINE__, "%lu messages, though nobody shares a unit", static_cast<unsigned long>(sent));
   barrier();
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t* const at = i % 2 == 0 ? minipage(base, bytes, i) : natural(minipage(base, bytes, i));
@@ -95,7 +99,8 @@ void neighbours(std::size_t bytes, quire_consistency consistency) {
 
 /// Counters under one lock, by whichever view.
 void views_of_one_memory(std::size_t bytes, quire_consistency consistency) {
-  auto* const base = shared_region<std::uint64_t>("views " + std::to_string(bytes) + std::to_string(consistency), page, minipages(bytes, consistency));
+  auto* const base = shared_region<std::uint64_t>("views " + std::to_string(bytes) + std::to_string(consistency), page,
+                                                  minipages(bytes, consistency));
   auto* const mutex = shared_object<quire_mutex>("mutex " + std::to_string(bytes) + std::to_string(consistency));
   if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(mutex));
   barrier();
@@ -117,13 +122,16 @@ void views_of_one_memory(std::size_t bytes, quire_consistency consistency) {
   barrier();
 }
 
-/// Words that all nodes write in turn and read at any time, by pages of the natural view alone: they go to and fro, and nobody starves.
+/// Words that all nodes write in turn and read at any time, by pages of the natural view alone: they go to and fro, and
+/// nobody starves.
 void composed_pages(std::size_t bytes) {
-  auto* const base = shared_region<std::uint64_t>("composed " + std::to_string(bytes), page, minipages(bytes, QUIRE_SEQUENTIAL));
+  auto* const base =
+      shared_region<std::uint64_t>("composed " + std::to_string(bytes), page, minipages(bytes, QUIRE_SEQUENTIAL));
   const std::size_t words = page / 8;
   const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
   for (std::uint64_t round = 1; round <= 20; ++round) {
-    for (std::size_t word = self; word < words; word += nodes) std::atomic_ref(base[word]).store(round, std::memory_order_relaxed);
+    for (std::size_t word = self; word < words; word += nodes)
+      std::atomic_ref(base[word]).store(round, std::memory_order_relaxed);
     for (std::size_t word = 0; word < words; ++word) {
       const std::uint64_t seen = std::atomic_ref(base[word]).load(std::memory_order_relaxed);
       REQUIRE(seen <= 20 && (word % nodes != self || seen == round));
@@ -135,7 +143,8 @@ void composed_pages(std::size_t bytes) {
 }
 
 void calls(std::size_t bytes, quire_consistency consistency) {
-  auto* const base = shared_region<std::uint64_t>("calls " + std::to_string(bytes) + std::to_string(consistency), 2 * page, minipages(bytes, consistency));
+  auto* const base = shared_region<std::uint64_t>("calls " + std::to_string(bytes) + std::to_string(consistency),
+                                                  2 * page, minipages(bytes, consistency));
   const auto self = quire_node(), nodes = quire_nodes();
   std::uint64_t* const counter = minipage(base, bytes, 1);
   for (unsigned i = 0; i < 50; ++i) {
@@ -184,7 +193,8 @@ void calls(std::size_t bytes, quire_consistency consistency) {
 
 /// The kernel reads and writes for a thread, in both views.
 void system_calls(std::size_t bytes) {
-  auto* const base = shared_region<std::uint64_t>("system " + std::to_string(bytes), 2 * page, minipages(bytes, QUIRE_SEQUENTIAL));
+  auto* const base =
+      shared_region<std::uint64_t>("system " + std::to_string(bytes), 2 * page, minipages(bytes, QUIRE_SEQUENTIAL));
   const auto self = quire_node();
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
@@ -243,7 +253,8 @@ void arrays() {
 void bad_input() {
   if (quire_node() != 0) return barrier();
   quire_region made{};
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{24}, std::size_t{2064}, std::size_t{4096}, ~std::size_t{0}, std::size_t{1} << 60}) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{24}, std::size_t{2064}, std::size_t{4096},
+                                  ~std::size_t{0}, std::size_t{1} << 60}) {
     const auto about = minipages(bytes, QUIRE_SEQUENTIAL);
     REQUIRE_STATUS(quire_region_create(&about, page, &made), QUIRE_INVALID);
   }
@@ -282,10 +293,12 @@ void changes() {
   REQUIRE_OK(quire_region_of(base, &region));
   const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
   for (std::uint64_t round = 1; round <= 6; ++round) {
-    for (std::size_t i = self; i < 16; i += nodes) (round % 3 == 0 ? natural(minipage(base, 256, i)) : minipage(base, 256, i))[round] = round * 100 + i;
+    for (std::size_t i = self; i < 16; i += nodes)
+      (round % 3 == 0 ? natural(minipage(base, 256, i)) : minipage(base, 256, i))[round] = round * 100 + i;
     REQUIRE_OK(quire_region_set_consistency(region, round % 2 == 0 ? QUIRE_SEQUENTIAL : QUIRE_RELEASE));
     for (std::size_t i = 0; i < 16; ++i) {
-      for (std::uint64_t before = 1; before <= round; ++before) REQUIRE_EQUAL(minipage(base, 256, i)[before], before * 100 + i);
+      for (std::uint64_t before = 1; before <= round; ++before)
+        REQUIRE_EQUAL(minipage(base, 256, i)[before], before * 100 + i);
     }
     barrier();
   }
@@ -318,7 +331,8 @@ int main(int argc, char** argv) {
         section((std::string("calls") + which).c_str(), [&] { calls(bytes, consistency); });
       }
     }
-    for (const std::size_t bytes : {256u, 1024u}) section((std::string("composed pages of ") + std::to_string(bytes)).c_str(), [&] { composed_pages(bytes); });
+    for (const std::size_t bytes : {256u, 1024u})
+      section((std::string("composed pages of ") + std::to_string(bytes)).c_str(), [&] { composed_pages(bytes); });
     section("arrays", arrays);
     section("changes of consistency", changes);
     section("bad input", bad_input);

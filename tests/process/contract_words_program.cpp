@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contract: a word of 8 bytes is never seen in parts, under either consistency, wherever its node is. A thread of each node counts in words of its
-// own, which lie beside those of other nodes, without a pause; others read all of them. A number that is partly the new one and
-// partly the old one is smaller than one seen before: after 0x1ff comes 0x200, and their mixtures are 0x100 and 0x2ff.
+// Contract: a word of 8 bytes is never seen in parts, under either consistency, wherever its node is. A thread of each
+// node counts in words of its own, which lie beside those of other nodes, without a pause; others read all of them. A
+// number that is partly the new one and partly the old one is smaller than one seen before: after 0x1ff comes 0x200,
+// and their mixtures are 0x100 and 0x2ff.
 #include <atomic>
 #include <thread>
 
@@ -43,7 +44,8 @@ void count(const char* name, quire_consistency consistency, std::size_t unit_byt
         const std::size_t unit = i / (columns * nodes), column = i / nodes % columns, node = i % nodes;
         const std::uint64_t found = word(unit, column, node);
         if ((in_order && found < seen[i]) || found % step != 0) {
-          std::fprintf(stderr, "node %zu read 0x%lx, and before that 0x%lx, in word %zu of node %zu, unit %zu\n", me, found, seen[i], column, node, unit);
+          std::fprintf(stderr, "node %zu read 0x%lx, and before that 0x%lx, in word %zu of node %zu, unit %zu\n", me,
+                       found, seen[i], column, node, unit);
           fail(__FILE__, __LINE__, "a word was seen in parts");
         }
         seen[i] = found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands on groups in the C++ API: teams and parallel loops, atomic operations on small objects and reals, channels, containers of many nodes.
+// What stands on groups in the C++ API: teams and parallel loops, atomic operations on small objects and reals,
+// channels, containers of many nodes.
 #include <array>
 #include <map>
 #include <numeric>
@@ -59,9 +60,12 @@ void teams() {
       });
     }
   }
-  quire::parallel_for(values.size(), [&](std::size_t i) { values[i] *= 2; }, 2);
+  quire::parallel_for(
+      values.size(), [&](std::size_t i) { values[i] *= 2; }, 2);
   for (std::size_t i = 0; i < values.size(); i += 97) REQUIRE_EQUAL(values[i], 2 * (i + 1));
-  REQUIRE_EQUAL(quire::my_part(100).size(), quire::part_of(100, static_cast<std::size_t>(quire::node()), static_cast<std::size_t>(quire::nodes())).size());
+  REQUIRE_EQUAL(
+      quire::my_part(100).size(),
+      quire::part_of(100, static_cast<std::size_t>(quire::node()), static_cast<std::size_t>(quire::nodes())).size());
   quire::barrier{}.arrive_and_wait();
 }
 
@@ -117,7 +121,8 @@ void channels() {
   all.run([&](quire::member& me) {
     if (me.place() == 0) {
       for (int i = 0; i < each; ++i) REQUIRE(work.send({quire::node(), i}));
-      if (quire::atomic_ref(taken[0]).fetch_add(1u << 16) >> 16 == static_cast<std::uint64_t>(quire::nodes()) - 1) work.close();  // the last sender
+      if (quire::atomic_ref(taken[0]).fetch_add(1u << 16) >> 16 == static_cast<std::uint64_t>(quire::nodes()) - 1)
+        work.close();  // the last sender
     } else {
       std::map<int, int> last;
       while (const auto t = work.receive()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node for death_test: death_program WHERE. All nodes print their pid and then do what WHERE says, for at most a
-// minute; the test kills one of them meanwhile ("ends": they end well at once). Whoever comes to the end of it has not noticed: that is a failure.
+// minute; the test kills one of them meanwhile ("ends": they end well at once). Whoever comes to the end of it has not
+// noticed: that is a failure.
 #include <signal.h>
 
 #include <algorithm>
@@ -59,8 +60,8 @@ void in_lookup(shared&) {
   void* found = nullptr;
   REQUIRE_STATUS(quire_lookup("what nobody publishes", -1, &found), QUIRE_PEER_LOST);
 }
-/// Each node has some regions, whose pages have homes on all nodes, makes another one and destroys the oldest. A limit of 2 MiB lets not even those of
-/// this node stand.
+/// Each node has some regions, whose pages have homes on all nodes, makes another one and destroys the oldest. A limit
+/// of 2 MiB lets not even those of this node stand.
 void destroying(shared&) {
   std::array<quire_region, 4> mine{};
   for (const double until = now_seconds() + 60; now_seconds() < until;) {
@@ -72,7 +73,8 @@ void destroying(shared&) {
     const std::size_t bytes = std::size_t{1} << 20;
     if (why == QUIRE_OK) why = quire_region_create(&about, bytes, mine.data());
     if (why == QUIRE_OK) why = quire_region_range(mine[0], &at, nullptr);
-    for (std::size_t i = 0; why == QUIRE_OK && i < bytes; i += 4096) static_cast<volatile std::byte*>(at)[i] = std::byte{1};
+    for (std::size_t i = 0; why == QUIRE_OK && i < bytes; i += 4096)
+      static_cast<volatile std::byte*>(at)[i] = std::byte{1};
     REQUIRE(why == QUIRE_OK || why == QUIRE_PEER_LOST);
     if (why != QUIRE_OK) sleep_ms(60'000);
   }
@@ -102,7 +104,8 @@ void open_accounts() {
   about.consistency = QUIRE_TRANSACTIONAL;
   g_accounts = shared_region<std::uint64_t>("accounts", accounts * 4096, about);
 }
-/// A bank: one thread of each node moves money, now and then so that nobody else commits meanwhile; one looks at all of it.
+/// A bank: one thread of each node moves money, now and then so that nobody else commits meanwhile; one looks at all of
+/// it.
 void transactions(shared&) {
   open_accounts();
   std::thread([] {
@@ -117,10 +120,12 @@ void transactions(shared&) {
   random_numbers random(static_cast<std::uint64_t>(quire_node()) + 1);
   for (const double until = now_seconds() + 60; now_seconds() < until;) {
     const std::size_t from = random.below(accounts), to = random.below(accounts);
-    quire::atomically([&] {
-      account(from) = account(from) - 1;
-      account(to) = account(to) + 1;
-    }, {.irrevocable = random.below(16) == 0});
+    quire::atomically(
+        [&] {
+          account(from) = account(from) - 1;
+          account(to) = account(to) + 1;
+        },
+        {.irrevocable = random.below(16) == 0});
   }
 }
 void in_retry(shared&) {
@@ -133,10 +138,12 @@ void in_retry(shared&) {
 void in_turn(shared&) {
   open_accounts();
   if (quire_node() != 1) sleep_ms(100);
-  quire::atomically([] {
-    account(0) = 1;
-    if (quire_node() == 1) sleep_ms(60'000);
-  }, {.irrevocable = quire_node() == 1});
+  quire::atomically(
+      [] {
+        account(0) = 1;
+        if (quire_node() == 1) sleep_ms(60'000);
+      },
+      {.irrevocable = quire_node() == 1});
 }
 /// No task comes.
 void in_loop(shared&) { REQUIRE_OK(quire_loop_run()); }

@@ -22,7 +22,8 @@ constexpr double limit_seconds = 8;  ///< 3 s as a rule; the machine may be busy
 class running_job {
  public:
   /// `limit`: of a node's memory.
-  running_job(const std::string& where, const std::string& detector, const std::string& transport, const std::string& limit = "0")
+  running_job(const std::string& where, const std::string& detector, const std::string& transport,
+              const std::string& limit = "0")
       : job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport",
               transport, "--memory-limit", limit, QUIRE_PROGRAMS "/death_program", where}) {}
 
@@ -107,12 +108,12 @@ INSTANTIATE_TEST_SUITE_P(
                     place{"destroying", "userfault", "shm", 0}, place{"destroying", "userfault", "shm", 1},
                     place{"destroying", "thread", "tcp", 0}, place{"destroying", "segv", "tcp", 2},
                     place{"destroying", "userfault", "tcp", 0, "2M"}, place{"destroying", "userfault", "shm", 2, "2M"},
-                    place{"destroying", "segv", "shm", 1, "2M"},
-                    place{"transactions", "userfault", "shm", 0}, place{"transactions", "userfault", "shm", 1},
-                    place{"transactions", "userfault", "shm", 2}, place{"transactions", "userfault", "tcp", 0},
-                    place{"transactions", "segv", "tcp", 1}, place{"transactions", "segv", "shm", 2},
-                    place{"in_retry", "userfault", "shm", 1}, place{"in_loop", "userfault", "shm", 0},
-                    place{"in_turn", "userfault", "shm", 1}, place{"in_turn", "userfault", "tcp", 2}),
+                    place{"destroying", "segv", "shm", 1, "2M"}, place{"transactions", "userfault", "shm", 0},
+                    place{"transactions", "userfault", "shm", 1}, place{"transactions", "userfault", "shm", 2},
+                    place{"transactions", "userfault", "tcp", 0}, place{"transactions", "segv", "tcp", 1},
+                    place{"transactions", "segv", "shm", 2}, place{"in_retry", "userfault", "shm", 1},
+                    place{"in_loop", "userfault", "shm", 0}, place{"in_turn", "userfault", "shm", 1},
+                    place{"in_turn", "userfault", "tcp", 2}),
     name_of);
 
 /// Without the launcher nobody is left to tell the nodes: they notice that it is gone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Killed while it starts: kill -9 of a node, of `quire run`, of an agent, of all at once, at any time of the first moments,
-// leaves no process, no file, no segment. Where nothing has a name at any moment, none can be left: that is looked at, too.
+// Killed while it starts: kill -9 of a node, of `quire run`, of an agent, of all at once, at any time of the first
+// moments, leaves no process, no file, no segment. Where nothing has a name at any moment, none can be left: that is
+// looked at, too.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -61,11 +62,23 @@ class name_watch {
 };
 
 std::vector<std::string> job_of(const std::string& pool, const std::string& where) {
-  return {QUIRE_TOOL, "run", "-n", "3", "--timeout", "50", "--transport", "shm", "--pool", pool, QUIRE_PROGRAMS "/death_program", where};
+  return {QUIRE_TOOL,
+          "run",
+          "-n",
+          "3",
+          "--timeout",
+          "50",
+          "--transport",
+          "shm",
+          "--pool",
+          pool,
+          QUIRE_PROGRAMS "/death_program",
+          where};
 }
 
 class names : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(pools, names, testing::Values("memfd", "posix", "file", "fork"), [](const auto& p) { return std::string(p.param); });
+INSTANTIATE_TEST_SUITE_P(pools, names, testing::Values("memfd", "posix", "file", "fork"),
+                         [](const auto& p) { return std::string(p.param); });
 
 TEST_P(names, are_never_given_to_memory) {
   OWN_SHM_OR_SKIP(shm, 64u << 20);
@@ -158,7 +171,8 @@ TEST(early_death, leaves_nothing_whenever_it_comes) {
         if (times[static_cast<std::size_t>(i)] == ms) jobs[static_cast<std::size_t>(i)]->kill();
     for (auto& job : jobs) job->leaves_no_process();
     // A process that ends has no environment any more, and may still have its files.
-    for (int tries = 0; own_shm::used_bytes() != 0 && own_shm::names().empty() && tries < 500; ++tries) ::poll(nullptr, 0, 10);
+    for (int tries = 0; own_shm::used_bytes() != 0 && own_shm::names().empty() && tries < 500; ++tries)
+      ::poll(nullptr, 0, 10);
     EXPECT_EQ(own_shm::used_bytes(), 0u) << testing::PrintToString(own_shm::names()) << ", seed " << seed;
     EXPECT_TRUE(own_shm::names().empty()) << own_shm::names()[0] << ", seed " << seed;
     EXPECT_TRUE(std::filesystem::is_empty(temporary.path())) << "seed " << seed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that exits while threads of it go on, and calls quire_end_at_exit() in a handler of atexit(3): end_at_exit_program HOW, which says what those
-// threads do then. The handlers that come later run, and the memory of the job is gone for them: with HOW `main` one looks.
+// A process that exits while threads of it go on, and calls quire_end_at_exit() in a handler of atexit(3):
+// end_at_exit_program HOW, which says what those threads do then. The handlers that come later run, and the memory of
+// the job is gone for them: with HOW `main` one looks.
 #include <quire/system.h>
 
 #include <cstdio>
@@ -33,7 +34,9 @@ void wait_for_ever() {
   (void)quire_event_wait(never, -1);
 }
 void lock_and_unlock() {
-  while (quire_mutex_lock(quire_mutex{g_words[0]}) == QUIRE_OK && quire_mutex_unlock(quire_mutex{g_words[0]}) == QUIRE_OK) continue;
+  while (quire_mutex_lock(quire_mutex{g_words[0]}) == QUIRE_OK &&
+         quire_mutex_unlock(quire_mutex{g_words[0]}) == QUIRE_OK)
+    continue;
 }
 void allocate() {
   for (void* p = nullptr; quire_malloc(100, &p) == QUIRE_OK;) quire_free(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that a node ends by quire_exit(), for exit_test: `node` (or all) with `status`, while threads of others wait in a barrier, fault, compute, or hold
-// the lock of standard output.
+// A job that a node ends by quire_exit(), for exit_test: `node` (or all) with `status`, while threads of others wait in
+// a barrier, fault, compute, or hold the lock of standard output.
 #include <quire/system.h>
 #include <unistd.h>
 

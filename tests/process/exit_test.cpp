@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_exit(): any node ends the job with its status, whatever the threads of others do, and what all of them have printed is there. quire_end_at_exit().
+// quire_exit(): any node ends the job with its status, whatever the threads of others do, and what all of them have
+// printed is there. quire_end_at_exit().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,8 @@ command_result run_case(const std::vector<std::string>& arguments, const std::ve
 }
 
 void expect_all_printed(const command_result& result) {
-  for (const char* node : {"0", "1", "2"}) EXPECT_THAT(result.out, HasSubstr(std::string("node ") + node + " is here")) << result.err;
+  for (const char* node : {"0", "1", "2"})
+    EXPECT_THAT(result.out, HasSubstr(std::string("node ") + node + " is here")) << result.err;
   EXPECT_THAT(result.out, Not(HasSubstr("nobody")));
 }
 
@@ -78,8 +80,9 @@ TEST(exit, outside_of_the_job_it_ends_the_process) {
   EXPECT_EQ(run({program, "before", "0", "5"}).status, 5);
 }
 
-const std::vector<std::vector<std::string>> ways = {{"--pool", "memfd"},    {"--pool", "fork"},    {"--detect", "segv"},
-                                                    {"--detect", "thread"}, {"--transport", "tcp"}, {"--on-failure", "notify"}};
+const std::vector<std::vector<std::string>> ways = {{"--pool", "memfd"},    {"--pool", "fork"},
+                                                    {"--detect", "segv"},   {"--detect", "thread"},
+                                                    {"--transport", "tcp"}, {"--on-failure", "notify"}};
 
 command_result end_at_exit(const std::string& how, const std::vector<std::string>& options) {
   std::vector<std::string> words = {QUIRE_TOOL, "run", "-n", "3", "--timeout", "40"};

@@ -279,12 +279,16 @@ void give_up_on_one_node() {
   quire::barrier{}.arrive_and_wait();
 }
 
-/// The job ends while the thread that was joined is still within the library (QUIRE_FAIL=thread_finished:1:wait keeps it there for half a second).
+/// The job ends while the thread that was joined is still within the library (QUIRE_FAIL=thread_finished:1:wait keeps
+/// it there for half a second).
 void end_behind_a_thread() {
   auto at = std::chrono::steady_clock::now();
   {
     quire::session job;
-    if (quire::node() == 0) quire::thread(quire::nodes() - 1, [](int) {}, 0).join();
+    if (quire::node() == 0)
+      quire::thread(
+          quire::nodes() - 1, [](int) {}, 0)
+          .join();
     quire::barrier{}.arrive_and_wait();
     at = std::chrono::steady_clock::now();
     if (quire::node() != quire::nodes() - 1) at -= 1s;  // the thread was elsewhere

@@ -8,10 +8,10 @@
 #include <threads.h>
 #include <time.h>
 
-#define REQUIRE(condition)                                             \
-  if (!(condition)) {                                                  \
-    fprintf(stderr, "FAILED line %d: %s\n", __LINE__, #condition);     \
-    exit(1);                                                           \
+#define REQUIRE(condition)                                         \
+  if (!(condition)) {                                              \
+    fprintf(stderr, "FAILED line %d: %s\n", __LINE__, #condition); \
+    exit(1);                                                       \
   }
 
 struct locks {
@@ -40,11 +40,14 @@ static void use(struct locks* l) {
   REQUIRE(pthread_cond_signal(&l->condition) == 0 && pthread_cond_broadcast(&l->condition) == 0);
   REQUIRE(pthread_cond_timedwait(&l->condition, &l->mutex, &soon) != 0);
   REQUIRE(pthread_mutex_unlock(&l->mutex) == 0);
-  REQUIRE(pthread_rwlock_rdlock(&l->rwlock) == 0 && pthread_rwlock_tryrdlock(&l->rwlock) == 0 && pthread_rwlock_trywrlock(&l->rwlock) != 0);
-  REQUIRE(pthread_rwlock_unlock(&l->rwlock) == 0 && pthread_rwlock_unlock(&l->rwlock) == 0 && pthread_rwlock_wrlock(&l->rwlock) == 0);
+  REQUIRE(pthread_rwlock_rdlock(&l->rwlock) == 0 && pthread_rwlock_tryrdlock(&l->rwlock) == 0 &&
+          pthread_rwlock_trywrlock(&l->rwlock) != 0);
+  REQUIRE(pthread_rwlock_unlock(&l->rwlock) == 0 && pthread_rwlock_unlock(&l->rwlock) == 0 &&
+          pthread_rwlock_wrlock(&l->rwlock) == 0);
   REQUIRE(pthread_rwlock_unlock(&l->rwlock) == 0);
   REQUIRE(pthread_barrier_wait(&l->barrier) == PTHREAD_BARRIER_SERIAL_THREAD);
-  REQUIRE(pthread_spin_lock(&l->spin) == 0 && pthread_spin_trylock(&l->spin) != 0 && pthread_spin_unlock(&l->spin) == 0);
+  REQUIRE(pthread_spin_lock(&l->spin) == 0 && pthread_spin_trylock(&l->spin) != 0 &&
+          pthread_spin_unlock(&l->spin) == 0);
   REQUIRE(sem_wait(&l->semaphore) == 0 && sem_trywait(&l->semaphore) != 0 && sem_timedwait(&l->semaphore, &soon) != 0);
   REQUIRE(sem_post(&l->semaphore) == 0);
   REQUIRE(mtx_lock(&l->standard) == thrd_success && mtx_timedlock(&l->standard, &soon) != thrd_success);

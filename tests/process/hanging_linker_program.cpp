@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A linker whose functions hang, run with QUIRE_IO_TIMEOUT=1: who needs it gets an error, content that was written stays and is kept once the function comes
-// back, and nobody waits for one that never does: neither the end of a container nor that of the job. Argument: comes-back, or the function
-// that hangs for ever (open, fill, flush, sync, truncate, close).
+// A linker whose functions hang, run with QUIRE_IO_TIMEOUT=1: who needs it gets an error, content that was written
+// stays and is kept once the function comes back, and nobody waits for one that never does: neither the end of a
+// container nor that of the job. Argument: comes-back, or the function that hangs for ever (open, fill, flush, sync,
+// truncate, close).
 #include <quire/container.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -132,7 +133,8 @@ void fill_hangs() {
   std::byte into[page];
   on_last([&] {
     REQUIRE_STATUS(read(c, 1, into), QUIRE_IO);
-    struct sigaction act {}, before {};
+    struct sigaction act {
+    }, before{};
     act.sa_sigaction = on_bus;
     act.sa_flags = SA_SIGINFO;
     REQUIRE(::sigaction(SIGBUS, &act, &before) == 0);
@@ -183,7 +185,8 @@ void writing_hangs(function which, int value) {
   on_io_node([] { REQUIRE_OK(quire_container_remove("stuck", 0)); });
 }
 
-/// A cut of which the linker does not come back is made before content grows again: what was there does not come to light.
+/// A cut of which the linker does not come back is made before content grows again: what was there does not come to
+/// light.
 void truncate_hangs() {
   on_io_node([] {
     for (std::size_t unit = 0; unit < pages; ++unit) fill_page(unit, 7);
@@ -247,7 +250,8 @@ void never_returns(function which) {
   } else {
     (void)quire_container_close(c);  // QUIRE_IO on some node: it has told
   }
-  if (which != syncs) on_io_node([] { REQUIRE_OK(quire_container_remove("stuck", 0)); });  // else the end of the job has to do with it
+  if (which != syncs)
+    on_io_node([] { REQUIRE_OK(quire_container_remove("stuck", 0)); });  // else the end of the job has to do with it
   on_io_node([&] { REQUIRE(g.inside >= 1); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that strangers are let loose on: intruder_program SECONDS [FILE]: so long, and until there is FILE. Nodes count under a lock and pass pages around,
-// check both, and tell at the end what they have refused.
+// A job that strangers are let loose on: intruder_program SECONDS [FILE]: so long, and until there is FILE. Nodes count
+// under a lock and pass pages around, check both, and tell at the end what they have refused.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>

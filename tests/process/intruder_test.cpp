@@ -53,11 +53,13 @@ bool is_closed(int s) {
   return s < 0 || (::poll(&entry, 1, 20'000) == 1 && ::recv(s, &byte, 1, MSG_DONTWAIT) <= 0);
 }
 
-/// intruder_program on three nodes over TCP, which says when it is ready, and what came of it. It runs until it is asked for that, and `seconds` at least.
+/// intruder_program on three nodes over TCP, which says when it is ready, and what came of it. It runs until it is
+/// asked for that, and `seconds` at least.
 class visited_job {
  public:
   explicit visited_job(double seconds)
-      : end_(std::filesystem::temp_directory_path() / ("quire-intruder-" + std::to_string(::getpid()))), job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--transport", "tcp", "--timeout", "50",
+      : end_(std::filesystem::temp_directory_path() / ("quire-intruder-" + std::to_string(::getpid()))),
+        job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--transport", "tcp", "--timeout", "50",
               QUIRE_PROGRAMS "/intruder_program", std::to_string(seconds), end_}) {}
   ~visited_job() { std::filesystem::remove(end_); }
 

@@ -119,7 +119,9 @@ const test_case g_cases[] = {
        REQUIRE_EQUAL(*a.at<off_t>(0), 7);
        const ssize_t copied = ::copy_file_range(fd, a.at<off_t>(1), fd, a.at<off_t>(2), 3, 0);
        const int why = errno;
-       REQUIRE(copied == -1 ? why != EFAULT : copied == 3 && *a.at<off_t>(1) == 5 && *a.at<off_t>(2) == 23);  // not on every file system
+       REQUIRE(copied == -1
+                   ? why != EFAULT
+                   : copied == 3 && *a.at<off_t>(1) == 5 && *a.at<off_t>(2) == 23);  // not on every file system
        int two[2];
        REQUIRE(::pipe(two) == 0);
        WORKS(::splice(fd, a.at<off_t>(3), two[1], nullptr, 2, 0), 2);
@@ -397,8 +399,7 @@ const test_case g_cases[] = {
        REQUIRE_EQUAL(back.find_first_not_of('y'), length);
        std::fclose(file);
      }},
-    {"ioctl at the end of a region, beside what others write",
-     nothing,
+    {"ioctl at the end of a region, beside what others write", nothing,
      [](const area& a) {
        int two[2];
        REQUIRE(::pipe(two) == 0 && ::write(two[1], "abcd", 4) == 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that outlive their job: each node runs the loop, while another thread of it writes checkpoints; whoever goes on from one, on any number of nodes,
-// goes on with the tasks that were left. Each task writes its number into a ledger once, registers what comes after it, and adds to a sum.
+// Tasks that outlive their job: each node runs the loop, while another thread of it writes checkpoints; whoever goes on
+// from one, on any number of nodes, goes on with the tasks that were left. Each task writes its number into a ledger
+// once, registers what comes after it, and adds to a sum.
 //
 //   lasting_tasks_program DIRECTORY CHAINS LENGTH
 #include <atomic>
@@ -19,7 +20,7 @@ using word = std::uint64_t;
 
 struct ledger {
   word chains, length, left;
-  alignas(4096) word sums[8][512];      ///< one a unit
+  alignas(4096) word sums[8][512];  ///< one a unit
   alignas(4096) unsigned char done[1 << 20];
 };
 ledger* g_all = nullptr;

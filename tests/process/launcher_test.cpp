@@ -134,12 +134,15 @@ class Hints : public ::testing::Test {
 };
 
 TEST_F(Hints, NameTheProgramThatAMisspeltOneResembles) {
-  const std::pair<std::string, std::string> cases[] = {
-      {"./haet", "did you mean ./heat?"},       {"haet", "did you mean ./heat?"},
-      {"heat", "did you mean ./heat?"},         {"./heat.cpp", "did you mean ./heat?"},
-      {folder + "heta", "did you mean " + folder + "heat?"}, {"hostnmae", "did you mean hostname?"},
-      {"./nowhere/heat", "there is no folder ./nowhere"},    {folder, "it is a folder"},
-      {"./script", "not its interpreter " + folder + "pyhton"}};
+  const std::pair<std::string, std::string> cases[] = {{"./haet", "did you mean ./heat?"},
+                                                       {"haet", "did you mean ./heat?"},
+                                                       {"heat", "did you mean ./heat?"},
+                                                       {"./heat.cpp", "did you mean ./heat?"},
+                                                       {folder + "heta", "did you mean " + folder + "heat?"},
+                                                       {"hostnmae", "did you mean hostname?"},
+                                                       {"./nowhere/heat", "there is no folder ./nowhere"},
+                                                       {folder, "it is a folder"},
+                                                       {"./script", "not its interpreter " + folder + "pyhton"}};
   for (const auto& [wrong, hint] : cases) {
     const auto result = in_folder("quire run -n 2 " + wrong);
     EXPECT_THAT(result.err, HasSubstr("cannot run " + wrong + ": "));
@@ -148,22 +151,26 @@ TEST_F(Hints, NameTheProgramThatAMisspeltOneResembles) {
   }
   // A file that cannot be run is no proposal, nor is what resembles nothing.
   for (const auto* const alone : {"./noets", "./completely-different"})
-    EXPECT_THAT(in_folder(std::string("quire run -n 2 ") + alone).err, ::testing::Not(HasSubstr("did you mean"))) << alone;
-  EXPECT_THAT(in_folder("quire run --hosts a --agent ./agent ./haet").err, HasSubstr("host a: cannot run ./haet: No such file or directory; did you mean ./heat?"));
+    EXPECT_THAT(in_folder(std::string("quire run -n 2 ") + alone).err, ::testing::Not(HasSubstr("did you mean")))
+        << alone;
+  EXPECT_THAT(in_folder("quire run --hosts a --agent ./agent ./haet").err,
+              HasSubstr("host a: cannot run ./haet: No such file or directory; did you mean ./heat?"));
 }
 
 TEST_F(Hints, ProgramsWithoutQuireAreSaidToBeCopies) {
   const std::string warning = "ran as 3 independent copies: it is not linked with libquire";
-  for (const std::string line : {"quire run -n 3 ./heat", "quire run --set nodes=3 ./heat", "PATH=$PWD:$PATH; quire run -n 3 heat",
-                                 "quire run --hosts a,b,c --agent ./agent ./heat"}) {
+  for (const std::string line :
+       {"quire run -n 3 ./heat", "quire run --set nodes=3 ./heat", "PATH=$PWD:$PATH; quire run -n 3 heat",
+        "quire run --hosts a,b,c --agent ./agent ./heat"}) {
     const auto result = in_folder(line);
     EXPECT_EQ(result.status, 0) << line;
     EXPECT_EQ(count_of(result.err, warning), 1u) << line << "\n" << result.err;
   }
   // One copy; nothing said; programs that join, or that run without Quire on purpose; no program at all.
-  for (const std::string line : {"quire run -n 1 ./heat", "QUIRE_LOG=error quire run -n 3 ./heat", "quire run -n 3 --set log=error ./heat",
-                                 "quire run -n 3 ./joins exchange 8", "quire run -n 3 /bin/true", "quire run -n 3 sh -c ./heat",
-                                 "cp /bin/sh dash-0.5; quire run -n 3 ./dash-0.5 -c true", "quire run -n 3 ./script", "quire run -n 3 ./haet"})
+  for (const std::string line :
+       {"quire run -n 1 ./heat", "QUIRE_LOG=error quire run -n 3 ./heat", "quire run -n 3 --set log=error ./heat",
+        "quire run -n 3 ./joins exchange 8", "quire run -n 3 /bin/true", "quire run -n 3 sh -c ./heat",
+        "cp /bin/sh dash-0.5; quire run -n 3 ./dash-0.5 -c true", "quire run -n 3 ./script", "quire run -n 3 ./haet"})
     EXPECT_EQ(count_of(in_folder(line).err, "copies"), 0u) << line;
 }
 
@@ -404,7 +411,9 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
       {{"--set", "unit=5K", "echo", "started"}, {}, "a power of two"},
       {{"--set", "unit", "echo", "started"}, {}, "NAME=VALUE"},
       {{"--detect", "sgv", "echo", "started"}, {}, "auto|userfault|thread|segv"},
-      {{"--detect", "userfalt", "echo", "started"}, {}, "QUIRE_DETECT=userfalt is not allowed; did you mean userfault?"},
+      {{"--detect", "userfalt", "echo", "started"},
+       {},
+       "QUIRE_DETECT=userfalt is not allowed; did you mean userfault?"},
       {{"--set", "transport=TCP", "echo", "started"}, {}, "did you mean tcp?"},
       {{"--launcher", "mpiexec", "echo", "started"}, {}, "--launcher mpiexec is not allowed"},
       {{"--launcher", "srnu", "echo", "started"}, {}, "did you mean srun?"},
@@ -422,10 +431,11 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
   }
 }
 
-// ---- Who starts the nodes on hosts ------------------------------------------------------------------------------------
+// ---- Who starts the nodes on hosts
+// ------------------------------------------------------------------------------------
 
-/// A machine on which Open MPI and Slurm are installed, as far as `quire run` can see: programs that tell their own name. And an agent
-/// that reaches any host, here.
+/// A machine on which Open MPI and Slurm are installed, as far as `quire run` can see: programs that tell their own
+/// name. And an agent that reaches any host, here.
 class Launchers : public ::testing::Test {
  protected:
   Launchers() {
@@ -441,7 +451,8 @@ class Launchers : public ::testing::Test {
   }
   /// `quire run --hosts a,b OPTIONS printenv QUIRE_JOB_NODE`
   [[nodiscard]] command_result start(const words& options, const std::string& variable = "NOTHING=1") const {
-    words all{"env", "PATH=" + folder_ + ":/usr/local/bin:/usr/bin:/bin", variable, QUIRE_TOOL, "run", "--hosts", "a,b"};
+    words all{"env", "PATH=" + folder_ + ":/usr/local/bin:/usr/bin:/bin", variable, QUIRE_TOOL, "run", "--hosts",
+              "a,b"};
     all.insert(all.end(), options.begin(), options.end());
     all.insert(all.end(), {"printenv", "QUIRE_JOB_NODE"});
     return run(all, {}, "", 20);
@@ -462,7 +473,8 @@ TEST_F(Launchers, AreNotUsedUnlessAskedFor) {
     EXPECT_EQ(by_ssh.status, 0) << by_ssh.err;
     EXPECT_THAT(lines_of(by_ssh.out), ::testing::UnorderedElementsAre("0", "1"));
     EXPECT_EQ(by_ssh.err, "by ssh\nby ssh\n");
-    for (const words& options : {words{"--agent", agent()}, words{"--agent", agent(), "--launcher", "ssh"}, words{"--agent", agent(), "--launcher", "auto"}}) {
+    for (const words& options : {words{"--agent", agent()}, words{"--agent", agent(), "--launcher", "ssh"},
+                                 words{"--agent", agent(), "--launcher", "auto"}}) {
       const auto by_agent = start(options, variable);
       EXPECT_EQ(by_agent.status, 0) << by_agent.err;
       EXPECT_THAT(lines_of(by_agent.out), ::testing::UnorderedElementsAre("0", "1"));
@@ -533,7 +545,8 @@ TEST(QuireProgram, RunsAloneWithoutALauncher) {
 
 TEST(QuireProgram, IsToldWhatClosedItsSocket) {
   const auto result =
-      run({program, "exchange", "10"}, {{"QUIRE_JOB_FD", "99"}, {"QUIRE_JOB_NODE", "0"}, {"QUIRE_JOB_NODES", "2"}, {"QUIRE_JOB_LOCAL", "2"}});
+      run({program, "exchange", "10"},
+          {{"QUIRE_JOB_FD", "99"}, {"QUIRE_JOB_NODE", "0"}, {"QUIRE_JOB_NODES", "2"}, {"QUIRE_JOB_LOCAL", "2"}});
   EXPECT_EQ(result.status, 43);
   EXPECT_THAT(result.err, HasSubstr("descriptor 99"));
   EXPECT_EQ(run({program, "exchange", "10"}, {{"QUIRE_JOB_NODE", "3"}}).status, 43);

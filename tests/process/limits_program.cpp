@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small job that uses what the options limit: memory of quire_malloc() and its frees, a region of units of the size given, stores
-// that lie in two units, twins of many units, pins, system calls into shared memory, a checkpoint.
+// A small job that uses what the options limit: memory of quire_malloc() and its frees, a region of units of the size
+// given, stores that lie in two units, twins of many units, pins, system calls into shared memory, a checkpoint.
 //     limits_program UNIT release|sequential [DIRECTORY for checkpoints]
 #include <sys/mman.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes wrong with transactions: calls that are refused, with a status (the whole); and, by the name of one, jobs that do not end well: "outside",
-// "die", "endless", "turn", "faults". "stopped" ends well: a node that does not run is waited for.
+// What goes wrong with transactions: calls that are refused, with a status (the whole); and, by the name of one, jobs
+// that do not end well: "outside", "die", "endless", "turn", "faults". "stopped" ends well: a node that does not run is
+// waited for.
 #include <signal.h>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ void refused() {
   REQUIRE_OK(quire_semaphore_create(1, &semaphore));
   REQUIRE_OK(quire_event_create(&event));
   REQUIRE_OK(quire_condition_create(&condition));
-  REQUIRE_OK(quire_spawn(quire_node(), [](void* same) { return same; }, nullptr, &thread));
+  REQUIRE_OK(quire_spawn(
+      quire_node(), [](void* same) { return same; }, nullptr, &thread));
   word* const plain = shared_object<word>("refused_plain");
   volatile word* const at = make_words("refused", 1);
   atomically([&] {
@@ -84,9 +86,11 @@ void write_outside() {
 void endless(bool irrevocable) {
   volatile word* const at = make_words("endless", 1);
   if (quire_node() == 1) {
-    quire::atomically([&] {
-      while (*at == 0) continue;
-    }, {.irrevocable = irrevocable});
+    quire::atomically(
+        [&] {
+          while (*at == 0) continue;
+        },
+        {.irrevocable = irrevocable});
   }
   if (irrevocable) {
     sleep_ms(200);
@@ -117,7 +121,8 @@ bool is_stopped(word process) {
   return false;
 }
 
-/// By the token every node hears of each commit. Node 1 hears of nothing, so that node 0 waits when some have been told: what it has to tell has a bound.
+/// By the token every node hears of each commit. Node 1 hears of nothing, so that node 0 waits when some have been
+/// told: what it has to tell has a bound.
 void stopped() {
   constexpr word times = 4000, at_most = 1200;
   volatile word* const at = make_words("stopped", 1);
@@ -142,7 +147,8 @@ void stopped() {
     });
     for (done = 1; done < times; ++done) atomically([&] { *at = *at + 1; });
     watcher.join();
-    if (when_it_went_on > at_most) fail(__FILE__, __LINE__, "%" PRIu64 " commits were made while a node was stopped", when_it_went_on);
+    if (when_it_went_on > at_most)
+      fail(__FILE__, __LINE__, "%" PRIu64 " commits were made while a node was stopped", when_it_went_on);
   }
   barrier();
   atomically([&] { REQUIRE_EQUAL(word{*at}, times); });

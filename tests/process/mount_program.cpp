@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Containers as files of a mounted directory (QUIRE_MOUNT), with programs of the system on the other side.
-//   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes then load
-//   mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT, read-only), until standard input ends
-//   mount_program held FILE [self]         containers "slow" (FILE), whose linker does not answer, and "memory", to which the last node appends a byte at each
+//   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes
+//   then load mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT,
+//   read-only), until standard input ends mount_program held FILE [self]         containers "slow" (FILE), whose linker
+//   does not answer, and "memory", to which the last node appends a byte at each
 //                                          SIGUSR1; until killed. self: node 0 reads the file of "slow"
 //   mount_program names                    programs rename and remove containers that nodes have open
-//   mount_program saved STATE FILE         makes a checkpoint while containers that programs have renamed and removed are open; the next job compares
-//   mount_program leave                    node 0 ends without quire_end() and with one of these files open
-//   mount_program late                     node 1 starts a program when node 0 is in quire_end()
+//   mount_program saved STATE FILE         makes a checkpoint while containers that programs have renamed and removed
+//   are open; the next job compares mount_program leave                    node 0 ends without quire_end() and with one
+//   of these files open mount_program late                     node 1 starts a program when node 0 is in quire_end()
 #include <fcntl.h>
 #include <quire/container.h>
 #include <signal.h>
@@ -30,7 +31,8 @@ void run(const std::string& words) {
   if (status != 0) quire::test::fail(__FILE__, __LINE__, "'%s' gave %d", words.c_str(), status);
 }
 
-quire_container open(const char* name, const char* what, unsigned flags, std::uint64_t length, const char* linker = nullptr) {
+quire_container open(const char* name, const char* what, unsigned flags, std::uint64_t length,
+                     const char* linker = nullptr) {
   quire_container_options how{};
   how.size = sizeof how;
   how.linker = linker;
@@ -71,16 +73,18 @@ void exchange(const char* name, quire_container c) {
   in_turn(
       [&](int node) {  // a store, then programs on the same bytes
         std::memset(memory + node * 5000, 'a' + node, 5000);
-        run("test \"$(dd if=" + at(name) + " bs=1000 skip=" + std::to_string(node * 5) + " count=5 status=none | tr -d '" +
-            std::string(1, static_cast<char>('a' + node)) + "' | wc -c)\" = 0");
+        run("test \"$(dd if=" + at(name) + " bs=1000 skip=" + std::to_string(node * 5) +
+            " count=5 status=none | tr -d '" + std::string(1, static_cast<char>('a' + node)) + "' | wc -c)\" = 0");
       },
       [&](int) {});
   in_turn(
       [&](int node) {
-        run("printf 'written by dd %d' " + std::to_string(node) + " | dd of=" + at(name) + " bs=1 seek=" + std::to_string(300'000 + 4096 * node - 4) +
-            " conv=notrunc status=none");
+        run("printf 'written by dd %d' " + std::to_string(node) + " | dd of=" + at(name) +
+            " bs=1 seek=" + std::to_string(300'000 + 4096 * node - 4) + " conv=notrunc status=none");
       },
-      [&](int node) { REQUIRE(std::string(memory + 300'000 + 4096 * node - 4, 15) == "written by dd " + std::to_string(node)); });
+      [&](int node) {
+        REQUIRE(std::string(memory + 300'000 + 4096 * node - 4, 15) == "written by dd " + std::to_string(node));
+      });
   const std::uint64_t before = length_of(c);
   barrier();  // nobody appends before all have read it
   in_turn([&](int node) { run("echo line " + std::to_string(node) + " >> " + at(name)); },
@@ -112,7 +116,8 @@ void with_programs(const char* file) {
   barrier();
   exchange("memory", memory);
   exchange("data", data);
-  if (quire_node() == 0) run("sync " + at("data") + " && cmp " + at("data") + " " + file + " && cp " + at("data") + " " + at("copy"));
+  if (quire_node() == 0)
+    run("sync " + at("data") + " && cmp " + at("data") + " " + file + " && cp " + at("data") + " " + at("copy"));
   barrier();
   // What a program has made is a container.
   quire_container_options how{};
@@ -177,7 +182,8 @@ void rename_and_remove() {
         if (quire_node() == node) run("mv " + at("other") + " " + at("one"));
       });
   if (quire_node() == 0)
-    run("mv " + at("one") + " " + at("two") + " && test \"$(ls " + at("") + ")\" = two && test $(stat -c %s " + at("two") + ") = " + std::to_string(bytes));
+    run("mv " + at("one") + " " + at("two") + " && test \"$(ls " + at("") + ")\" = two && test $(stat -c %s " +
+        at("two") + ") = " + std::to_string(bytes));
   barrier();
   REQUIRE_EQUAL(length_of(two), 100);  // it has no name, and is still there
   in_turn([&](int node) { memory_of(two)[node] = 'x'; }, [&](int node) { REQUIRE_EQUAL(memory_of(two)[node], 'x'); });
@@ -189,7 +195,8 @@ void rename_and_remove() {
   REQUIRE_EQUAL(length_of(c), bytes);
   REQUIRE_OK(quire_container_close(c));
   barrier();
-  if (quire_node() == quire_nodes() - 1) run("rm " + at("two") + " " + at("one") + " && test -z \"$(ls " + at("") + ")\"");
+  if (quire_node() == quire_nodes() - 1)
+    run("rm " + at("two") + " " + at("one") + " && test -z \"$(ls " + at("") + ")\"");
   barrier();
   REQUIRE_STATUS(find("two", c), QUIRE_NOT_FOUND);
   REQUIRE_OK(quire_container_append(again, "y", 1, nullptr));
@@ -229,7 +236,8 @@ void save(const char* state, const char* file) {
     return barrier();
   }
   REQUIRE_STATUS(restored, QUIRE_NOT_FOUND);
-  const quire_container kept = open("kept", nullptr, 0, bytes), removed = open("removed", nullptr, 0, bytes), linked = open("linked", file, 0, 0);
+  const quire_container kept = open("kept", nullptr, 0, bytes), removed = open("removed", nullptr, 0, bytes),
+                        linked = open("linked", file, 0, 0);
   barrier();
   if (quire_node() == 0) run("mv " + at("kept") + " " + at("renamed") + " && rm " + at("removed") + " " + at("linked"));
   barrier();
@@ -279,7 +287,8 @@ void end_late() {
   barrier();
   if (quire_node() != 1) return;
   ::sleep(1);  // the other one waits in quire_end() by then
-  run("test \"$(head -c 2 " + at("memory") + ")\" = 01 && printf x | dd of=" + at("memory") + " conv=notrunc status=none");
+  run("test \"$(head -c 2 " + at("memory") + ")\" = 01 && printf x | dd of=" + at("memory") +
+      " conv=notrunc status=none");
   REQUIRE(memory_of(memory)[0] == 'x');
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Preloaded, it ends the process with a backtrace when a thread takes or returns heap memory on its alternate stack, on which Quire serves faults.
-// UCX may: it takes memory for messages of several fragments and for connections, and cannot be told not to. A process in which nobody has
-// served a fault there ends with status 3: then this has watched nothing. NO_HEAP=report only tells.
+// Preloaded, it ends the process with a backtrace when a thread takes or returns heap memory on its alternate stack, on
+// which Quire serves faults. UCX may: it takes memory for messages of several fragments and for connections, and cannot
+// be told not to. A process in which nobody has served a fault there ends with status 3: then this has watched nothing.
+// NO_HEAP=report only tells.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -60,7 +61,9 @@ void* calloc(size_t count, size_t bytes) { return look("calloc"), __libc_calloc(
 void* realloc(void* old, size_t bytes) { return look("realloc"), __libc_realloc(old, bytes); }
 void* memalign(size_t alignment, size_t bytes) { return look("memalign"), __libc_memalign(alignment, bytes); }
 void* aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
-int posix_memalign(void** to, size_t alignment, size_t bytes) { return (*to = memalign(alignment, bytes)) != NULL ? 0 : 12; }
+int posix_memalign(void** to, size_t alignment, size_t bytes) {
+  return (*to = memalign(alignment, bytes)) != NULL ? 0 : 12;
+}
 void free(void* old) {
   if (old != NULL) look("free");
   __libc_free(old);

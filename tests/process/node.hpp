@@ -164,7 +164,8 @@ T* natural(T* fine) {
   REQUIRE_OK(quire_view(const_cast<std::remove_cv_t<T>*>(fine), QUIRE_NATURAL, &at));
   return static_cast<T*>(at);
 }
-/// Of words in regions of the tests: one of their two addresses where there are minipages, by chance (`draw`: any number).
+/// Of words in regions of the tests: one of their two addresses where there are minipages, by chance (`draw`: any
+/// number).
 template <class T>
 T* either(T* natural, std::uint64_t draw) {
   return minipages_given() != 0 && draw % 4 != 0 ? fine(natural) : natural;

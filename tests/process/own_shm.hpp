@@ -47,6 +47,6 @@ class own_shm {
 
 }  // namespace quire::test
 
-#define OWN_SHM_OR_SKIP(name, bytes) \
+#define OWN_SHM_OR_SKIP(name, bytes)      \
   const quire::test::own_shm name(bytes); \
   if (!name.there()) GTEST_SKIP() << "mounting a /dev/shm of one's own takes root"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs without data races, drawn from a seed, run twice on real processes: in a region with sequential consistency, and in
-// one with release consistency (with "scan": found by the kernel's record of written pages). Both must leave the same in every
-// word, and every read on the way must find what the program's order says: programs without races cannot tell the two apart.
+// Programs without data races, drawn from a seed, run twice on real processes: in a region with sequential consistency,
+// and in one with release consistency (with "scan": found by the kernel's record of written pages). Both must leave the
+// same in every word, and every read on the way must find what the program's order says: programs without races cannot
+// tell the two apart.
 //
-// What a program writes lies mixed in the same pages (false sharing), and its result does not depend on who comes first:
-//   own words     each has one writer in a phase, other threads read what the phase before has left; barriers between phases
-//   common words  under a mutex each; changed by operations whose order makes no difference
-//   queues        bounded, with a mutex and two conditions: what comes out is added to a common word
+// What a program writes lies mixed in the same pages (false sharing), and its result does not depend on who comes
+// first:
+//   own words     each has one writer in a phase, other threads read what the phase before has left; barriers between
+//   phases common words  under a mutex each; changed by operations whose order makes no difference queues bounded, with
+//   a mutex and two conditions: what comes out is added to a common word
 //
-// With CONTRACT_MINIPAGES each word is used by both of its addresses. With "heap" the words are objects of heaps with minipages, that all nodes have made
-// and free again, so that the next program gets them.
+// With CONTRACT_MINIPAGES each word is used by both of its addresses. With "heap" the words are objects of heaps with
+// minipages, that all nodes have made and free again, so that the next program gets them.
 //
 //   race_free_program [scan] [heap] [seeds]
 #include <array>
@@ -67,7 +69,8 @@ struct objects {
 class memory {
  public:
   memory(volatile word* region, std::size_t words) {
-    for (std::size_t i = 0; i < words; ++i) places_.push_back({region + i, minipages_given() != 0 ? fine(region + i) : region + i});
+    for (std::size_t i = 0; i < words; ++i)
+      places_.push_back({region + i, minipages_given() != 0 ? fine(region + i) : region + i});
   }
   /// Node i % nodes makes object i, of some size; `told` is a table that all share.
   memory(quire_region heap, const shape& s, word* told) : heap_(heap) {
@@ -102,7 +105,9 @@ class memory {
   struct place {
     volatile word *natural, *fine;
   };
-  static bool is_mine(std::size_t i) { return i % static_cast<std::size_t>(quire_nodes()) == static_cast<std::size_t>(quire_node()); }
+  static bool is_mine(std::size_t i) {
+    return i % static_cast<std::size_t>(quire_nodes()) == static_cast<std::size_t>(quire_node());
+  }
 
   quire_region heap_{};
   std::vector<place> places_{};
@@ -111,7 +116,8 @@ class memory {
 /// One program in one region. Words are dealt in random order, so that all kinds lie in all pages.
 class program {
  public:
-  program(const shape& s, const memory& words, const objects& with) : s_(s), memory_(words), with_(with), place_(s.words()) {
+  program(const shape& s, const memory& words, const objects& with)
+      : s_(s), memory_(words), with_(with), place_(s.words()) {
     for (std::size_t i = 0; i < place_.size(); ++i) place_[i] = i;
     random_numbers draw(s.seed + 1);
     for (std::size_t i = place_.size(); i > 1; --i) std::swap(place_[i - 1], place_[draw.below(i)]);
@@ -141,7 +147,8 @@ class program {
   }
   /// Who writes an own word in a phase; about half of them nobody.
   [[nodiscard]] int writer(std::size_t i, int phase) const {
-    return static_cast<int>(mix(i * 31 + static_cast<word>(phase) * 1'000'003 + s_.seed) % static_cast<word>(2 * s_.workers()));
+    return static_cast<int>(mix(i * 31 + static_cast<word>(phase) * 1'000'003 + s_.seed) %
+                            static_cast<word>(2 * s_.workers()));
   }
   /// What an own word holds after a phase: its last writer's value.
   [[nodiscard]] word value(std::size_t i, int phase) const {
@@ -207,7 +214,8 @@ std::unique_ptr<memory> region_of(const shape& s, bool relaxed, bool scans) {
   auto about = region_options(s.seed % 5 == 0 ? 16384 : 4096, first_touch ? QUIRE_PLACE_BLOCK : placement);
   about.consistency = relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
   if (scans && relaxed) about.detector = QUIRE_DETECT_SCAN;
-  auto* const words = shared_region<word>((relaxed ? "release " : "sequential ") + std::to_string(s.seed), 1 << 20, about);
+  auto* const words =
+      shared_region<word>((relaxed ? "release " : "sequential ") + std::to_string(s.seed), 1 << 20, about);
   return std::make_unique<memory>(words, s.words());
 }
 
@@ -227,7 +235,8 @@ quire_region heap_of(bool relaxed) {
 void run_all(std::uint64_t seeds, bool scans, bool in_heaps) {
   objects with;
   with.make();
-  const std::array<quire_region, 2> heaps = in_heaps ? std::array{heap_of(false), heap_of(true)} : std::array<quire_region, 2>{};
+  const std::array<quire_region, 2> heaps =
+      in_heaps ? std::array{heap_of(false), heap_of(true)} : std::array<quire_region, 2>{};
   word* const told = in_heaps ? shared_object<word>("told", 8192) : nullptr;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const shape s(seed);
@@ -240,8 +249,9 @@ void run_all(std::uint64_t seeds, bool scans, bool in_heaps) {
     for (std::size_t i = 0; i < s.words(); ++i) {
       const word sequential = (*words[0])[i], released = (*words[1])[i];
       if (sequential == released) continue;
-      fail(__FILE__, __LINE__, "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency", seed, i, sequential,
-           released);
+      fail(__FILE__, __LINE__,
+           "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency", seed, i,
+           sequential, released);
     }
     barrier();
     for (const auto& each : words) each->free();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes write words of their own on one unit, at lines that the report has to name. report_program [plain|exit|die|forever|memcpy|qsort]: how it ends, or how
-// it writes.
+// Nodes write words of their own on one unit, at lines that the report has to name. report_program
+// [plain|exit|die|forever|memcpy|qsort]: how it ends, or how it writes.
 #include <quire/report.h>
 #include <quire/system.h>
 
@@ -17,7 +17,8 @@ constexpr int rounds = 200;
 [[gnu::noinline]] void even_node(volatile std::uint64_t* words) { words[0] = words[0] + 1; }   // planted: even
 [[gnu::noinline]] void odd_node(volatile std::uint64_t* words) { words[64] = words[64] + 1; }  // planted: odd
 
-// By functions of the C library, which make no frames. What follows them keeps them from being the last call, which would be a jump.
+// By functions of the C library, which make no frames. What follows them keeps them from being the last call, which
+// would be a jump.
 [[gnu::noinline]] void even_copy(std::uint64_t* words, const std::uint64_t* from, std::size_t bytes) {
   std::memcpy(words, from, bytes);  // planted: even copy
   asm volatile("");
@@ -40,7 +41,8 @@ quire_barrier all_nodes{0};
 
 void use(std::uint64_t* words, quire_mutex mutex, const char* how) {
   const std::uint64_t content[8] = {1, 2, 3};
-  const bool even = quire_node() % 2 == 0, copies = std::strcmp(how, "memcpy") == 0, sorts = std::strcmp(how, "qsort") == 0;
+  const bool even = quire_node() % 2 == 0, copies = std::strcmp(how, "memcpy") == 0,
+             sorts = std::strcmp(how, "qsort") == 0;
   for (int round = 0; round < rounds; ++round) {
     if (copies) {
       even ? even_copy(words, content, sizeof content) : odd_copy(words, content, sizeof content);
@@ -65,13 +67,18 @@ int main(int argc, char** argv) {
   if (quire_node() == 0) {
     if (quire_aligned_alloc(4096, 4096, &memory) != QUIRE_OK || quire_mutex_create(&mutex) != QUIRE_OK) return 1;
     if (quire_label(memory, 4096, "planted <words>") != QUIRE_OK) return 1;
-    if (quire_label(&mutex, 8, "private") != QUIRE_BAD_ADDRESS || quire_label(memory, 0, "none") != QUIRE_INVALID || quire_label(memory, 8, "") != QUIRE_INVALID) return 1;
-    if (quire_publish("words", memory) != QUIRE_OK || quire_publish("mutex", reinterpret_cast<void*>(mutex.id)) != QUIRE_OK) return 1;
+    if (quire_label(&mutex, 8, "private") != QUIRE_BAD_ADDRESS || quire_label(memory, 0, "none") != QUIRE_INVALID ||
+        quire_label(memory, 8, "") != QUIRE_INVALID)
+      return 1;
+    if (quire_publish("words", memory) != QUIRE_OK ||
+        quire_publish("mutex", reinterpret_cast<void*>(mutex.id)) != QUIRE_OK)
+      return 1;
   }
   void* id = nullptr;
   if (quire_lookup("words", -1, &memory) != QUIRE_OK || quire_lookup("mutex", -1, &id) != QUIRE_OK) return 1;
   mutex.id = reinterpret_cast<std::uint64_t>(id);
-  if (quire_phase("writes") != QUIRE_OK || quire_phase(nullptr) != QUIRE_OK || quire_phase("writes") != QUIRE_OK) return 1;
+  if (quire_phase("writes") != QUIRE_OK || quire_phase(nullptr) != QUIRE_OK || quire_phase("writes") != QUIRE_OK)
+    return 1;
   if (std::strcmp(end, "forever") == 0) {  // who looks at it waits for this
     std::puts("here");
     (void)std::fflush(stdout);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire run --report`, `quire report`: the page names planted false sharing by its lines, its sums are those of the counters, and it needs nothing else.
+// `quire run --report`, `quire report`: the page names planted false sharing by its lines, its sums are those of the
+// counters, and it needs nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -53,7 +54,9 @@ class Report : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
   [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
   [[nodiscard]] command_result run_program(const std::string& how, const command::settings& more = {}) const {
-    return run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", "--report", path("page.html"), "--perfetto", path("events.json"), program, how}, more);
+    return run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", "--report", path("page.html"), "--perfetto",
+                path("events.json"), program, how},
+               more);
   }
   fs::path directory_;
 };
@@ -127,7 +130,8 @@ TEST_F(Report, OnOtherHostsToo) {
   const std::string agent = path("agent");
   std::ofstream(agent) << "#!/bin/sh\nexec sh -c \"$2\"\n";
   fs::permissions(agent, fs::perms::owner_all);
-  const auto result = run({QUIRE_TOOL, "run", "--hosts", "a,b", "--agent", agent, "--timeout", "50", "--report", path("page.html"), program, "die"});
+  const auto result = run({QUIRE_TOOL, "run", "--hosts", "a,b", "--agent", agent, "--timeout", "50", "--report",
+                           path("page.html"), program, "die"});
   EXPECT_EQ(result.status, 128 + 9) << result.err;
   const json data = data_of(content_of(path("page.html")));
   EXPECT_EQ(data["nodes"].size(), 2u);
@@ -189,7 +193,8 @@ TEST_F(Report, EventsAreStrictlyNested) {
   EXPECT_GE(of_threads.size(), 2u);
   constexpr double rounding_us = 0.002;
   for (auto& [thread, all] : of_threads) {
-    std::ranges::sort(all, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+    std::ranges::sort(
+        all, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
     std::vector<double> open;
     for (const auto& [begin, end] : all) {
       while (!open.empty() && open.back() <= begin + rounding_us) open.pop_back();

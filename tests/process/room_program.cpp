@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node for room_test: room_program write|read MEBIBYTES. Node 0 writes so much shared memory, then (read) the others read it. It
-// is all there, or there is no memory for it: then the process ends before it can tell.
+// A node for room_test: room_program write|read MEBIBYTES. Node 0 writes so much shared memory, then (read) the others
+// read it. It is all there, or there is no memory for it: then the process ends before it can tell.
 #include <cstdlib>
 
 #include "node.hpp"

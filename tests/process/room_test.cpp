@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Little room: a /dev/shm as small as a container's, or full, or a directory of page files that is full, or a node that has no
-// shared memory. The job runs as well, all nodes by one transport, or an error says what is too small and what helps.
+// Little room: a /dev/shm as small as a container's, or full, or a directory of page files that is full, or a node that
+// has no shared memory. The job runs as well, all nodes by one transport, or an error says what is too small and what
+// helps.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -39,7 +40,9 @@ words operator+(words all, const words& more) {
 }
 const words ends{QUIRE_PROGRAMS "/death_program", "ends"};
 /// The same, but node 1 gets no memory for messages.
-const words ends_without_node_1{"sh", "-c", "test $QUIRE_JOB_NODE != 1 || export QUIRE_FAIL=memfd:1:12; exec " QUIRE_PROGRAMS "/death_program ends"};
+const words ends_without_node_1{"sh", "-c",
+                                "test $QUIRE_JOB_NODE != 1 || export QUIRE_FAIL=memfd:1:12; exec " QUIRE_PROGRAMS
+                                "/death_program ends"};
 
 TEST(room_of_shm, that_containers_have_is_enough_for_many_nodes) {
   OWN_SHM_OR_SKIP(shm, 64 * MiB);
@@ -76,7 +79,10 @@ TEST(transport, that_was_asked_for_and_cannot_be_had_is_an_error) {
 
 /// Nodes that were told to use different ones: none is connected.
 TEST(transport, that_nodes_disagree_about_is_an_error) {
-  const auto result = run(job_of(4, "shm") + words{"sh", "-c", "test $QUIRE_JOB_NODE != 3 || export QUIRE_TRANSPORT=tcp; exec " QUIRE_PROGRAMS "/death_program ends"});
+  const auto result =
+      run(job_of(4, "shm") + words{"sh", "-c",
+                                   "test $QUIRE_JOB_NODE != 3 || export QUIRE_TRANSPORT=tcp; exec " QUIRE_PROGRAMS
+                                   "/death_program ends"});
   EXPECT_NE(result.status, 0);
   EXPECT_NE(result.err.find("has another transport than"), std::string::npos) << result.err;
   EXPECT_LT(result.seconds, 20);
@@ -101,9 +107,12 @@ struct full {
 void PrintTo(const full& f, std::ostream* out) { *out << f.pool << ", " << f.detector << ", " << f.what; }
 class full_pool : public testing::TestWithParam<full> {};
 INSTANTIATE_TEST_SUITE_P(pools, full_pool,
-                         testing::Values(full{"posix", "userfault", "write", "/dev/shm is full"}, full{"posix", "userfault", "read", "/dev/shm is full"},
-                                         full{"posix", "thread", "read", "/dev/shm is full"}, full{"posix", "segv", "read", "/dev/shm is full"},
-                                         full{"posix", "segv", "write", "/dev/shm is full"}, full{"file", "userfault", "write", "QUIRE_POOL_DIR is full"},
+                         testing::Values(full{"posix", "userfault", "write", "/dev/shm is full"},
+                                         full{"posix", "userfault", "read", "/dev/shm is full"},
+                                         full{"posix", "thread", "read", "/dev/shm is full"},
+                                         full{"posix", "segv", "read", "/dev/shm is full"},
+                                         full{"posix", "segv", "write", "/dev/shm is full"},
+                                         full{"file", "userfault", "write", "QUIRE_POOL_DIR is full"},
                                          full{"file", "segv", "read", "QUIRE_POOL_DIR is full"}),
                          [](const auto& info) {
                            return std::string(info.param.pool) + "_" + info.param.detector + "_" + info.param.what;
@@ -136,7 +145,8 @@ class small_group {
     std::ifstream mine("/proc/self/cgroup");
     for (std::string line; std::getline(mine, line);) {
       const auto at = line.find(":memory:");
-      if (at != line.npos) path_ = "/sys/fs/cgroup/memory" + line.substr(at + 8) + "/quire-test-" + std::to_string(::getpid());
+      if (at != line.npos)
+        path_ = "/sys/fs/cgroup/memory" + line.substr(at + 8) + "/quire-test-" + std::to_string(::getpid());
     }
     if (path_.empty() || ::mkdir(path_.c_str(), 0755) != 0) return;
     std::ofstream limit(path_ + "/memory.limit_in_bytes");

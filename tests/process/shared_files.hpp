@@ -15,7 +15,8 @@ namespace quire::test {
 class shared_files {
  public:
   /// The name of a file that was not there when this was made, and is of no use to any process; empty if there is none.
-  /// Waits for 5 s at most: another job on this machine may just be making a file of its own, which is gone in a moment.
+  /// Waits for 5 s at most: another job on this machine may just be making a file of its own, which is gone in a
+  /// moment.
   [[nodiscard]] std::string left_behind() const {
     std::string left = first_new();
     for (int tries = 0; !left.empty() && tries < 50; ++tries) {

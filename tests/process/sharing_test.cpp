@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire run --stats=sharing`: which units nodes share falsely, which lines each of them uses, what lies there, and what to do.
+// `quire run --stats=sharing`: which units nodes share falsely, which lines each of them uses, what lies there, and
+// what to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,9 +26,11 @@ struct way {
 
 class SharingReport : public testing::TestWithParam<way> {
  protected:
-  [[nodiscard]] static command_result report(const std::string& how, command::settings more = {}, const std::string& statistics = "--stats=sharing") {
+  [[nodiscard]] static command_result report(const std::string& how, command::settings more = {},
+                                             const std::string& statistics = "--stats=sharing") {
     more.emplace_back("QUIRE_CONSISTENCY", GetParam().consistency);
-    return run({QUIRE_TOOL, "run", "-n", std::to_string(GetParam().nodes), "--timeout", "60", statistics, program, how}, more);
+    return run({QUIRE_TOOL, "run", "-n", std::to_string(GetParam().nodes), "--timeout", "60", statistics, program, how},
+               more);
   }
   /// What the program has said of where its counters lie.
   [[nodiscard]] static std::string address_in(const command_result& result) {
@@ -47,10 +50,13 @@ TEST_P(SharingReport, TellsOfLinesOfOneArray) {
   EXPECT_THAT(result.err, ContainsRegex("it came back [0-9]+ times, threads waited [0-9.]+ [mu]?s for it"));
   EXPECT_THAT(result.err, HasSubstr("sharing_program.cpp:"));
   for (int node = 0; node < GetParam().nodes; ++node) {
-    EXPECT_THAT(result.err, HasSubstr("  node " + std::to_string(node) + " writes line " + std::to_string(node) + " (bytes " + std::to_string(64 * node) + "-" +
-                                      std::to_string(64 * node + 7) + "): a block of 4 KiB at " + address_in(result)));
+    EXPECT_THAT(result.err, HasSubstr("  node " + std::to_string(node) + " writes line " + std::to_string(node) +
+                                      " (bytes " + std::to_string(64 * node) + "-" + std::to_string(64 * node + 7) +
+                                      "): a block of 4 KiB at " + address_in(result)));
   }
-  EXPECT_THAT(result.err, HasSubstr("one object, a block of 4096 bytes: make the elements that different nodes use 4096 bytes apart"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("one object, a block of 4096 bytes: make the elements that different nodes use 4096 bytes apart"));
   const bool releases = std::string(GetParam().consistency) == "release";
   EXPECT_EQ(result.err.find("; or use release consistency") == std::string::npos, releases);
 }
@@ -63,7 +69,9 @@ TEST_P(SharingReport, HasWhatDiffsProve) {
   const bool proved = std::string(GetParam().consistency) == "release";
   for (int node = 1; node < GetParam().nodes; ++node) {
     const std::string line = std::to_string(node), other = std::to_string(node + 16);
-    EXPECT_THAT(result.err, HasSubstr("  node " + line + (proved ? " writes lines " + line + ", " + other + " (" : " writes line " + line + " (")));
+    EXPECT_THAT(result.err,
+                HasSubstr("  node " + line +
+                          (proved ? " writes lines " + line + ", " + other + " (" : " writes line " + line + " (")));
   }
 }
 
@@ -78,8 +86,10 @@ TEST_P(SharingReport, TellsOfSeveralObjects) {
   const auto result = report("objects");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr(first_line_of(result, "false sharing")));
-  EXPECT_THAT(result.err, HasSubstr("  node 0 writes line 0 (bytes 0-7): a block of 48 bytes at " + address_in(result) + "\n"));
-  EXPECT_THAT(result.err, HasSubstr(std::to_string(GetParam().nodes) + " objects: allocate those of different nodes apart"));
+  EXPECT_THAT(result.err,
+              HasSubstr("  node 0 writes line 0 (bytes 0-7): a block of 48 bytes at " + address_in(result) + "\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr(std::to_string(GetParam().nodes) + " objects: allocate those of different nodes apart"));
 }
 
 TEST_P(SharingReport, CallsWhatAllUseTrueSharing) {
@@ -117,7 +127,8 @@ TEST_P(SharingReport, SeesLinesOfLargerUnitsAndTheUnitThatPartsThem) {
 }
 
 TEST_P(SharingReport, IsInTheFile) {
-  const std::string name = testing::TempDir() + "sharing_test." + std::to_string(::getpid()) + ".json";  // others run at the same time
+  const std::string name =
+      testing::TempDir() + "sharing_test." + std::to_string(::getpid()) + ".json";  // others run at the same time
   const auto result = report("lines", {{"QUIRE_SHARING", "1"}}, "--stats=" + name);
   ASSERT_EQ(result.status, 0) << result.err;
   const auto document = nlohmann::json::parse(std::ifstream(name), nullptr, false);
@@ -136,15 +147,20 @@ TEST_P(SharingReport, IsInTheFile) {
     const auto& writes = unit["nodes"][1]["writes"];
     ASSERT_TRUE(writes.contains("8"));
     EXPECT_EQ(writes.size(), 1u);
-    EXPECT_GT(writes["8"], 60) << "half of them at least, also those that follow a read which has fetched the right to write";
+    EXPECT_GT(writes["8"], 60)
+        << "half of them at least, also those that follow a read which has fetched the right to write";
     EXPECT_EQ(unit["objects"][0]["bytes"], 4096);
     EXPECT_NE(unit["advice"], "");
   }
   EXPECT_TRUE(found);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, SharingReport, testing::Values(way{"sequential", 2}, way{"sequential", 4}, way{"release", 2}, way{"release", 4}),
-                         [](const auto& info) { return std::string(info.param.consistency) + "_" + std::to_string(info.param.nodes); });
+INSTANTIATE_TEST_SUITE_P(Ways, SharingReport,
+                         testing::Values(way{"sequential", 2}, way{"sequential", 4}, way{"release", 2},
+                                         way{"release", 4}),
+                         [](const auto& info) {
+                           return std::string(info.param.consistency) + "_" + std::to_string(info.param.nodes);
+                         });
 
 TEST(Sharing, IsNotThereUnlessAskedFor) {
   const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats", program, "lines"});
@@ -154,8 +170,10 @@ TEST(Sharing, IsNotThereUnlessAskedFor) {
 }
 
 TEST(Sharing, IsSeenByEachDetectorAndInAnEngineOfItsOwn) {
-  for (const auto& [option, value] : {std::pair{"--detect", "segv"}, std::pair{"--detect", "thread"}, std::pair{"--pool", "fork"}}) {
-    const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", option, value, "--stats=sharing", program, "lines"});
+  for (const auto& [option, value] :
+       {std::pair{"--detect", "segv"}, std::pair{"--detect", "thread"}, std::pair{"--pool", "fork"}}) {
+    const auto result =
+        run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", option, value, "--stats=sharing", program, "lines"});
     if (result.status == 77) continue;
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_THAT(result.err, HasSubstr(": false sharing")) << value;

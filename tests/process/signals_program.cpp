@@ -218,7 +218,8 @@ void stack_is_shared() {
   }
   barrier();
 }
-/// The same of a thread that has never faulted: what it needs to start is here, and its stack's other pages are at node 0.
+/// The same of a thread that has never faulted: what it needs to start is here, and its stack's other pages are at node
+/// 0.
 void first_fault_on_shared_stack() {
   memory_of_node_0();
   if (quire_node() == 1) {

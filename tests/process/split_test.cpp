@@ -23,8 +23,20 @@ struct way {
 class split : public testing::TestWithParam<way> {
  protected:
   static std::vector<std::string> arguments(int nodes, const std::string& what) {
-    return {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--pool", "fork", "--timeout", "60", "--detect",
-            GetParam().detector, "--set", std::string("pool_link=") + GetParam().link, QUIRE_PROGRAMS "/split_program", what};
+    return {QUIRE_TOOL,
+            "run",
+            "-n",
+            std::to_string(nodes),
+            "--pool",
+            "fork",
+            "--timeout",
+            "60",
+            "--detect",
+            GetParam().detector,
+            "--set",
+            std::string("pool_link=") + GetParam().link,
+            QUIRE_PROGRAMS "/split_program",
+            what};
   }
 };
 INSTANTIATE_TEST_SUITE_P(ways, split,
@@ -80,7 +92,8 @@ std::int64_t word_in(const std::string& core, std::uint64_t address) {
 
 std::string only_file_in(const std::filesystem::path& directory) {
   std::stringstream content;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) content << std::ifstream(entry.path()).rdbuf();
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    content << std::ifstream(entry.path()).rdbuf();
   return content.str();
 }
 

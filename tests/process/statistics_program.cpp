@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node for statistics_test: each node counts in counters of its own, which lie beside those of others as they were allocated.
+// A node for statistics_test: each node counts in counters of its own, which lie beside those of others as they were
+// allocated.
 #include "node.hpp"
 
 using namespace quire::test;

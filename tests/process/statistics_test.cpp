@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire run --stats`: regions and units that threads have waited for, with the line of the program that allocated them, and advice.
+// `quire run --stats`: regions and units that threads have waited for, with the line of the program that allocated
+// them, and advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ TEST(Statistics, NameTheLineThatAllocatedWhatMoves) {
   const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats", program});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, ContainsRegex("heap +[0-9]+ [GT]iB +4 KiB +sequential"));
-  EXPECT_THAT(result.err, ContainsRegex("0x[0-9a-f]+ heap .* statistics_program.cpp:[0-9]+ in allocate_a_counter\\(\\)"));
+  EXPECT_THAT(result.err,
+              ContainsRegex("0x[0-9a-f]+ heap .* statistics_program.cpp:[0-9]+ in allocate_a_counter\\(\\)"));
   EXPECT_THAT(result.err, HasSubstr("Several nodes write "));
   EXPECT_THAT(result.err, HasSubstr("blocks that are used under different locks"));
   EXPECT_THAT(result.err, ContainsRegex("fault_s +[0-9.]+ +[0-9.]+ +[0-9.]+\n")) << "seconds";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random operations of many threads on several nodes for some seconds, with a checker for each kind of state:
-// stress_program [SECONDS [SEED [THREADS]]]. The seed (0: by the clock) is printed; it fixes what each thread does, though
-// not how the threads meet. THREADS of each node, at most 4. With CONTRACT_MINIPAGES what all share lies in a region with minipages, and each word is
-// used by both of its addresses; under QUIRE_HEAP_VIEWS most blocks are minipages.
+// stress_program [SECONDS [SEED [THREADS]]]. The seed (0: by the clock) is printed; it fixes what each thread does,
+// though not how the threads meet. THREADS of each node, at most 4. With CONTRACT_MINIPAGES what all share lies in a
+// region with minipages, and each word is used by both of its addresses; under QUIRE_HEAP_VIEWS most blocks are
+// minipages.
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -209,7 +210,9 @@ int main(int argc, char** argv) {
     REQUIRE(quire_nodes() <= static_cast<int>(most_nodes));
     REQUIRE_OK(quire_broadcast(&seed, sizeof seed, 0));
     if (quire_node() == 0) std::printf("seed %" PRIu64 "\n", seed);
-    auto& w = minipages_given() != 0 ? *shared_region<world>("world", sizeof(world), region_options(4096, QUIRE_PLACE_MODULO)) : *shared_object<world>("world");
+    auto& w = minipages_given() != 0
+                  ? *shared_region<world>("world", sizeof(world), region_options(4096, QUIRE_PLACE_MODULO))
+                  : *shared_object<world>("world");
     if (quire_node() == 0) {
       for (cell& c : w.cells_) REQUIRE_OK(quire_mutex_create(&c.mutex));
       REQUIRE_OK(quire_rwlock_create(&w.rwlock));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they have heard of as
-// many deaths as DEATHS says (1), which the test brings about; then they see to it that everything works among the survivors,
-// and end well. The test kills the node whose number TEST_VICTIM is. With CONTRACT_MINIPAGES the words lie in minipages, and are used by both addresses.
+// A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they
+// have heard of as many deaths as DEATHS says (1), which the test brings about; then they see to it that everything
+// works among the survivors, and end well. The test kills the node whose number TEST_VICTIM is. With CONTRACT_MINIPAGES
+// the words lie in minipages, and are used by both addresses.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -56,7 +57,8 @@ void on_bus(int signal, siginfo_t* info, void*) {
   ::siglongjmp(t_back, 1);
 }
 
-/// f(word), unless its unit is lost: then the signal has told its address. By its natural address it is lost with any unit of the page.
+/// f(word), unless its unit is lost: then the signal has told its address. By its natural address it is lost with any
+/// unit of the page.
 template <class F>
 bool use(std::uint64_t* word, F f) {
   if (sigsetjmp(t_back, 1) != 0) {
@@ -113,18 +115,25 @@ void compute() {
     for (const double until = now_seconds() + 50; !over();) {
       if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
       for (int i = 0; i < 200; ++i) {
-        std::uint64_t* const place = g_words + draw.below(pages) * page_words + static_cast<unsigned>(quire_node() * 4 + t);
-        std::uint64_t *const word = either(place, draw.next()), *const far = either(place + page_words - 16, draw.next());
+        std::uint64_t* const place =
+            g_words + draw.below(pages) * page_words + static_cast<unsigned>(quire_node() * 4 + t);
+        std::uint64_t *const word = either(place, draw.next()), *const far =
+                                                                    either(place + page_words - 16, draw.next());
         std::uint64_t before = 0;
         switch (draw.below(4)) {
-          case 0: (void)use(word, [](volatile std::uint64_t& w) { w = w + 1; }); break;
-          case 1: (void)use(word, [&](volatile std::uint64_t& w) { before = w; }); break;
+          case 0:
+            (void)use(word, [](volatile std::uint64_t& w) { w = w + 1; });
+            break;
+          case 1:
+            (void)use(word, [&](volatile std::uint64_t& w) { before = w; });
+            break;
           case 2: {
             const quire_status why = quire_fetch_add(word, 1, &before);
             REQUIRE(why == QUIRE_OK || why == QUIRE_LOST || why == QUIRE_PEER_LOST);
             break;
           }
-          default: (void)use(far, [&](volatile std::uint64_t& w) { before = w; });
+          default:
+            (void)use(far, [&](volatile std::uint64_t& w) { before = w; });
         }
       }
     }
@@ -167,7 +176,8 @@ void group_rounds() {
       std::fill(array.begin(), array.end(), 1.0);
       const quire_status got = quire_group_reduce_f64(group, array.data(), array.size(), QUIRE_SUM);
       REQUIRE(got == QUIRE_OK || got == QUIRE_LOST);
-      for (std::size_t i = 0; got == QUIRE_OK && i < array.size(); ++i) REQUIRE(array[i] >= 2.0 * quire_nodes_alive() || array[i] == array[0]);
+      for (std::size_t i = 0; got == QUIRE_OK && i < array.size(); ++i)
+        REQUIRE(array[i] >= 2.0 * quire_nodes_alive() || array[i] == array[0]);
       REQUIRE_OK(quire_group_wait(group));
     }
   });
@@ -243,8 +253,12 @@ void objects() {
   on_threads(8, [&](int t) {
     void* found = nullptr;
     switch (t) {
-      case 0: REQUIRE_STATUS(quire_event_wait(h.event, -1), QUIRE_LOST); return;
-      case 1: REQUIRE_STATUS(quire_semaphore_acquire(h.semaphore, 60'000), QUIRE_LOST); return;
+      case 0:
+        REQUIRE_STATUS(quire_event_wait(h.event, -1), QUIRE_LOST);
+        return;
+      case 1:
+        REQUIRE_STATUS(quire_semaphore_acquire(h.semaphore, 60'000), QUIRE_LOST);
+        return;
       case 2: {
         quire_mutex own{};
         REQUIRE_OK(quire_mutex_create(&own));
@@ -253,13 +267,28 @@ void objects() {
         REQUIRE_OK(quire_mutex_unlock(own));
         return;
       }
-      case 3: REQUIRE_STATUS(quire_barrier_wait(h.barrier), QUIRE_LOST); return;
-      case 4: REQUIRE_STATUS(quire_barrier_wait(alive.barrier), QUIRE_LOST); return;  // nobody knows who was to come
-      case 5: REQUIRE_STATUS(quire_semaphore_acquire(alive.semaphore, 200), QUIRE_TIMED_OUT); return;
-      case 6: REQUIRE_STATUS(quire_lookup("what nobody publishes", victim == 0 ? -1 : 200, &found), victim == 0 ? QUIRE_LOST : QUIRE_TIMED_OUT); return;
+      case 3:
+        REQUIRE_STATUS(quire_barrier_wait(h.barrier), QUIRE_LOST);
+        return;
+      case 4:
+        REQUIRE_STATUS(quire_barrier_wait(alive.barrier), QUIRE_LOST);
+        return;  // nobody knows who was to come
+      case 5:
+        REQUIRE_STATUS(quire_semaphore_acquire(alive.semaphore, 200), QUIRE_TIMED_OUT);
+        return;
+      case 6:
+        REQUIRE_STATUS(quire_lookup("what nobody publishes", victim == 0 ? -1 : 200, &found),
+                       victim == 0 ? QUIRE_LOST : QUIRE_TIMED_OUT);
+        return;
       default: {
         quire_remote_thread thread{};
-        const quire_status why = quire_spawn(victim, [](void*) -> void* { be_victim(); return nullptr; }, nullptr, &thread);
+        const quire_status why = quire_spawn(
+            victim,
+            [](void*) -> void* {
+              be_victim();
+              return nullptr;
+            },
+            nullptr, &thread);
         REQUIRE(why == QUIRE_OK || why == QUIRE_LOST);
         if (why == QUIRE_OK) REQUIRE_STATUS(quire_join(thread, nullptr), QUIRE_LOST);
       }
@@ -271,10 +300,13 @@ void objects() {
   REQUIRE_OK(quire_mutex_unlock(g_made.mutex));
   barrier();  // before, nobody was to get anything of the semaphore
   // What others keep goes on.
-  if (quire_node() == other_than(victim)) REQUIRE_OK(quire_semaphore_release(alive.semaphore, static_cast<std::uint64_t>(quire_nodes())));
+  if (quire_node() == other_than(victim))
+    REQUIRE_OK(quire_semaphore_release(alive.semaphore, static_cast<std::uint64_t>(quire_nodes())));
   REQUIRE_OK(quire_semaphore_acquire(alive.semaphore, 20'000));
   quire_remote_thread thread{};
-  REQUIRE_STATUS(quire_spawn(victim, [](void* p) { return p; }, nullptr, &thread), QUIRE_LOST);
+  REQUIRE_STATUS(quire_spawn(
+                     victim, [](void* p) { return p; }, nullptr, &thread),
+                 QUIRE_LOST);
 }
 /// A barrier of all nodes that has been met before goes on without the dead.
 void counted_barrier() {
@@ -313,7 +345,9 @@ class ledger {
   enum column : unsigned { rounds, rounds_of_all, seen, columns };
   ledger() : file_(::open(std::getenv("TEST_LEDGER"), O_RDWR | O_CLOEXEC)) { REQUIRE(file_ >= 0); }
   ~ledger() { ::close(file_); }
-  void note(column c, std::uint64_t value) const { REQUIRE(::pwrite(file_, &value, sizeof value, at(quire_node(), c)) == sizeof value); }
+  void note(column c, std::uint64_t value) const {
+    REQUIRE(::pwrite(file_, &value, sizeof value, at(quire_node(), c)) == sizeof value);
+  }
   [[nodiscard]] std::uint64_t of(int node, column c) const {
     std::uint64_t value = 0;
     REQUIRE(::pread(file_, &value, sizeof value, at(node, c)) == sizeof value);
@@ -325,11 +359,13 @@ class ledger {
   int file_;
 };
 
-/// With content on two nodes: writes before a round that another node knows to be over, and those that it has seen under a lock, outlast
-/// who wrote them.
+/// With content on two nodes: writes before a round that another node knows to be over, and those that it has seen
+/// under a lock, outlast who wrote them.
 void acknowledged() {
   constexpr std::uint64_t a_round = 8;
-  const auto page_of = [](int node, std::uint64_t i) { return mix(static_cast<std::uint64_t>(node) * 1'000'003 + i) % (pages - 1); };
+  const auto page_of = [](int node, std::uint64_t i) {
+    return mix(static_cast<std::uint64_t>(node) * 1'000'003 + i) % (pages - 1);
+  };
   const auto word_of = [](std::size_t page, int node) -> volatile std::uint64_t& {
     return g_words[page * page_words + 300 + static_cast<unsigned>(node)];
   };
@@ -386,7 +422,8 @@ void acknowledged() {
   barrier();
 }
 
-/// Nodes allocate objects of ever new sizes, so that all nodes have to be told where those lie; a dead one is not waited for.
+/// Nodes allocate objects of ever new sizes, so that all nodes have to be told where those lie; a dead one is not
+/// waited for.
 void allocating() {
   quire_region_options about = region_options(4096, QUIRE_PLACE_BLOCK);
   about.unit_bytes = about.minipage_bytes = 0;
@@ -426,7 +463,8 @@ void allocating() {
   }
 }
 
-/// Each node makes and destroys regions. While node 0 lives all of them go; what was under way when it dies is gone on all nodes, or on none.
+/// Each node makes and destroys regions. While node 0 lives all of them go; what was under way when it dies is gone on
+/// all nodes, or on none.
 void destroying() {
   ready();
   quire_region unsure{};
@@ -497,7 +535,8 @@ void check_survivors() {
   barrier();
   for (std::size_t page = 0; page < pages; ++page)
     for (unsigned n = 0; n < static_cast<unsigned>(quire_nodes()) && !lost(page); ++n)
-      if (quire_alive(static_cast<int>(n)) != 0) REQUIRE_EQUAL(g_words[page * page_words + 256 + n], mix(page * 64 + n));
+      if (quire_alive(static_cast<int>(n)) != 0)
+        REQUIRE_EQUAL(g_words[page * page_words + 256 + n], mix(page * 64 + n));
   // New memory and new objects.
   int first = 0;
   while (quire_alive(first) == 0) ++first;
@@ -522,17 +561,29 @@ void check_survivors() {
   std::uint64_t value = 0;
   REQUIRE_STATUS(quire_broadcast(&value, sizeof value, __builtin_ctzll(g_dead.load())), QUIRE_LOST);
   std::printf("node %d ends well, %d pages lost\n", quire_node(),
-              __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[0])) + __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[1])));
+              __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[0])) +
+                  __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[1])));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)()> ways = {
-      {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds}, {"group_rounds", group_rounds},
-      {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
-      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}, {"destroying", destroying}, {"allocating", allocating},
-      {"acknowledged", acknowledged}};
+  const std::map<std::string, void (*)()> ways = {{"idle", idle},
+                                                  {"compute", compute},
+                                                  {"private_loop", private_loop},
+                                                  {"at_barrier", at_barrier},
+                                                  {"rounds", rounds},
+                                                  {"group_rounds", group_rounds},
+                                                  {"in_lock", in_lock},
+                                                  {"home_of_lock", home_of_lock},
+                                                  {"waiting_for_lock", waiting_for_lock},
+                                                  {"in_rwlock", in_rwlock},
+                                                  {"objects", objects},
+                                                  {"counted_barrier", counted_barrier},
+                                                  {"in_fault", in_fault},
+                                                  {"destroying", destroying},
+                                                  {"allocating", allocating},
+                                                  {"acknowledged", acknowledged}};
   if (argc > 2) g_deaths = std::atoi(argv[2]);
   if (const char* const who = std::getenv("TEST_VICTIM"); who != nullptr) victim = std::atoi(who);
   return node_main([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of a job that is run with --on-failure notify dies: all others hear of it, go on, and end well, whatever they were at;
-// `quire run` ends with status 0, and nothing is left behind.
+// A node of a job that is run with --on-failure notify dies: all others hear of it, go on, and end well, whatever they
+// were at; `quire run` ends with status 0, and nothing is left behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -28,12 +28,21 @@ struct trial {
   int second = -1;  ///< a node that dies `pause_ms` after
   int pause_ms = 0;
   bool replicas = false;
-  int minipages = 0;  ///< bytes of the units; 0: pages
+  int minipages = 0;   ///< bytes of the units; 0: pages
   bool small = false;  ///< small objects of the heap are minipages
 };
 
 words command_of(const trial& t) {
-  words all{QUIRE_TOOL, "run", "-n", std::to_string(t.nodes), "--timeout", "100", "--peer-timeout", t.signal == SIGSTOP ? "2" : "20", "--detect", t.detector};
+  words all{QUIRE_TOOL,
+            "run",
+            "-n",
+            std::to_string(t.nodes),
+            "--timeout",
+            "100",
+            "--peer-timeout",
+            t.signal == SIGSTOP ? "2" : "20",
+            "--detect",
+            t.detector};
   const words how = t.replicas ? words{"--replicas", "1"} : words{"--on-failure", "notify"};
   all.insert(all.end(), how.begin(), how.end());
   all.insert(all.end(), {QUIRE_PROGRAMS "/survive_program", t.what, t.second < 0 ? "1" : "2"});
@@ -42,8 +51,7 @@ words command_of(const trial& t) {
 
 class running_job {
  public:
-  explicit running_job(const trial& t)
-      : nodes_(t.nodes), job_(command_of(t), settings_of(t, ledger_)) {}
+  explicit running_job(const trial& t) : nodes_(t.nodes), job_(command_of(t), settings_of(t, ledger_)) {}
   /// Empty if they do not come.
   std::vector<pid_t> wait_for_nodes() {
     std::vector<pid_t> pids(static_cast<std::size_t>(nodes_));
@@ -51,7 +59,8 @@ class running_job {
       const std::regex line("node " + std::to_string(node) + " is ([0-9]+)\n");
       std::smatch found;
       for (int tries = 0; !std::regex_search(job_.out(), found, line); ++tries)
-        if (tries == 60 || (!job_.wait_for("node " + std::to_string(node) + " is ", 30) || !job_.wait_for("\n", 1))) return {};
+        if (tries == 60 || (!job_.wait_for("node " + std::to_string(node) + " is ", 30) || !job_.wait_for("\n", 1)))
+          return {};
       pids[static_cast<std::size_t>(node)] = std::stoi(found[1]);
     }
     ::poll(nullptr, 0, 100);
@@ -79,7 +88,8 @@ class running_job {
     command::settings all{{"TEST_VICTIM", std::to_string(t.victim)}};
     if (t.replicas) all.push_back({"TEST_LEDGER", ledger.path});
     const std::string grouping = t.victim % 2 == 0 ? "adaptive" : "none";
-    if (t.minipages != 0) all.insert(all.end(), {{"CONTRACT_MINIPAGES", std::to_string(t.minipages)}, {"CONTRACT_GROUPING", grouping}});
+    if (t.minipages != 0)
+      all.insert(all.end(), {{"CONTRACT_MINIPAGES", std::to_string(t.minipages)}, {"CONTRACT_GROUPING", grouping}});
     if (t.small) all.insert(all.end(), {{"QUIRE_HEAP_VIEWS", "16"}, {"QUIRE_HEAP_GROUPING", grouping}});
     return all;
   }
@@ -118,8 +128,9 @@ TEST_P(survive, others_go_on) {
   }
   const auto result = running.job().finish(110);
   EXPECT_EQ(result.status, 0) << result.err << result.out;
-  EXPECT_THAT(result.err, HasSubstr("quire: node " + std::to_string(t.victim) + " (pid " + std::to_string(pids[victim]) + ") " +
-                                    (t.signal == SIGSTOP ? "does not answer" : "was killed by signal 9")));
+  EXPECT_THAT(result.err,
+              HasSubstr("quire: node " + std::to_string(t.victim) + " (pid " + std::to_string(pids[victim]) + ") " +
+                        (t.signal == SIGSTOP ? "does not answer" : "was killed by signal 9")));
   EXPECT_THAT(result.err, HasSubstr("; the others go on"));
   for (int node = 0; node < t.nodes; ++node) {
     if (node == t.victim || node == t.second) continue;
@@ -135,11 +146,13 @@ TEST_P(survive, others_go_on) {
 
 std::vector<trial> trials() {
   std::vector<trial> all;
-  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects", "destroying", "allocating"})
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock",
+                                 "in_fault", "objects", "destroying", "allocating"})
     for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"})
     for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim});
-  for (const char* const what : {"compute", "in_fault", "in_lock", "destroying"}) all.push_back({.what = what, .detector = "segv"});
+  for (const char* const what : {"compute", "in_fault", "in_lock", "destroying"})
+    all.push_back({.what = what, .detector = "segv"});
   for (const char* const what : {"idle", "compute", "in_lock", "allocating"})
     for (const int victim : {0, 2}) all.push_back({.what = what, .victim = victim, .signal = SIGSTOP});
   for (const int pause_ms : {0, 1, 3, 500}) {
@@ -148,18 +161,26 @@ std::vector<trial> trials() {
   }
   // Content on two nodes: no acknowledged write is lost.
   for (const int victim : {0, 1, 2}) {
-    for (const char* const what : {"idle", "compute", "acknowledged", "destroying"}) all.push_back({.what = what, .victim = victim, .replicas = true});
+    for (const char* const what : {"idle", "compute", "acknowledged", "destroying"})
+      all.push_back({.what = what, .victim = victim, .replicas = true});
     all.push_back({.what = "acknowledged", .detector = "segv", .victim = victim, .replicas = true});
   }
   // Units below a page.
-  for (const int victim : {0, 1, 2}) all.push_back({.what = "compute", .victim = victim, .minipages = victim == 1 ? 672 : 256});
+  for (const int victim : {0, 1, 2})
+    all.push_back({.what = "compute", .victim = victim, .minipages = victim == 1 ? 672 : 256});
   all.push_back({.what = "compute", .detector = "segv", .minipages = 2048});
   all.push_back({.what = "compute", .victim = 2, .signal = SIGSTOP, .minipages = 256, .small = true});
   all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = 3, .minipages = 1024});
   all.push_back({.what = "in_fault", .minipages = 256});
   all.push_back({.what = "acknowledged", .victim = 2, .replicas = true, .minipages = 512});
   for (const int victim : {0, 1}) all.push_back({.what = "in_lock", .victim = victim, .small = true});
-  for (const int victim : {0, 1, 2, 3}) all.push_back({.what = "acknowledged", .victim = victim, .nodes = 4, .second = 3 - victim, .pause_ms = 1000, .replicas = true});
+  for (const int victim : {0, 1, 2, 3})
+    all.push_back({.what = "acknowledged",
+                   .victim = victim,
+                   .nodes = 4,
+                   .second = 3 - victim,
+                   .pause_ms = 1000,
+                   .replicas = true});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
@@ -167,14 +188,20 @@ INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
 /// What cannot go on is refused at once, by a sentence that says what to do.
 TEST(survival, is_refused_where_it_cannot_work) {
   const words run{QUIRE_TOOL, "run", "-n", "2", "--timeout", "30", "--on-failure", "notify"};
-  const std::vector<words> settings = {{"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}, {"--transport", "shm"}};
+  const std::vector<words> settings = {{"--detect", "thread"},
+                                       {"--set", "consistency=release"},
+                                       {"--memory-limit", "64M"},
+                                       {"--pool", "fork"},
+                                       {"--transport", "shm"}};
   for (const auto& setting : settings) {
     words all = run;
     all.insert(all.end(), setting.begin(), setting.end());
     all.push_back(QUIRE_PROGRAMS "/survive_program");
     const auto result = test::run(all);
     EXPECT_NE(result.status, 0) << setting[1];
-    EXPECT_THAT(result.err, HasSubstr("cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end")) << setting[1];
+    EXPECT_THAT(result.err,
+                HasSubstr("cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end"))
+        << setting[1];
   }
 }
 

@@ -83,7 +83,8 @@ void files(char* source, char* target) {
 void clocks(char*, char* target) {
   auto* const times = reinterpret_cast<timespec*>(target + page - sizeof(timespec) / 2);  // on two pages
   int at = 0;
-  for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME}) {
+  for (const clockid_t clock :
+       {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME}) {
     REQUIRE_CALL(::clock_gettime(clock, &times[256 * at]), 0);
     REQUIRE(times[256 * at].tv_sec != 0 || times[256 * at].tv_nsec != 0);
     ++at;
@@ -309,7 +310,7 @@ int main() {
   return node_main([] {
     g_memory = shared_region<char>("memory", bytes_of_all, region_options(page, QUIRE_PLACE_NODE, 0));
     on_absent_pages("clocks", clocks);
-  on_absent_pages("files", files);
+    on_absent_pages("files", files);
     on_absent_pages("vectors", vectors);
     on_absent_pages("stream sockets", streams);
     on_absent_pages("datagrams", datagrams);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire top`: it finds a job, shows what nodes do, and ends with it; the job does not notice. In a terminal of its own it draws, obeys keys and sizes, and
-// leaves the terminal as it was.
+// `quire top`: it finds a job, shows what nodes do, and ends with it; the job does not notice. In a terminal of its own
+// it draws, obeys keys and sizes, and leaves the terminal as it was.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ const std::string enters = "\x1b[?1049h", leaves = "\x1b[?1049l";
 /// A job that runs until it is ended. It says so when its nodes have met.
 class job {
  public:
-  explicit job(std::vector<std::string> how = {"-n", "2"}, const std::string& more = "") : command_(words(std::move(how), more)) {
+  explicit job(std::vector<std::string> how = {"-n", "2"}, const std::string& more = "")
+      : command_(words(std::move(how), more)) {
     EXPECT_TRUE(command_.wait_for("here\nhere\n", 30)) << command_.out();
   }
   ~job() {
@@ -127,7 +128,9 @@ TEST(Top, ItsDeathLeavesTheJobAlone) {
     EXPECT_EQ(looks.finish(10).status, 128 + SIGKILL);
   }
   const json before = shown(one.pid()), after = shown(one.pid());
-  EXPECT_GT(after["nodes"][0]["counters"]["barriers"].get<std::uint64_t>(), before["nodes"][0]["counters"]["barriers"].get<std::uint64_t>()) << "it goes on";
+  EXPECT_GT(after["nodes"][0]["counters"]["barriers"].get<std::uint64_t>(),
+            before["nodes"][0]["counters"]["barriers"].get<std::uint64_t>())
+      << "it goes on";
 }
 
 TEST(Top, OneThatDoesNotReadIsNotWaitedFor) {
@@ -155,9 +158,13 @@ TEST(Top, FindsJobsOrListsThem) {
 
 /// Of a command line, which anybody may have written.
 TEST(Top, NothingIsShownThatATerminalObeys) {
-  const std::string evil = "\xc2\x9b" "31m\x9b" "1m\x1b[2J";
+  const std::string evil =
+      "\xc2\x9b"
+      "31m\x9b"
+      "1m\x1b[2J";
   const job one({"-n", "2"}, evil), other({"-n", "2"}, evil);
-  for (const auto& shown : {run({QUIRE_TOOL, "top", "--once", one.pid()}).out, run({QUIRE_TOOL, "top", "--once"}).err}) {
+  for (const auto& shown :
+       {run({QUIRE_TOOL, "top", "--once", one.pid()}).out, run({QUIRE_TOOL, "top", "--once"}).err}) {
     EXPECT_THAT(shown, HasSubstr("report_program forever ?31m1m"));
     EXPECT_TRUE(std::ranges::none_of(shown, [](char c) { return c != '\n' && (c < ' ' || c > '~'); })) << shown;
   }
@@ -166,7 +173,8 @@ TEST(Top, NothingIsShownThatATerminalObeys) {
 TEST(Top, JobsOfAnotherUserAreRefused) {
   if (::geteuid() != 0 || !fs::exists("/usr/bin/setpriv")) GTEST_SKIP() << "needs root and setpriv, to be another user";
   const job one;
-  const std::vector<std::string> as_nobody{"/usr/bin/setpriv", "--reuid=65534", "--clear-groups", QUIRE_TOOL, "top", "--once"};
+  const std::vector<std::string> as_nobody{"/usr/bin/setpriv", "--reuid=65534", "--clear-groups",
+                                           QUIRE_TOOL,         "top",           "--once"};
   auto named = as_nobody;
   named.push_back(one.pid());
   const auto refused = run(named);
@@ -175,7 +183,8 @@ TEST(Top, JobsOfAnotherUserAreRefused) {
   EXPECT_THAT(run(as_nobody).err, HasSubstr("no job of yours runs on this machine"));
 }
 
-// ---- In a terminal ------------------------------------------------------------------------------------------------------
+// ---- In a terminal
+// ------------------------------------------------------------------------------------------------------
 
 class in_terminal {
  public:
@@ -193,7 +202,9 @@ class in_terminal {
   in_terminal(const in_terminal&) = delete;
   in_terminal& operator=(const in_terminal&) = delete;
 
-  void type(const std::string& keys) const { EXPECT_EQ(::write(master_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size())); }
+  void type(const std::string& keys) const {
+    EXPECT_EQ(::write(master_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
   void resize(unsigned short rows, unsigned short columns) const {
     const winsize size{rows, columns, 0, 0};
     EXPECT_EQ(::ioctl(master_, TIOCSWINSZ, &size), 0);
@@ -237,7 +248,8 @@ class in_terminal {
     pollfd entry{master_, POLLIN, 0};
     char buffer[4096];
     if (::poll(&entry, 1, 100) <= 0) return;
-    if (const ssize_t got = ::read(master_, buffer, sizeof buffer); got > 0) seen_.append(buffer, static_cast<std::size_t>(got));
+    if (const ssize_t got = ::read(master_, buffer, sizeof buffer); got > 0)
+      seen_.append(buffer, static_cast<std::size_t>(got));
   }
   int master_ = -1;
   pid_t pid_ = -1;
@@ -271,7 +283,8 @@ TEST(Top, FitsTheTerminalWhateverItsSize) {
   ASSERT_TRUE(top.wait_for("\x1b[J"));
   std::istringstream lines(top.last());
   int rows = 0;
-  for (std::string line; std::getline(lines, line); ++rows) EXPECT_LE(line.substr(0, line.find("\x1b[K")).size(), 30u) << line;
+  for (std::string line; std::getline(lines, line); ++rows)
+    EXPECT_LE(line.substr(0, line.find("\x1b[K")).size(), 30u) << line;
   EXPECT_LE(rows, 6);
   top.type("j");
   ASSERT_TRUE(top.wait_for("nodes 1 to 2 of 4"));

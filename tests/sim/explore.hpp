@@ -29,8 +29,10 @@ inline void explore(const cluster_options& shape, std::vector<script> scripts, s
             << found.deepest << ", " << took.count() << " s\n";
 }
 
-/// What the checkers say first of a program in which something is broken, in any order of what happens; empty if they see nothing.
-inline std::string verdict(const cluster_options& shape, const std::vector<script>& program, const cluster::tampering& broken) {
+/// What the checkers say first of a program in which something is broken, in any order of what happens; empty if they
+/// see nothing.
+inline std::string verdict(const cluster_options& shape, const std::vector<script>& program,
+                           const cluster::tampering& broken) {
   explorer x(shape, program);
   x.nodes().set_tampering(broken);
   return x.run().failure;

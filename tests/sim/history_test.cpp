@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checker of histories: the anomalies of the literature by hand, good histories at random and what is left of them when one thing is broken, and
-// small random histories, whose serial orders are tried one after the other.
+// The checker of histories: the anomalies of the literature by hand, good histories at random and what is left of them
+// when one thing is broken, and small random histories, whose serial orders are tried one after the other.
 #include "sim/history.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,8 @@ operation reads(std::uint64_t variable, std::uint64_t value) { return {variable,
 operation writes(std::uint64_t variable, std::uint64_t value) { return {variable, value, true}; }
 
 /// On a node of its own, in [begin, end].
-attempt commits(unsigned number, std::uint64_t begin, std::uint64_t published, std::uint64_t end, std::vector<operation> what) {
+attempt commits(unsigned number, std::uint64_t begin, std::uint64_t published, std::uint64_t end,
+                std::vector<operation> what) {
   return {number, number, true, begin, end, published, std::move(what)};
 }
 attempt aborts(unsigned number, std::uint64_t begin, std::uint64_t end, std::vector<operation> what) {
@@ -43,8 +44,10 @@ std::vector<std::string> errors(const std::vector<attempt>& all) { return find_e
 TEST(history, without_attempts_is_good) { EXPECT_THAT(errors({}), IsEmpty()); }
 
 TEST(history, of_transactions_one_after_the_other_is_good) {
-  EXPECT_THAT(errors({commits(1, 0, 1, 2, {reads(x, 0), writes(x, 10), reads(x, 10)}), commits(2, 3, 4, 5, {reads(x, 10), writes(y, 20), writes(x, 21)}),
-                      commits(3, 6, 0, 7, {reads(x, 21), reads(y, 20)}), aborts(4, 8, 9, {reads(x, 21), writes(x, 40), reads(x, 40), reads(y, 20)})}),
+  EXPECT_THAT(errors({commits(1, 0, 1, 2, {reads(x, 0), writes(x, 10), reads(x, 10)}),
+                      commits(2, 3, 4, 5, {reads(x, 10), writes(y, 20), writes(x, 21)}),
+                      commits(3, 6, 0, 7, {reads(x, 21), reads(y, 20)}),
+                      aborts(4, 8, 9, {reads(x, 21), writes(x, 40), reads(x, 40), reads(y, 20)})}),
               IsEmpty());
 }
 
@@ -56,52 +59,67 @@ TEST(history, of_transactions_at_the_same_time_may_be_in_either_order) {
 }
 
 TEST(history, of_blind_writes_is_good) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), commits(2, 1, 6, 9, {writes(x, 20), writes(y, 21)}),
-                      commits(3, 10, 0, 12, {reads(x, 20), reads(y, 21)})}),
-              IsEmpty());
+  EXPECT_THAT(
+      errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), commits(2, 1, 6, 9, {writes(x, 20), writes(y, 21)}),
+              commits(3, 10, 0, 12, {reads(x, 20), reads(y, 21)})}),
+      IsEmpty());
 }
 
 TEST(history, shows_a_lost_update) {
-  const auto found = errors({commits(1, 0, 5, 9, {reads(x, 0), writes(x, 10)}), commits(2, 1, 6, 8, {reads(x, 0), writes(x, 20)})});
-  EXPECT_THAT(found, ElementsAre(AllOf(StartsWith("G-single: a cycle of 2 attempts\n"),
-                                       HasSubstr("\n  rw: attempt 2 of node 2 reads x0 = 0, which is overwritten with 10 by attempt 1 of node 1"),
-                                       HasSubstr("\n  ww: attempt 1 of node 1 writes x0 = 10, which is overwritten with 20 by attempt 2 of node 2"))));
+  const auto found =
+      errors({commits(1, 0, 5, 9, {reads(x, 0), writes(x, 10)}), commits(2, 1, 6, 8, {reads(x, 0), writes(x, 20)})});
+  EXPECT_THAT(
+      found,
+      ElementsAre(AllOf(
+          StartsWith("G-single: a cycle of 2 attempts\n"),
+          HasSubstr("\n  rw: attempt 2 of node 2 reads x0 = 0, which is overwritten with 10 by attempt 1 of node 1"),
+          HasSubstr(
+              "\n  ww: attempt 1 of node 1 writes x0 = 10, which is overwritten with 20 by attempt 2 of node 2"))));
 }
 
 TEST(history, shows_write_skew) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {reads(x, 0), reads(y, 0), writes(x, 10)}), commits(2, 1, 6, 8, {reads(x, 0), reads(y, 0), writes(y, 20)})}),
+  EXPECT_THAT(errors({commits(1, 0, 5, 9, {reads(x, 0), reads(y, 0), writes(x, 10)}),
+                      commits(2, 1, 6, 8, {reads(x, 0), reads(y, 0), writes(y, 20)})}),
               ElementsAre(StartsWith("G2: a cycle of 2 attempts\n")));
 }
 
 TEST(history, shows_read_skew) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), commits(2, 1, 0, 8, {reads(x, 0), reads(y, 11)})}),
-              ElementsAre(AllOf(StartsWith("G-single: a cycle of 2 attempts\n"),
-                                HasSubstr("\n  wr: attempt 1 of node 1 writes x1 = 11, which is read by attempt 2 of node 2"))));
+  EXPECT_THAT(
+      errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), commits(2, 1, 0, 8, {reads(x, 0), reads(y, 11)})}),
+      ElementsAre(
+          AllOf(StartsWith("G-single: a cycle of 2 attempts\n"),
+                HasSubstr("\n  wr: attempt 1 of node 1 writes x1 = 11, which is read by attempt 2 of node 2"))));
 }
 
 TEST(history, shows_a_value_that_changes_under_a_body) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {writes(x, 10)}), commits(2, 1, 0, 8, {reads(x, 0), reads(x, 10)})}), ElementsAre(StartsWith("G-single: ")));
+  EXPECT_THAT(errors({commits(1, 0, 5, 9, {writes(x, 10)}), commits(2, 1, 0, 8, {reads(x, 0), reads(x, 10)})}),
+              ElementsAre(StartsWith("G-single: ")));
 }
 
 TEST(history, shows_a_long_fork) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 20, {writes(x, 10)}), commits(2, 1, 6, 20, {writes(y, 20)}), commits(3, 2, 0, 20, {reads(x, 10), reads(y, 0)}),
-                      commits(4, 3, 0, 20, {reads(x, 0), reads(y, 20)})}),
-              ElementsAre(StartsWith("G2: a cycle of 4 attempts\n")));
+  EXPECT_THAT(
+      errors({commits(1, 0, 5, 20, {writes(x, 10)}), commits(2, 1, 6, 20, {writes(y, 20)}),
+              commits(3, 2, 0, 20, {reads(x, 10), reads(y, 0)}), commits(4, 3, 0, 20, {reads(x, 0), reads(y, 20)})}),
+      ElementsAre(StartsWith("G2: a cycle of 4 attempts\n")));
 }
 
 TEST(history, shows_that_two_have_read_what_the_other_wrote) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {reads(y, 20), writes(x, 10)}), commits(2, 1, 6, 8, {reads(x, 10), writes(y, 20)})}),
-              ElementsAre(StartsWith("G1c: a cycle of 2 attempts\n")));
+  EXPECT_THAT(
+      errors({commits(1, 0, 5, 9, {reads(y, 20), writes(x, 10)}), commits(2, 1, 6, 8, {reads(x, 10), writes(y, 20)})}),
+      ElementsAre(StartsWith("G1c: a cycle of 2 attempts\n")));
 }
 
 TEST(history, shows_a_zombie_that_saw_a_mixture) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), aborts(2, 1, 8, {reads(x, 0), reads(y, 11)})}),
-              ElementsAre(AllOf(StartsWith("G-single: a cycle of 2 attempts, not all of which are committed\n"), HasSubstr("by aborted attempt 2 of node 2"))));
+  EXPECT_THAT(
+      errors({commits(1, 0, 5, 9, {writes(x, 10), writes(y, 11)}), aborts(2, 1, 8, {reads(x, 0), reads(y, 11)})}),
+      ElementsAre(AllOf(StartsWith("G-single: a cycle of 2 attempts, not all of which are committed\n"),
+                        HasSubstr("by aborted attempt 2 of node 2"))));
 }
 
 /// What an aborted attempt has written is nobody's version: neither its own nor others' reads are in order with it.
 TEST(history, ignores_what_aborted_attempts_write) {
-  EXPECT_THAT(errors({commits(1, 0, 5, 9, {reads(x, 0), writes(x, 10)}), aborts(2, 1, 8, {reads(x, 0), writes(x, 20), reads(x, 20), writes(y, 21)}),
+  EXPECT_THAT(errors({commits(1, 0, 5, 9, {reads(x, 0), writes(x, 10)}),
+                      aborts(2, 1, 8, {reads(x, 0), writes(x, 20), reads(x, 20), writes(y, 21)}),
                       commits(3, 10, 0, 11, {reads(x, 10), reads(y, 0)})}),
               IsEmpty());
 }
@@ -112,7 +130,8 @@ TEST(history, shows_a_stale_read_by_real_time) {
               ElementsAre(AllOf(StartsWith("G-single-realtime: a cycle of 2 attempts\n"),
                                 HasSubstr("\n  real time: attempt 1 of node 1 ends before the begin of attempt 2"))));
   EXPECT_THAT(errors({writer, commits(2, 1, 0, 4, {reads(x, 0)})}), IsEmpty()) << "they overlap";
-  EXPECT_THAT(errors({writer, aborts(2, 3, 4, {reads(x, 0)})}), ElementsAre(HasSubstr("not all of which are committed")));
+  EXPECT_THAT(errors({writer, aborts(2, 3, 4, {reads(x, 0)})}),
+              ElementsAre(HasSubstr("not all of which are committed")));
 }
 
 /// Time goes by way of others: 1 ends before 2 begins, which ends before 3 begins.
@@ -123,7 +142,8 @@ TEST(history, shows_a_stale_read_after_many_others) {
   EXPECT_THAT(errors(all), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts\n")));
 }
 
-/// Node 2 reads what it has, until it has been told of node 1's commit; a third one that has been told of node 2 only is behind that.
+/// Node 2 reads what it has, until it has been told of node 1's commit; a third one that has been told of node 2 only
+/// is behind that.
 TEST(history, has_stale_reads_of_those_that_have_not_been_told) {
   const auto of = [](std::uint64_t told) {
     std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(2, 4, 0, 5, {reads(x, 0)})};
@@ -133,7 +153,8 @@ TEST(history, has_stale_reads_of_those_that_have_not_been_told) {
   };
   EXPECT_THAT(errors(of(1)), IsEmpty());
   EXPECT_THAT(errors(of(2)), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts\n")));
-  std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(2, 3, 0, 5, {reads(x, 10)}), commits(3, 6, 0, 7, {reads(x, 0)})};
+  std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(2, 3, 0, 5, {reads(x, 10)}),
+                           commits(3, 6, 0, 7, {reads(x, 0)})};
   for (attempt& a : all) a.knows = {0, 0, 0, 0};
   EXPECT_THAT(errors(all), IsEmpty());
   all[2].knows[2] = 5;
@@ -149,12 +170,15 @@ TEST(history, has_no_stale_reads_of_the_same_node) {
 }
 
 TEST(history, shows_publication_against_reads) {
-  EXPECT_THAT(errors({commits(1, 0, 6, 9, {reads(x, 20), writes(x, 10)}), commits(2, 1, 7, 8, {writes(x, 20)})}), ElementsAre(StartsWith("G1c: ")));
+  EXPECT_THAT(errors({commits(1, 0, 6, 9, {reads(x, 20), writes(x, 10)}), commits(2, 1, 7, 8, {writes(x, 20)})}),
+              ElementsAre(StartsWith("G1c: ")));
 }
 
 TEST(history, shows_reads_of_what_nobody_has_published) {
-  EXPECT_THAT(errors({commits(1, 0, 0, 1, {reads(x, 99)})}), ElementsAre("attempt 1 of node 1 reads x0 = 99, which nobody has written there"));
-  EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 10)}), commits(2, 0, 0, 9, {reads(y, 10)})}), ElementsAre(HasSubstr("which nobody has written there")));
+  EXPECT_THAT(errors({commits(1, 0, 0, 1, {reads(x, 99)})}),
+              ElementsAre("attempt 1 of node 1 reads x0 = 99, which nobody has written there"));
+  EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 10)}), commits(2, 0, 0, 9, {reads(y, 10)})}),
+              ElementsAre(HasSubstr("which nobody has written there")));
   EXPECT_THAT(errors({aborts(1, 0, 9, {writes(x, 10)}), commits(2, 0, 0, 9, {reads(x, 10)})}),
               ElementsAre(HasSubstr("which aborted attempt 1 of node 1 has written")));
   EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 10), writes(x, 11)}), commits(2, 0, 0, 9, {reads(x, 10)})}),
@@ -163,16 +187,21 @@ TEST(history, shows_reads_of_what_nobody_has_published) {
 
 TEST(history, shows_that_an_attempt_misses_its_own_writes) {
   for (const bool commit : {false, true}) {
-    const auto one = [&](std::vector<operation> what) { return errors({commit ? commits(1, 0, 1, 2, std::move(what)) : aborts(1, 0, 2, std::move(what))}); };
-    EXPECT_THAT(one({writes(x, 10), reads(x, 0)}), ElementsAre(HasSubstr("reads x0 = 0 after it has itself written 10")));
-    EXPECT_THAT(one({writes(x, 10), writes(x, 11), reads(x, 10)}), ElementsAre(HasSubstr("reads x0 = 10 after it has itself written 11")));
+    const auto one = [&](std::vector<operation> what) {
+      return errors({commit ? commits(1, 0, 1, 2, std::move(what)) : aborts(1, 0, 2, std::move(what))});
+    };
+    EXPECT_THAT(one({writes(x, 10), reads(x, 0)}),
+                ElementsAre(HasSubstr("reads x0 = 0 after it has itself written 10")));
+    EXPECT_THAT(one({writes(x, 10), writes(x, 11), reads(x, 10)}),
+                ElementsAre(HasSubstr("reads x0 = 10 after it has itself written 11")));
     EXPECT_THAT(one({reads(x, 10), writes(x, 10)}), ElementsAre(HasSubstr("which it writes only later")));
     EXPECT_THAT(one({writes(x, 10), reads(x, 10), writes(x, 11), reads(x, 11)}), IsEmpty());
   }
 }
 
 TEST(history, shows_what_cannot_be_one) {
-  EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 10)}), commits(2, 0, 2, 9, {writes(y, 10)})}), ElementsAre(HasSubstr("not unique")));
+  EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 10)}), commits(2, 0, 2, 9, {writes(y, 10)})}),
+              ElementsAre(HasSubstr("not unique")));
   EXPECT_THAT(errors({commits(1, 0, 1, 9, {writes(x, 0)})}), ElementsAre(HasSubstr("not unique")));
   EXPECT_THAT(errors({commits(1, 0, 4, 9, {writes(x, 10)}), commits(2, 0, 4, 9, {writes(y, 20)})}),
               ElementsAre(HasSubstr("publishes together with attempt 1")));
@@ -181,19 +210,21 @@ TEST(history, shows_what_cannot_be_one) {
 }
 
 TEST(history, tells_the_shortest_cycles_first) {
-  const auto found = errors({// a long fork of x and y, and beside it a lost update of 2
-                             commits(1, 0, 5, 20, {writes(x, 10)}), commits(2, 1, 6, 20, {writes(y, 20)}), commits(3, 2, 0, 20, {reads(x, 10), reads(y, 0)}),
-                             commits(4, 3, 0, 20, {reads(x, 0), reads(y, 20)}), commits(5, 0, 7, 20, {reads(2, 0), writes(2, 50)}),
-                             commits(6, 0, 8, 20, {reads(2, 0), writes(2, 60)})});
+  const auto found =
+      errors({// a long fork of x and y, and beside it a lost update of 2
+              commits(1, 0, 5, 20, {writes(x, 10)}), commits(2, 1, 6, 20, {writes(y, 20)}),
+              commits(3, 2, 0, 20, {reads(x, 10), reads(y, 0)}), commits(4, 3, 0, 20, {reads(x, 0), reads(y, 20)}),
+              commits(5, 0, 7, 20, {reads(2, 0), writes(2, 50)}), commits(6, 0, 8, 20, {reads(2, 0), writes(2, 60)})});
   EXPECT_THAT(found, ElementsAre(HasSubstr("a cycle of 2 attempts"), HasSubstr("a cycle of 4 attempts")));
-  EXPECT_THAT(check(std::vector{commits(1, 0, 0, 1, {reads(x, 99)})}, [](std::uint64_t v) { return "word " + std::to_string(v); }),
+  EXPECT_THAT(check(std::vector{commits(1, 0, 0, 1, {reads(x, 99)})},
+                    [](std::uint64_t v) { return "word " + std::to_string(v); }),
               HasSubstr("reads word 0 = 99"));
 }
 
 // ---- At random
 
-/// Attempts on a reference store, several at a time. Each sees what was committed at one moment of its span, and its own writes. It commits if nothing
-/// that it has read has changed until then; if it writes nothing, always.
+/// Attempts on a reference store, several at a time. Each sees what was committed at one moment of its span, and its
+/// own writes. It commits if nothing that it has read has changed until then; if it writes nothing, always.
 std::vector<attempt> good_history(random& draw, unsigned nodes, unsigned length, unsigned variables) {
   struct running {
     attempt a{};
@@ -232,7 +263,8 @@ std::vector<attempt> good_history(random& draw, unsigned nodes, unsigned length,
         r->a.operations.push_back(reads(v, r->read[v]));
       }
     } else {
-      const bool current = std::ranges::all_of(r->read, [&](const auto& one) { return store[one.first] == one.second; });
+      const bool current =
+          std::ranges::all_of(r->read, [&](const auto& one) { return store[one.first] == one.second; });
       r->a.committed = draw.chance(90) && (r->own.empty() || current);
       if (r->a.committed && !r->own.empty()) {
         for (const auto& [v, value] : r->own) store[v] = value;
@@ -287,8 +319,9 @@ std::vector<written> all_written(const std::vector<attempt>& all, std::uint64_t 
   for (const attempt& a : all) {
     for (std::size_t n = 0; n < a.operations.size(); ++n) {
       const operation& o = a.operations[n];
-      const auto again = std::any_of(a.operations.begin() + static_cast<std::ptrdiff_t>(n) + 1, a.operations.end(),
-                                     [&](const operation& later) { return later.writes && later.variable == o.variable; });
+      const auto again =
+          std::any_of(a.operations.begin() + static_cast<std::ptrdiff_t>(n) + 1, a.operations.end(),
+                      [&](const operation& later) { return later.writes && later.variable == o.variable; });
       if (o.writes && o.variable == variable) found.push_back({o.value, a.committed && !again});
     }
   }
@@ -356,8 +389,8 @@ TEST(history, is_refused_where_one_thing_is_broken) {
   const double other_version = refused_percent([](auto& all, random& draw) { return break_read(all, draw, true); }, 3);
   const double publication = refused_percent(break_publication, 2);
   const double outcome = refused_percent(break_outcome, 2);
-  std::cout << "refused: " << unpublished << "% unpublished, " << other_version << "% other version, " << publication << "% publication, " << outcome
-            << "% outcome\n";
+  std::cout << "refused: " << unpublished << "% unpublished, " << other_version << "% other version, " << publication
+            << "% publication, " << outcome << "% outcome\n";
   EXPECT_EQ(unpublished, 100);
   EXPECT_GT(other_version, 90);
   EXPECT_GT(publication, 70);
@@ -366,7 +399,8 @@ TEST(history, is_refused_where_one_thing_is_broken) {
 
 // ---- Small ones, against all serial orders
 
-/// Whether the attempts in this order, one after the other, see what they saw. Those that write the same variable are in the order of publication.
+/// Whether the attempts in this order, one after the other, see what they saw. Those that write the same variable are
+/// in the order of publication.
 bool is_explained_by(const std::vector<attempt>& all, const std::vector<std::size_t>& order) {
   std::map<std::uint64_t, std::uint64_t> store, published;
   for (std::size_t n = 0; n < order.size(); ++n) {
@@ -397,7 +431,8 @@ bool is_explained(const std::vector<attempt>& all) {
   return false;
 }
 
-/// Some value that was written to the variable, or the initial one; more often than not the attempt's own last one, if there is any.
+/// Some value that was written to the variable, or the initial one; more often than not the attempt's own last one, if
+/// there is any.
 void draw_read(const std::vector<attempt>& all, attempt& a, std::size_t n, random& draw) {
   operation& o = a.operations[n];
   for (std::size_t before = n; before-- != 0;) {
@@ -422,7 +457,8 @@ std::vector<attempt> any_history(random& draw) {
   for (unsigned i = 0; i < count; ++i) {
     std::sort(positions.begin() + i * 3, positions.begin() + i * 3 + 3);
     attempt a{i, i, draw.chance(75), positions[i * 3], positions[i * 3 + 2], positions[i * 3 + 1], {}};
-    for (std::uint64_t n = 1 + draw.below(3); n != 0; --n) a.operations.push_back({draw.below(2), ++last, draw.chance(45)});
+    for (std::uint64_t n = 1 + draw.below(3); n != 0; --n)
+      a.operations.push_back({draw.below(2), ++last, draw.chance(45)});
     all.push_back(std::move(a));
   }
   for (attempt& a : all) {
@@ -438,10 +474,17 @@ std::vector<attempt> nearly_good_history(random& draw) {
   auto all = good_history(draw, 2 + static_cast<unsigned>(draw.below(2)), 4, 2);
   for (std::uint64_t n = 1 + draw.below(2); n != 0; --n) {
     switch (draw.below(4)) {
-      case 0: (void)break_read(all, draw, true); break;
-      case 1: (void)break_read(all, draw, false); break;
-      case 2: (void)break_publication(all, draw); break;
-      default: (void)break_outcome(all, draw);
+      case 0:
+        (void)break_read(all, draw, true);
+        break;
+      case 1:
+        (void)break_read(all, draw, false);
+        break;
+      case 2:
+        (void)break_publication(all, draw);
+        break;
+      default:
+        (void)break_outcome(all, draw);
     }
   }
   return all;
@@ -455,7 +498,8 @@ TEST(history, is_refused_if_and_only_if_no_serial_order_explains_it) {
     const bool good = is_explained(all);
     const std::string wrong = check(all);
     ++seen[good];
-    if (good != wrong.empty()) FAIL() << (good ? "refused: " : "taken for good") << wrong << "\nreplay: QUIRE_SIM_SEED=" << seed;
+    if (good != wrong.empty())
+      FAIL() << (good ? "refused: " : "taken for good") << wrong << "\nreplay: QUIRE_SIM_SEED=" << seed;
   }
   std::cout << seen[true] << " good, " << seen[false] << " not\n";
   if (!usual_seeds()) return;
@@ -469,7 +513,8 @@ TEST(history, of_many_attempts_is_checked_as_well) {
   auto all = good_history(draw, 8, 20'000, 50);
   EXPECT_EQ(check(all), "");
   const attempt& first = *std::ranges::find_if(all, [](const attempt& a) { return a.published != 0; });
-  const auto written = std::find_if(first.operations.rbegin(), first.operations.rend(), [](const operation& o) { return o.writes; });
+  const auto written =
+      std::find_if(first.operations.rbegin(), first.operations.rend(), [](const operation& o) { return o.writes; });
   all.push_back(aborts(99, all.back().end + 1, all.back().end + 2, {reads(written->variable, written->value)}));
   EXPECT_THAT(errors(all), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts")));
 }

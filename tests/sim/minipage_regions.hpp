@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with units smaller than a page, for tests of whole nodes: their shapes, and how threads come to a word of them.
+// Regions with units smaller than a page, for tests of whole nodes: their shapes, and how threads come to a word of
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 
 namespace quire::whole::minipage_regions {
 
-inline constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), words_of_page = page / sizeof(std::uint64_t);
+inline constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20),
+                               words_of_page = page / sizeof(std::uint64_t);
 
 struct shape {
   const char* name;
@@ -23,10 +25,12 @@ struct shape {
   std::array<std::uint64_t, 3> of_page{};  ///< of the dynamic one, page after page, again and again; 0: whole
   friend void PrintTo(const shape& s, std::ostream* to) { *to << s.name; }
 };
-inline constexpr shape halves{"halves", 2048, 2}, quarters{"quarters", 1024, 4}, sixths{"of_672_bytes", 672, 6}, small{"of_256_bytes", 256, 16},
-    tiny{"of_64_bytes", 64, 64}, smallest{"of_16_bytes", 16, 256}, mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
+inline constexpr shape halves{"halves", 2048, 2}, quarters{"quarters", 1024, 4}, sixths{"of_672_bytes", 672, 6},
+    small{"of_256_bytes", 256, 16}, tiny{"of_64_bytes", 64, 64}, smallest{"of_16_bytes", 16, 256},
+    mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
 
-inline core::region_description region(const shape& s, quire_consistency consistency, std::uint64_t pages, core::grouping how = core::grouping::none) {
+inline core::region_description region(const shape& s, quire_consistency consistency, std::uint64_t pages,
+                                       core::grouping how = core::grouping::none) {
   core::region_description about;
   about.id = 1;
   about.base = base;
@@ -57,7 +61,8 @@ inline core::region_slot& slot(node& of) { return *of.core().regions.slot(model:
 
 /// Pages that have units by the shape from now on; none of a static layout.
 inline void divide(node& here, const shape& s, std::uint64_t first, std::uint64_t pages) {
-  for (std::uint64_t p = first; s.unit_bytes == page && p < first + pages; ++p) EXPECT_TRUE(core::mapping::divide(slot(here), p, 1, s.of_page[p % 3]));
+  for (std::uint64_t p = first; s.unit_bytes == page && p < first + pages; ++p)
+    EXPECT_TRUE(core::mapping::divide(slot(here), p, 1, s.of_page[p % 3]));
 }
 
 inline void add(world& w, const shape& s, const core::region_description& about) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated memory with private copies: what threads see, what the frame holds, what the runtime may read, and what is complained about.
+// Simulated memory with private copies: what threads see, what the frame holds, what the runtime may read, and what is
+// complained about.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,7 +20,9 @@ class private_copies : public testing::Test {
     EXPECT_EQ(pool.populate(0, pages * os::page_bytes), 0);
     EXPECT_EQ(guard.attach(pool.application_view(), pages * os::page_bytes, true), 0);
   }
-  [[nodiscard]] std::byte* at(std::uint64_t page, std::uint64_t word = 0) const { return pool.application_view() + page * os::page_bytes + word * 8; }
+  [[nodiscard]] std::byte* at(std::uint64_t page, std::uint64_t word = 0) const {
+    return pool.application_view() + page * os::page_bytes + word * 8;
+  }
   void permit(std::uint64_t page, access from, access to, std::uint64_t count = 1) {
     EXPECT_EQ(guard.permit(at(page), count * os::page_bytes, from, to), 0);
   }
@@ -39,13 +42,16 @@ class private_copies : public testing::Test {
     std::memcpy(&value, pool.system_view() + page * os::page_bytes, sizeof value);
     return value;
   }
-  void set_frame(std::uint64_t page, std::uint64_t value) { std::memcpy(pool.system_view() + page * os::page_bytes, &value, sizeof value); }
+  void set_frame(std::uint64_t page, std::uint64_t value) {
+    std::memcpy(pool.system_view() + page * os::page_bytes, &value, sizeof value);
+  }
 
   frame_map map{pages, ::quire::pool::view_kind::private_copies};
   frame_map* next = &map;
   array_pool pool{pages * os::page_bytes, next};
   std::vector<std::string> complaints;
-  table_detector guard{detect::kind::userfault_inline, next, [this](const std::string& what) { complaints.push_back(what); }};
+  table_detector guard{detect::kind::userfault_inline, next,
+                       [this](const std::string& what) { complaints.push_back(what); }};
 };
 
 TEST_F(private_copies, have_frames_behind_them_that_stay_as_they_are) {
@@ -134,7 +140,8 @@ TEST_F(private_copies, are_complained_about_where_writes_are_not_permitted) {
 }
 
 TEST_F(private_copies, of_scanned_pages_need_only_the_one_permission) {
-  table_detector scanning{detect::kind::userfault_scan, next, [this](const std::string& what) { complaints.push_back(what); }};
+  table_detector scanning{detect::kind::userfault_scan, next,
+                          [this](const std::string& what) { complaints.push_back(what); }};
   EXPECT_EQ(scanning.attach(pool.application_view(), pages * os::page_bytes, true), 0);
   EXPECT_EQ(scanning.permit(at(0), os::page_bytes, access::none, access::read), 0);
   scanning.note_write(at(0));
@@ -145,8 +152,8 @@ TEST_F(private_copies, of_scanned_pages_need_only_the_one_permission) {
   EXPECT_TRUE(complaints.empty());
 }
 
-/// The driver would fault, and nobody would be there to help it: it must not look at a page that threads may not read, nor roll back one that
-/// threads may not write.
+/// The driver would fault, and nobody would be there to help it: it must not look at a page that threads may not read,
+/// nor roll back one that threads may not write.
 TEST_F(private_copies, are_protected_from_the_runtime_too) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   permit(0, access::none, access::write, 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exploration of small programs under release consistency (sim/bare/release_explorer.hpp) as tests write it, and programs that several of them use.
+// Exploration of small programs under release consistency (sim/bare/release_explorer.hpp) as tests write it, and
+// programs that several of them use.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,21 +31,24 @@ inline release_options shape(unsigned nodes, unsigned units = 1, unsigned words 
   return o;
 }
 
-/// A checker that finds something fails the test, as do fewer states than the program is known to lead to. `released`: see check_quiet().
-inline void explore(const release_options& o, const release_explorer::scenario& make, std::uint64_t at_least, bool released = false,
-                    std::uint64_t most_states = 40'000) {
+/// A checker that finds something fails the test, as do fewer states than the program is known to lead to. `released`:
+/// see check_quiet().
+inline void explore(const release_options& o, const release_explorer::scenario& make, std::uint64_t at_least,
+                    bool released = false, std::uint64_t most_states = 40'000) {
   const auto start = std::chrono::steady_clock::now();
   release_explorer x(o, make, most_states);
   const release_exploration found = x.run(released);
   EXPECT_EQ(found.failure, "");
   EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path " << found.longest
-            << (found.complete ? ", all" : ", cut off") << ", " << took.count() << " s\n";
+  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
+            << found.longest << (found.complete ? ", all" : ", cut off") << ", " << took.count() << " s\n";
 }
 
-/// What the checkers say first of a program in which something is broken, in any order of what happens; empty if they see nothing.
-inline std::string verdict(const release_options& o, const release_explorer::scenario& make, const std::function<void(release_cluster&)>& break_it) {
+/// What the checkers say first of a program in which something is broken, in any order of what happens; empty if they
+/// see nothing.
+inline std::string verdict(const release_options& o, const release_explorer::scenario& make,
+                           const std::function<void(release_cluster&)>& break_it) {
   const auto broken = [&](release_cluster& c) {
     break_it(c);
     make(c);
@@ -54,7 +58,8 @@ inline std::string verdict(const release_options& o, const release_explorer::sce
 
 /// A thread of `node` with a program.
 template <class... Arguments>
-void with(release_cluster& c, unsigned node, release_program (*program)(release_cluster&, std::size_t, Arguments...), std::type_identity_t<Arguments>... arguments) {
+void with(release_cluster& c, unsigned node, release_program (*program)(release_cluster&, std::size_t, Arguments...),
+          std::type_identity_t<Arguments>... arguments) {
   const std::size_t t = c.add_thread(node);
   c.begin(t, program(c, t, arguments...));
 }
@@ -80,7 +85,8 @@ inline release_program in_epochs(release_cluster& c, std::size_t self, word mine
     co_await c.call(self, sync::operation::barrier_wait, 0);
   }
 }
-/// As at the edge of two parts of a grid: writes a word of its own, then reads all from `first` on, with a barrier after each.
+/// As at the edge of two parts of a grid: writes a word of its own, then reads all from `first` on, with a barrier
+/// after each.
 inline release_program edge(release_cluster& c, std::size_t self, word mine, word first, word words, unsigned epochs) {
   for (unsigned i = 0; i < epochs; ++i) {
     if (mine != no_word) co_await c.write(self, mine, i * 2 + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that are short of memory (page-out) under release consistency, in all orders of small programs: homes go to other nodes, with their
-// content. Whole nodes do it at random (whole_test: few_frames, flags).
+// Nodes that are short of memory (page-out) under release consistency, in all orders of small programs: homes go to
+// other nodes, with their content. Whole nodes do it at random (whole_test: few_frames, flags).
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -42,12 +42,15 @@ void taken_while_the_home_writes(release_cluster& c) {
 }
 
 TEST(release_page_out_exhaustive, a_unit_is_taken_while_both_write_it) {
-  explore(limited(2), [](release_cluster& c) {
-    const std::uint64_t m = c.make_object(0, operation::mutex_create);
-    with(c, 0, locked, m, word{0}, 2u);
-    with(c, 1, locked, m, word{0}, 1u);
-    with(c, 1, takes, word{0}, 2u);
-  }, 1'000);
+  explore(
+      limited(2),
+      [](release_cluster& c) {
+        const std::uint64_t m = c.make_object(0, operation::mutex_create);
+        with(c, 0, locked, m, word{0}, 2u);
+        with(c, 1, locked, m, word{0}, 1u);
+        with(c, 1, takes, word{0}, 2u);
+      },
+      1'000);
 }
 
 TEST(release_page_out_exhaustive, a_unit_is_taken_while_the_home_writes_what_nobody_else_has) {
@@ -55,21 +58,27 @@ TEST(release_page_out_exhaustive, a_unit_is_taken_while_the_home_writes_what_nob
 }
 
 TEST(release_page_out_exhaustive, a_unit_is_taken_while_a_third_node_writes_it) {
-  explore(limited(3), [](release_cluster& c) {
-    const std::uint64_t m = c.make_object(0, operation::mutex_create);
-    with(c, 1, takes, word{0}, 1u);
-    with(c, 2, locked, m, word{0}, 1u);
-    with(c, 0, locked, m, word{0}, 1u);
-  }, 3'000);
+  explore(
+      limited(3),
+      [](release_cluster& c) {
+        const std::uint64_t m = c.make_object(0, operation::mutex_create);
+        with(c, 1, takes, word{0}, 1u);
+        with(c, 2, locked, m, word{0}, 1u);
+        with(c, 0, locked, m, word{0}, 1u);
+      },
+      3'000);
 }
 
 TEST(release_page_out_exhaustive, a_unit_goes_from_node_to_node) {
-  explore(limited(3), [](release_cluster& c) {
-    with(c, 0, alone, word{0});
-    with(c, 1, takes, word{0}, 2u);
-    with(c, 2, takes, word{0}, 2u);
-    with(c, 2, alone, word{1});
-  }, 3'000);
+  explore(
+      limited(3),
+      [](release_cluster& c) {
+        with(c, 0, alone, word{0});
+        with(c, 1, takes, word{0}, 2u);
+        with(c, 2, takes, word{0}, 2u);
+        with(c, 2, alone, word{1});
+      },
+      3'000);
 }
 
 /// Node 2 asks again for what it wrote, by way of node 0: the home all the time, or once more.
@@ -85,19 +94,25 @@ void comes_back(release_cluster& c) {
 TEST(release_page_out_exhaustive, a_unit_comes_back_to_where_it_was) { explore(limited(3), comes_back, 3'000); }
 
 TEST(release_page_out_exhaustive, a_unit_is_taken_while_it_is_pinned) {
-  explore(limited(2), [](release_cluster& c) {
-    with(c, 0, pinned, word{0}, 1u, no_word);
-    with(c, 1, pinned, word{0}, 1u, no_word);
-    with(c, 1, takes, word{0}, 2u);
-  }, 500);
+  explore(
+      limited(2),
+      [](release_cluster& c) {
+        with(c, 0, pinned, word{0}, 1u, no_word);
+        with(c, 1, pinned, word{0}, 1u, no_word);
+        with(c, 1, takes, word{0}, 2u);
+      },
+      500);
 }
 
 TEST(release_page_out_exhaustive, a_unit_is_taken_between_atomic_operations) {
-  explore(limited(2), [](release_cluster& c) {
-    with(c, 0, added, word{0}, word{2});
-    with(c, 1, added, word{1}, word{2});
-    with(c, 1, takes, word{0}, 1u);
-  }, 500);
+  explore(
+      limited(2),
+      [](release_cluster& c) {
+        with(c, 0, added, word{0}, word{2});
+        with(c, 1, added, word{1}, word{2});
+        with(c, 1, takes, word{0}, 1u);
+      },
+      500);
 }
 
 // ---- Do the checkers see?
@@ -107,22 +122,28 @@ bool brings_home(const model::message* m) {
 }
 
 TEST(release_page_out_mutation, homes_that_go_without_their_content) {
-  EXPECT_THAT(verdict(limited(2), taken_while_the_home_writes, [](release_cluster& c) {
-    c.tamper().actions = [](unsigned, unsigned, const model::message*, model::actions& out) {
-      change(out, [](model::action& a) {
-        if (brings_home(&a.m)) a.with_content = false;
-      });
-    };
-  }), AnyOf(HasSubstr("a thread reads"), HasSubstr("and the frame is not"), HasSubstr("content is wrong")));
+  EXPECT_THAT(verdict(limited(2), taken_while_the_home_writes,
+                      [](release_cluster& c) {
+                        c.tamper().actions = [](unsigned, unsigned, const model::message*, model::actions& out) {
+                          change(out, [](model::action& a) {
+                            if (brings_home(&a.m)) a.with_content = false;
+                          });
+                        };
+                      }),
+              AnyOf(HasSubstr("a thread reads"), HasSubstr("and the frame is not"), HasSubstr("content is wrong")));
 }
 
 TEST(release_page_out_mutation, old_homes_whose_threads_go_on_using_the_frame) {
-  EXPECT_THAT(verdict(limited(2), taken_while_the_home_writes, [](release_cluster& c) {
-    c.tamper().actions = [](unsigned, unsigned, const model::message*, model::actions& out) {
-      if (std::none_of(out.begin(), out.end(), [](const model::action& a) { return brings_home(&a.m); })) return;
-      drop(out, [](const model::action& a) { return a.kind == model::action_kind::protect; });
-    };
-  }), HasSubstr("the machine is wrong about its view"));
+  EXPECT_THAT(
+      verdict(limited(2), taken_while_the_home_writes,
+              [](release_cluster& c) {
+                c.tamper().actions = [](unsigned, unsigned, const model::message*, model::actions& out) {
+                  if (std::none_of(out.begin(), out.end(), [](const model::action& a) { return brings_home(&a.m); }))
+                    return;
+                  drop(out, [](const model::action& a) { return a.kind == model::action_kind::protect; });
+                };
+              }),
+      HasSubstr("the machine is wrong about its view"));
 }
 
 release_program reads_twice(release_cluster& c, std::size_t self) {
@@ -159,11 +180,14 @@ TEST(release_page_out_mutation, new_homes_that_believe_nobody_has_a_copy) {
     with(c, 2, reads_twice);
   };
   EXPECT_EQ(verdict(limited(3), taken_beside_a_reader, [](release_cluster&) {}), "");
-  EXPECT_THAT(verdict(limited(3), taken_beside_a_reader, [](release_cluster& c) {
-    c.tamper().after = [&c](unsigned node, unsigned region, std::uint64_t unit, const model::message* m) {
-      if (brings_home(m)) c.unit(node, region, unit).shared = 0;
-    };
-  }), HasSubstr("a thread reads"));
+  EXPECT_THAT(verdict(limited(3), taken_beside_a_reader,
+                      [](release_cluster& c) {
+                        c.tamper().after = [&c](unsigned node, unsigned region, std::uint64_t unit,
+                                                const model::message* m) {
+                          if (brings_home(m)) c.unit(node, region, unit).shared = 0;
+                        };
+                      }),
+              HasSubstr("a thread reads"));
 }
 
 TEST(release_page_out_mutation, old_homes_that_do_not_tell_what_was_released) {
@@ -172,7 +196,9 @@ TEST(release_page_out_mutation, old_homes_that_do_not_tell_what_was_released) {
     with(c, 1, takes_the_flag, word{3}, word{0});
   };
   EXPECT_EQ(verdict(limited(2, 2), flag_that_is_taken, [](release_cluster&) {}), "");
-  EXPECT_THAT(verdict(limited(2, 2), flag_that_is_taken, [](release_cluster& c) { c.tamper().homes_go_silently = true; }), HasSubstr("a thread reads"));
+  EXPECT_THAT(
+      verdict(limited(2, 2), flag_that_is_taken, [](release_cluster& c) { c.tamper().homes_go_silently = true; }),
+      HasSubstr("a thread reads"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A release does not wait for diffs that went to its receiver. That node may have given the home away, so that the diffs are on their way still when
-// its threads could go on: what was sent behind them is kept back there (src/protocol/release/gates.cpp). One schedule step by step, and programs
-// in all orders.
+// A release does not wait for diffs that went to its receiver. That node may have given the home away, so that the
+// diffs are on their way still when its threads could go on: what was sent behind them is kept back there
+// (src/protocol/release/gates.cpp). One schedule step by step, and programs in all orders.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -147,7 +147,7 @@ TEST(release_passing, what_is_told_behind_a_diff_that_is_passed_on_is_heard_when
   EXPECT_EQ(s.cluster.node(x).arrivals().waiting(), 2u);
   EXPECT_TRUE(s.cluster.machine(x).is_home(0));
   s.arrives(x, z, message_kind::diffs);
-  s.arrives(z, x, message_kind::diffs);      // it is in the content
+  s.arrives(z, x, message_kind::diffs);  // it is in the content
   s.arrives(x, z, message_kind::diffs_ack);
   EXPECT_EQ(s.cluster.node(x).arrivals().waiting(), 2u);
   s.arrives(z, x, message_kind::diffs_ack);
@@ -180,14 +180,17 @@ TEST(release_passing, homes_that_go_and_come_back) { explore(passing(), homes_go
 
 /// Two writers of the unit, and a third node that is told by the one that was told first.
 TEST(release_passing, what_was_kept_back_is_told_on) {
-  explore(passing(), [](release_cluster& c) {
-    const std::uint64_t mutex = c.make_object(x, operation::mutex_create);
-    with(c, v, locked, mutex, word{0}, 1u);
-    with(c, x, locked, mutex, word{0}, 1u);
-    with(c, z, locked, mutex, word{0}, 1u);
-    with(c, x, takes, word{0}, 1u);
-    with(c, z, takes, word{0}, 1u);
-  }, 40'000);
+  explore(
+      passing(),
+      [](release_cluster& c) {
+        const std::uint64_t mutex = c.make_object(x, operation::mutex_create);
+        with(c, v, locked, mutex, word{0}, 1u);
+        with(c, x, locked, mutex, word{0}, 1u);
+        with(c, z, locked, mutex, word{0}, 1u);
+        with(c, x, takes, word{0}, 1u);
+        with(c, z, takes, word{0}, 1u);
+      },
+      40'000);
 }
 
 /// Two units with homes on two nodes: their old homes pass diffs on to one another.
@@ -203,27 +206,33 @@ TEST(release_passing, two_nodes_keep_back_what_they_send_to_each_other) {
   o.units = 2;
   o.words = 1;
   o.placement = model::placement::modulo;
-  explore(o, [](release_cluster& c) {
-    const std::uint64_t mutex = c.make_object(z, operation::mutex_create);
-    with(c, 0, swaps, mutex, word{0}, word{1});
-    with(c, 1, swaps, mutex, word{1}, word{0});
-    with(c, 0, takes, word{1}, 1u);
-    with(c, 1, takes, word{0}, 1u);
-    with(c, 2, takes, word{0}, 1u);
-  }, 40'000);
+  explore(
+      o,
+      [](release_cluster& c) {
+        const std::uint64_t mutex = c.make_object(z, operation::mutex_create);
+        with(c, 0, swaps, mutex, word{0}, word{1});
+        with(c, 1, swaps, mutex, word{1}, word{0});
+        with(c, 0, takes, word{1}, 1u);
+        with(c, 1, takes, word{0}, 1u);
+        with(c, 2, takes, word{0}, 1u);
+      },
+      40'000);
 }
 
 TEST(release_passing, atomic_operations_tell_early) {
   release_options o = passing();
   o.units = 2;
   o.words = 1;
-  explore(o, [](release_cluster& c) {
-    with(c, v, publishes, word{0}, word{1});
-    with(c, x, subscribes, word{0}, word{1});
-    with(c, z, subscribes, word{0}, word{1});
-    with(c, z, takes, word{0}, 1u);
-    with(c, x, takes, word{0}, 1u);
-  }, 40'000);
+  explore(
+      o,
+      [](release_cluster& c) {
+        with(c, v, publishes, word{0}, word{1});
+        with(c, x, subscribes, word{0}, word{1});
+        with(c, z, subscribes, word{0}, word{1});
+        with(c, z, takes, word{0}, 1u);
+        with(c, x, takes, word{0}, 1u);
+      },
+      40'000);
 }
 
 TEST(release_passing, pins_are_granted_behind_diffs_that_are_passed_on) {
@@ -231,12 +240,15 @@ TEST(release_passing, pins_are_granted_behind_diffs_that_are_passed_on) {
   o.units = 2;
   o.words = 1;
   o.placement = model::placement::modulo;
-  explore(o, [](release_cluster& c) {
-    with(c, 1, pinned, word{1}, 1u, word{0});
-    with(c, 0, pinned, word{1}, 1u, word{0});
-    with(c, 2, takes, word{0}, 1u);
-    with(c, 0, takes, word{0}, 1u);
-  }, 40'000);
+  explore(
+      o,
+      [](release_cluster& c) {
+        with(c, 1, pinned, word{1}, 1u, word{0});
+        with(c, 0, pinned, word{1}, 1u, word{0});
+        with(c, 2, takes, word{0}, 1u);
+        with(c, 0, takes, word{0}, 1u);
+      },
+      40'000);
 }
 
 }  // namespace

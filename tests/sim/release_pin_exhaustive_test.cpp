@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking under release consistency (KOAN), in all orders of small programs: two nodes never have a pin, and who has it sees what was
-// written before it ended elsewhere, in the unit and around it. Whole nodes do it at random (whole_test, pins).
+// Page locking under release consistency (KOAN), in all orders of small programs: two nodes never have a pin, and who
+// has it sees what was written before it ended elsewhere, in the unit and around it. Whole nodes do it at random
+// (whole_test, pins).
 #include <gmock/gmock.h>
 
 #include "release_explore.hpp"
@@ -19,7 +20,9 @@ release_program impatient(release_cluster& c, std::size_t self, word w, unsigned
     co_await c.unpin(self, w);
   }
 }
-release_program counted(release_cluster& c, std::size_t self, word w) { co_await c.atomic(self, w, model::atomic_operation::add, 1); }
+release_program counted(release_cluster& c, std::size_t self, word w) {
+  co_await c.atomic(self, w, model::atomic_operation::add, 1);
+}
 release_program meets(release_cluster& c, std::size_t self, word mine, unsigned epochs) {
   for (unsigned i = 0; i < epochs; ++i) {
     if (mine != no_word) co_await c.write(self, mine, i + 1);
@@ -43,77 +46,97 @@ TEST(release_pins_exhaustive, two_nodes) {
 }
 
 TEST(release_pins_exhaustive, three_nodes_one_of_them_the_home) {
-  explore(shape(3), each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 2, no_word); }), 2'000);
+  explore(shape(3), each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 2, no_word); }),
+          2'000);
 }
 
 TEST(release_pins_exhaustive, what_lies_in_another_unit_is_seen_as_well) {
-  explore(shape(3, 2, 1), each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 1, 1); }), 2'000);
+  explore(shape(3, 2, 1), each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 1, 1); }),
+          2'000);
 }
 
 TEST(release_pins_exhaustive, threads_that_give_up) {
-  explore(shape(3), [](release_cluster& c) {
-    const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(2);
-    c.begin(a, impatient(c, a, 0, 2));
-    c.begin(b, impatient(c, b, 0, 2));
-    c.begin(d, pinned(c, d, 0, 1, no_word));
-  }, 2'000);
+  explore(
+      shape(3),
+      [](release_cluster& c) {
+        const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(2);
+        c.begin(a, impatient(c, a, 0, 2));
+        c.begin(b, impatient(c, b, 0, 2));
+        c.begin(d, pinned(c, d, 0, 1, no_word));
+      },
+      2'000);
 }
 
 TEST(release_pins_exhaustive, beside_threads_that_write_other_words_of_the_unit) {
-  explore(shape(2, 1, 3), [](release_cluster& c) {
-    const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(1), e = c.add_thread(0);
-    c.begin(a, pinned(c, a, 0, 1, no_word));
-    c.begin(b, pinned(c, b, 0, 2, no_word));
-    c.begin(d, one_word(c, d, 1, 5));
-    c.begin(e, one_word(c, e, 2, 6));
-  }, 5'000);
+  explore(
+      shape(2, 1, 3),
+      [](release_cluster& c) {
+        const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(1), e = c.add_thread(0);
+        c.begin(a, pinned(c, a, 0, 1, no_word));
+        c.begin(b, pinned(c, b, 0, 2, no_word));
+        c.begin(d, one_word(c, d, 1, 5));
+        c.begin(e, one_word(c, e, 2, 6));
+      },
+      5'000);
 }
 
 TEST(release_pins_exhaustive, beside_diffs_and_notices_of_the_same_unit) {
-  explore(shape(3, 1, 2), [](release_cluster& c) {
-    const std::uint64_t m = c.make_object(0, operation::mutex_create);
-    const auto locked = [](release_cluster& w, std::size_t self, std::uint64_t mutex) -> release_program {
-      co_await w.call(self, operation::mutex_lock, mutex);
-      co_await w.write(self, 1, co_await w.read(self, 1) + 1);
-      co_await w.call(self, operation::mutex_unlock, mutex);
-    };
-    const std::size_t a = c.add_thread(1), b = c.add_thread(2), d = c.add_thread(1), e = c.add_thread(2);
-    c.begin(a, pinned(c, a, 0, 1, no_word));
-    c.begin(b, pinned(c, b, 0, 1, no_word));
-    c.begin(d, locked(c, d, m));
-    c.begin(e, locked(c, e, m));
-  }, 10'000, false, 60'000);
+  explore(
+      shape(3, 1, 2),
+      [](release_cluster& c) {
+        const std::uint64_t m = c.make_object(0, operation::mutex_create);
+        const auto locked = [](release_cluster& w, std::size_t self, std::uint64_t mutex) -> release_program {
+          co_await w.call(self, operation::mutex_lock, mutex);
+          co_await w.write(self, 1, co_await w.read(self, 1) + 1);
+          co_await w.call(self, operation::mutex_unlock, mutex);
+        };
+        const std::size_t a = c.add_thread(1), b = c.add_thread(2), d = c.add_thread(1), e = c.add_thread(2);
+        c.begin(a, pinned(c, a, 0, 1, no_word));
+        c.begin(b, pinned(c, b, 0, 1, no_word));
+        c.begin(d, locked(c, d, m));
+        c.begin(e, locked(c, e, m));
+      },
+      10'000, false, 60'000);
 }
 
 TEST(release_pins_exhaustive, atomic_operations_wait_and_are_not_lost) {
-  explore(shape(3, 1, 2), [](release_cluster& c) {
-    const std::size_t a = c.add_thread(1), b = c.add_thread(0), d = c.add_thread(2), e = c.add_thread(0);
-    c.begin(a, pinned(c, a, 0, 2, no_word));
-    c.begin(b, pinned(c, b, 0, 1, no_word));
-    c.begin(d, counted(c, d, 1));
-    c.begin(e, counted(c, e, 1));
-  }, 2'000);
+  explore(
+      shape(3, 1, 2),
+      [](release_cluster& c) {
+        const std::size_t a = c.add_thread(1), b = c.add_thread(0), d = c.add_thread(2), e = c.add_thread(0);
+        c.begin(a, pinned(c, a, 0, 2, no_word));
+        c.begin(b, pinned(c, b, 0, 1, no_word));
+        c.begin(d, counted(c, d, 1));
+        c.begin(e, counted(c, e, 1));
+      },
+      2'000);
 }
 
 TEST(release_pins_exhaustive, the_home_that_moves) {
-  explore(shape(2), [](release_cluster& c) {
-    const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(1), e = c.add_thread(0);
-    c.begin(a, meets(c, a, no_word, 2));
-    c.begin(b, meets(c, b, 1, 2));
-    c.begin(d, pinned(c, d, 0, 1, no_word));
-    c.begin(e, pinned(c, e, 0, 1, no_word));
-  }, 5'000, false, 60'000);
+  explore(
+      shape(2),
+      [](release_cluster& c) {
+        const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(1), e = c.add_thread(0);
+        c.begin(a, meets(c, a, no_word, 2));
+        c.begin(b, meets(c, b, 1, 2));
+        c.begin(d, pinned(c, d, 0, 1, no_word));
+        c.begin(e, pinned(c, e, 0, 1, no_word));
+      },
+      5'000, false, 60'000);
 }
 
 TEST(release_pins_exhaustive, first_touch) {
   release_options o = shape(3);
   o.first_touch = true;
-  explore(o, [](release_cluster& c) {
-    const std::size_t a = c.add_thread(1), b = c.add_thread(2), d = c.add_thread(2);
-    c.begin(a, pinned(c, a, 0, 1, no_word));
-    c.begin(b, pinned(c, b, 0, 1, no_word));
-    c.begin(d, one_word(c, d, 1, 4));
-  }, 300);
+  explore(
+      o,
+      [](release_cluster& c) {
+        const std::size_t a = c.add_thread(1), b = c.add_thread(2), d = c.add_thread(2);
+        c.begin(a, pinned(c, a, 0, 1, no_word));
+        c.begin(b, pinned(c, b, 0, 1, no_word));
+        c.begin(d, one_word(c, d, 1, 4));
+      },
+      300);
 }
 
 // ---- Do the checkers see?
@@ -126,11 +149,14 @@ std::string of_two_units(model::placement homes, const std::function<void(releas
 }
 /// The home and two others.
 std::string of_three(const std::function<void(release_cluster&)>& break_it) {
-  return verdict(shape(3), each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 1, no_word); }), break_it);
+  return verdict(shape(3),
+                 each({0, 1, 2}, [](release_cluster& c, std::size_t t) { return pinned(c, t, 0, 1, no_word); }),
+                 break_it);
 }
 
 TEST(release_pins_broken, nothing) {
-  for (const auto homes : {model::placement::node, model::placement::modulo}) EXPECT_EQ(of_two_units(homes, [](release_cluster&) {}), "");
+  for (const auto homes : {model::placement::node, model::placement::modulo})
+    EXPECT_EQ(of_two_units(homes, [](release_cluster&) {}), "");
   EXPECT_EQ(of_three([](release_cluster&) {}), "");
 }
 
@@ -151,13 +177,15 @@ TEST(release_pins_broken, pins_that_two_nodes_get) {
 }
 
 TEST(release_pins_broken, homes_that_grant_what_their_threads_have_written_without_a_release) {
-  EXPECT_THAT(of_two_units(model::placement::node, [](release_cluster& c) {
-                c.tamper().actions = [](unsigned, unsigned, const message*, model::actions& out) {
-                  change(out, [](model::action& a) {
-                    if (a.kind == model::action_kind::send && a.m.kind == message_kind::pin_grant) a.m.b = 0;
-                  });
-                };
-              }),
+  EXPECT_THAT(of_two_units(model::placement::node,
+                           [](release_cluster& c) {
+                             c.tamper().actions = [](unsigned, unsigned, const message*, model::actions& out) {
+                               change(out, [](model::action& a) {
+                                 if (a.kind == model::action_kind::send && a.m.kind == message_kind::pin_grant)
+                                   a.m.b = 0;
+                               });
+                             };
+                           }),
               HasSubstr("a thread reads"));
 }
 

@@ -88,17 +88,15 @@ bool sends(const model::action& one, model::message_kind what) {
 }
 
 TEST(sequential_death_noticed, a_survivor_that_does_not_report) {
-  EXPECT_THAT(spoiled([](auto& out) {
-                drop(out, [](const auto& one) { return sends(one, model::message_kind::survives); });
-              }),
-              AnyOf(HasSubstr("is lost, but a node has a copy"), HasSubstr("with a copy is not in the copyset")));
+  EXPECT_THAT(
+      spoiled([](auto& out) { drop(out, [](const auto& one) { return sends(one, model::message_kind::survives); }); }),
+      AnyOf(HasSubstr("is lost, but a node has a copy"), HasSubstr("with a copy is not in the copyset")));
 }
 
 TEST(sequential_death_noticed, an_answer_that_does_not_come) {
-  EXPECT_THAT(spoiled([](auto& out) {
-                drop(out, [](const auto& one) { return sends(one, model::message_kind::unit_lost); });
-              }),
-              HasSubstr("lost wake-up"));
+  EXPECT_THAT(
+      spoiled([](auto& out) { drop(out, [](const auto& one) { return sends(one, model::message_kind::unit_lost); }); }),
+      HasSubstr("lost wake-up"));
 }
 
 TEST(sequential_death_noticed, threads_that_are_not_woken_at_the_cut) {

@@ -15,14 +15,17 @@ operation lock(std::uint32_t unit) { return {pin, unit}; }
 operation lock_or_give_up(std::uint32_t unit) { return {pin_or_give_up, unit}; }
 operation unlock(std::uint32_t unit) { return {unpin, unit}; }
 
-TEST(sequential_exhaustive, three_writers) { explore(plain(), {{a, {set(0, 1)}}, {b, {set(0, 2)}}, {c, {set(0, 3)}}}, 1'000); }
+TEST(sequential_exhaustive, three_writers) {
+  explore(plain(), {{a, {set(0, 1)}}, {b, {set(0, 2)}}, {c, {set(0, 3)}}}, 1'000);
+}
 
 TEST(sequential_exhaustive, read_then_write_everywhere) {
   explore(plain(), {{a, {get(0), set(0, 1)}}, {b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3)}}}, 10'000);
 }
 
 TEST(sequential_exhaustive, two_units_crosswise) {
-  explore(plain(), {{a, {set(1, 1), get(0), set(0, 5)}}, {b, {set(0, 2), get(1)}}, {c, {set(0, 3), get(1), set(1, 4)}}}, 50'000);
+  explore(plain(), {{a, {set(1, 1), get(0), set(0, 5)}}, {b, {set(0, 2), get(1)}}, {c, {set(0, 3), get(1), set(1, 4)}}},
+          50'000);
 }
 
 TEST(sequential_exhaustive, message_passing_over_two_units) {
@@ -31,7 +34,9 @@ TEST(sequential_exhaustive, message_passing_over_two_units) {
 
 TEST(sequential_exhaustive, atomic_operations_among_reads_and_writes) {
   explore(plain(),
-          {{a, {{add, 0, 0, 1}, get(0)}}, {b, {{exchange, 0, 0, 7}, set(0, 9)}}, {c, {get(0), {compare_exchange, 0, 0, 1, 5}}}},
+          {{a, {{add, 0, 0, 1}, get(0)}},
+           {b, {{exchange, 0, 0, 7}, set(0, 9)}},
+           {c, {get(0), {compare_exchange, 0, 0, 1, 5}}}},
           5'000);
 }
 
@@ -83,17 +88,25 @@ TEST(sequential_exhaustive, three_nodes_pin_one_unit) {
 }
 
 TEST(sequential_exhaustive, pins_among_reads_writes_and_atomic_operations) {
-  explore(plain(),
-          {{a, {get(0), {add, 0, 0, 1}}}, {b, {lock(0), {add, 0, 0, 1}, set(0, 2), unlock(0)}}, {c, {get(0), set(0, 3)}}}, 4'000);
+  explore(
+      plain(),
+      {{a, {get(0), {add, 0, 0, 1}}}, {b, {lock(0), {add, 0, 0, 1}, set(0, 2), unlock(0)}}, {c, {get(0), set(0, 3)}}},
+      4'000);
 }
 
 TEST(sequential_exhaustive, pins_at_the_manager_among_requests_that_could_be_settled) {
-  explore(plain(),
-          {{a, {lock(0), set(0, 1), unlock(0), get(0)}}, {b, {get(0), {add, 0, 0, 1}}}, {c, {set(0, 3), {add, 0, 0, 1}}}}, 5'000);
+  explore(
+      plain(),
+      {{a, {lock(0), set(0, 1), unlock(0), get(0)}}, {b, {get(0), {add, 0, 0, 1}}}, {c, {set(0, 3), {add, 0, 0, 1}}}},
+      5'000);
 }
 
 TEST(sequential_exhaustive, pins_among_pushes) {
-  explore(plain(), {{a, {{push, 0}, get(0)}}, {b, {lock(0), set(0, 9), unlock(0)}}, {b, {{push, 0}}}, {c, {get(0), lock(0), unlock(0)}}},
+  explore(plain(),
+          {{a, {{push, 0}, get(0)}},
+           {b, {lock(0), set(0, 9), unlock(0)}},
+           {b, {{push, 0}}},
+           {c, {get(0), lock(0), unlock(0)}}},
           20'000);
 }
 
@@ -107,7 +120,8 @@ TEST(sequential_exhaustive, nested_and_overlapping_pins_in_ascending_order) {
 
 TEST(sequential_exhaustive, pins_against_the_order_of_addresses_deadlock_unless_somebody_gives_up) {
   const auto crosswise = [](operation second) {
-    return std::vector<script>{{a, {lock(0), second, unlock(1), unlock(0)}}, {b, {lock(1), lock(0), unlock(0), unlock(1)}}};
+    return std::vector<script>{{a, {lock(0), second, unlock(1), unlock(0)}},
+                               {b, {lock(1), lock(0), unlock(0), unlock(1)}}};
   };
   explorer x(plain(), crosswise(lock(1)));
   EXPECT_NE(x.run().failure.find("has not ended its pins"), std::string::npos);
@@ -116,7 +130,10 @@ TEST(sequential_exhaustive, pins_against_the_order_of_addresses_deadlock_unless_
 
 TEST(sequential_exhaustive, threads_of_a_node_share_its_pin) {
   explore(plain(),
-          {{b, {get(0), lock(0), set(0, 1), unlock(0)}}, {b, {lock(0), set(0, 2), unlock(0)}}, {b, {set(0, 4)}}, {c, {set(0, 3), {add, 0, 0, 1}}}},
+          {{b, {get(0), lock(0), set(0, 1), unlock(0)}},
+           {b, {lock(0), set(0, 2), unlock(0)}},
+           {b, {set(0, 4)}},
+           {c, {set(0, 3), {add, 0, 0, 1}}}},
           5'000);
 }
 
@@ -142,14 +159,17 @@ TEST(sequential_exhaustive, pins_with_hold_off) {
   cluster_options o = plain();
   o.hold_off = true;
   o.most_lost = 1;
-  explore(o, {{a, {set(0, 1), set(0, 5)}}, {b, {get(0), lock(0), set(0, 2), unlock(0)}}, {c, {get(0), set(0, 3)}}}, 20'000);
+  explore(o, {{a, {set(0, 1), set(0, 5)}}, {b, {get(0), lock(0), set(0, 2), unlock(0)}}, {c, {get(0), set(0, 3)}}},
+          20'000);
 }
 
 // ---- double faults
 
 TEST(sequential_exhaustive, units_that_learn_to_be_fetched_for_writing) {
   // The third read asks for a writable copy, which is a probe; the fourth for one that is mapped so at once.
-  explore(plain(), {{b, {get(0), set(0, 1), get(0), set(0, 2), get(0), set(0, 3), get(0), set(0, 4)}}, {c, {get(0), set(0, 5), get(0)}}},
+  explore(plain(),
+          {{b, {get(0), set(0, 1), get(0), set(0, 2), get(0), set(0, 3), get(0), set(0, 4)}},
+           {c, {get(0), set(0, 5), get(0)}}},
           5'000);
 }
 
@@ -163,13 +183,20 @@ TEST(sequential_exhaustive, probes_among_atomic_operations_pushes_and_pins) {
 
 TEST(sequential_exhaustive, sweep_that_is_guessed_to_write) {
   const operation withheld{guess_ahead, 0, 0, 0, 0, true}, mapped{guess_ahead, 0};
-  explore(plain(), {{a, {set(0, 1), get(0)}}, {b, {withheld, get(0), set(0, 2)}}, {b, {{map_around, 0}}}, {c, {mapped, get(0), {add, 0, 0, 1}}}},
+  explore(plain(),
+          {{a, {set(0, 1), get(0)}},
+           {b, {withheld, get(0), set(0, 2)}},
+           {b, {{map_around, 0}}},
+           {c, {mapped, get(0), {add, 0, 0, 1}}}},
           20'000);
 }
 
 TEST(sequential_exhaustive, advised_units_with_read_ahead) {
   const operation ahead{read_ahead, 0, 0, 0, 0, true};
-  explore(plain(), {{a, {get(0), set(0, 1)}}, {b, {{advise_writing, 0}, ahead, get(0), set(0, 2), {advise_nothing, 0}, get(0)}}, {c, {get(0)}}},
+  explore(plain(),
+          {{a, {get(0), set(0, 1)}},
+           {b, {{advise_writing, 0}, ahead, get(0), set(0, 2), {advise_nothing, 0}, get(0)}},
+           {c, {get(0)}}},
           5'000);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes: in each state of small programs a node may die, and the survivors hear of it at any later
 // moment. No unit is lost, and no write that was acknowledged (sim/ledger.hpp); while nobody is dead or recovering,
-// each acknowledged write is at two living nodes (invariant I12 of src/protocol/sequential/README.md). Whole nodes die at random moments of random
-// programs in whole_death_test.
+// each acknowledged write is at two living nodes (invariant I12 of src/protocol/sequential/README.md). Whole nodes die
+// at random moments of random programs in whole_death_test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1,
 constexpr operation released{release, 0};
 
 TEST(sequential_replicas, nobody_dies) {
-  explore(dying({}, 1, 0), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), released}}, {c, {set(0, 3), get(0)}}}, 1'000);
+  explore(dying({}, 1, 0), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), released}}, {c, {set(0, 3), get(0)}}},
+          1'000);
 }
 
 TEST(sequential_replicas, one_of_two_nodes_dies) {
@@ -57,7 +58,8 @@ TEST(sequential_replicas, atomic_operations_on_what_others_have_written) {
 
 TEST(sequential_replicas, pushes_and_pins) {
   explore(dying({a}), {{b, {set(0, 1), {push, 0}, released}}, {c, {get(0)}}}, 10'000);
-  explore(dying({b}), {{b, {{pin, 0}, set(0, 1), {unpin, 0}, released}}, {c, {{pin, 0}, set(0, 2), {unpin, 0}}}}, 5'000);
+  explore(dying({b}), {{b, {{pin, 0}, set(0, 1), {unpin, 0}, released}}, {c, {{pin, 0}, set(0, 2), {unpin, 0}}}},
+          5'000);
 }
 
 TEST(sequential_replicas, a_second_death_when_all_have_gone_on_or_before) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes die while threads lock, wait and add up, at every step of many schedules; each survivor hears of it at a moment of
-// its own, by the launcher or by another one, and a second one dies meanwhile. Nobody waits for ever, a mutex has one owner, who hears
-// it if the one before died with it, and a sum is the same on all who see it.
+// Nodes die while threads lock, wait and add up, at every step of many schedules; each survivor hears of it at a moment
+// of its own, by the launcher or by another one, and a second one dies meanwhile. Nobody waits for ever, a mutex has
+// one owner, who hears it if the one before died with it, and a sum is the same on all who see it.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -30,7 +30,12 @@ class world {
  public:
   static constexpr unsigned threads_each = 2, laps = 3;
   world(unsigned nodes, unsigned seed, std::vector<std::pair<unsigned, unsigned>> deaths)
-      : nodes_(nodes), draw_(seed), deaths_(std::move(deaths)), channels_(nodes * nodes), sums_(nodes), threads_(nodes * threads_each) {
+      : nodes_(nodes),
+        draw_(seed),
+        deaths_(std::move(deaths)),
+        channels_(nodes * nodes),
+        sums_(nodes),
+        threads_(nodes * threads_each) {
     for (unsigned n = 0; n < nodes; ++n) {
       machines_.push_back(std::make_unique<machine>(node_of(n), nodes));
       recoveries_.emplace_back(n, nodes);
@@ -56,11 +61,13 @@ class world {
   /// Of each thread what it is at, its lap and stage; then the oldest messages.
   [[nodiscard]] std::string picture() const {
     std::string text;
-    for (const thread& t : threads_) text += " " + std::to_string(t.at) + "/" + std::to_string(t.lap) + "." + std::to_string(t.stage);
+    for (const thread& t : threads_)
+      text += " " + std::to_string(t.at) + "/" + std::to_string(t.lap) + "." + std::to_string(t.stage);
     for (unsigned c = 0; c < channels_.size(); ++c) {
       if (channels_[c].empty()) continue;
       const item& i = channels_[c].front();
-      text += "; " + std::to_string(c / nodes_) + ">" + std::to_string(c % nodes_) + (i.marker ? " marker" : " kind " + std::to_string(static_cast<int>(kind_of(i.m.kind))));
+      text += "; " + std::to_string(c / nodes_) + ">" + std::to_string(c % nodes_) +
+              (i.marker ? " marker" : " kind " + std::to_string(static_cast<int>(kind_of(i.m.kind))));
     }
     return text;
   }
@@ -115,7 +122,8 @@ class world {
   bool one_step() {
     std::vector<unsigned> runnable, full, deaf;
     for (unsigned t = 0; t < threads_.size(); ++t)
-      if (!dead(t / threads_each) && (threads_[t].at == thread::idle || threads_[t].at == thread::holds)) runnable.push_back(t);
+      if (!dead(t / threads_each) && (threads_[t].at == thread::idle || threads_[t].at == thread::holds))
+        runnable.push_back(t);
     for (unsigned c = 0; c < channels_.size(); ++c)
       if (!channels_[c].empty() && !dead(c % nodes_)) full.push_back(c);
     for (unsigned n = 0; n < nodes_; ++n)

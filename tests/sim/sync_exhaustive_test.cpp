@@ -65,8 +65,7 @@ using clock_vector = std::array<std::uint32_t, nodes>;
 
 class run {
  public:
-  run(const std::vector<thread_plan>& plans, mutation broken)
-      : plans_(plans), broken_(broken), threads_(plans.size()) {
+  run(const std::vector<thread_plan>& plans, mutation broken) : plans_(plans), broken_(broken), threads_(plans.size()) {
     mutex_ = c_.run(0, make_call(op::mutex_create))->object;
     condition_ = c_.run(0, make_call(op::condition_create))->object;
     semaphore_ = c_.run(0, make_call(op::semaphore_create, 0, 0, 1))->object;
@@ -92,8 +91,12 @@ class run {
   void perform(const event& e) {
     ++clocks_[e.node][e.node];
     switch (e.what) {
-      case event::type::deliver: deliver(e); break;
-      case event::type::call: begin_call(e.who); break;
+      case event::type::deliver:
+        deliver(e);
+        break;
+      case event::type::call:
+        begin_call(e.who);
+        break;
       case event::type::cancel:
         threads_[e.who].cancelled = true;
         c_.cancel(e.node, threads_[e.who].token);
@@ -228,10 +231,14 @@ class run {
   }
   [[nodiscard]] std::uint64_t object_of_call(op what) const {
     switch (object_of(what)) {
-      case object_kind::mutex: return mutex_;
-      case object_kind::condition: return condition_;
-      case object_kind::rwlock: return rwlock_;
-      default: return semaphore_;
+      case object_kind::mutex:
+        return mutex_;
+      case object_kind::condition:
+        return condition_;
+      case object_kind::rwlock:
+        return rwlock_;
+      default:
+        return semaphore_;
     }
   }
 

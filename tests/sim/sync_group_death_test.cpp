@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes die while their threads meet in groups, add up and give each other arrays, at every step of many schedules; each survivor hears of it at a
-// moment of its own. Nobody waits for ever, survivors agree on what is small, an array is whole or lost, and a group without the dead
-// node notices nothing.
+// Nodes die while their threads meet in groups, add up and give each other arrays, at every step of many schedules;
+// each survivor hears of it at a moment of its own. Nobody waits for ever, survivors agree on what is small, an array
+// is whole or lost, and a group without the dead node notices nothing.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -34,7 +34,11 @@ class world {
   static constexpr array_limits small{.piece_bytes = 64, .window = 2};
 
   world(unsigned nodes, unsigned seed, std::vector<std::pair<unsigned, unsigned>> deaths)
-      : nodes_(nodes), draw_(seed), deaths_(std::move(deaths)), channels_(nodes * nodes), threads_(2 * nodes * threads_each) {
+      : nodes_(nodes),
+        draw_(seed),
+        deaths_(std::move(deaths)),
+        channels_(nodes * nodes),
+        threads_(2 * nodes * threads_each) {
     std::vector<std::uint32_t> all(nodes, threads_each), some = all;
     some.back() = 0;
     for (unsigned n = 0; n < nodes; ++n) {
@@ -48,8 +52,10 @@ class world {
       me.node = t / 2 / threads_each;
       me.group = t % 2;
       me.place = t / 2 % threads_each;
-      if (me.group == 1 && me.node == nodes - 1) me.lap = laps;  // it is in no such group
-      else (void)call_once(me.node, op::group_join, groups_[me.group], t, me.place);
+      if (me.group == 1 && me.node == nodes - 1)
+        me.lap = laps;  // it is in no such group
+      else
+        (void)call_once(me.node, op::group_join, groups_[me.group], t, me.place);
       me.array.resize(array_values);
     }
   }
@@ -80,7 +86,8 @@ class world {
   void check(bool holds, const char* what) {
     if (!holds && failure_.empty()) failure_ = what;
   }
-  std::uint64_t call_once(unsigned n, op what, std::uint64_t object, std::uint32_t thread, std::uint64_t operand, std::span<std::byte> data = {}) {
+  std::uint64_t call_once(unsigned n, op what, std::uint64_t object, std::uint32_t thread, std::uint64_t operand,
+                          std::span<std::byte> data = {}) {
     call c;
     c.what = what;
     c.object = object;
@@ -147,12 +154,16 @@ class world {
     c.thread = t;
     c.token = t + 1;
     const unsigned what = me.lap % laps_alike;
-    for (std::size_t i = 0; i < array_values; ++i) me.array[i] = std::int64_t{1} << (me.node * threads_each + me.place) | (what == array_from_one ? static_cast<std::int64_t>(i) << 40 : 0);
+    for (std::size_t i = 0; i < array_values; ++i)
+      me.array[i] = std::int64_t{1} << (me.node * threads_each + me.place) |
+                    (what == array_from_one ? static_cast<std::int64_t>(i) << 40 : 0);
     const auto bytes = std::as_writable_bytes(std::span(me.array));
     c.what = what == array_from_one ? op::group_broadcast : op::group_reduce_i64;
     c.count = what == sum ? 1 : static_cast<std::uint32_t>(what == array_sum ? array_values : bytes.size());
-    if (what == sum) c.values = value(bytes.first(sizeof(std::int64_t)));
-    else c.data = bytes;
+    if (what == sum)
+      c.values = value(bytes.first(sizeof(std::int64_t)));
+    else
+      c.data = bytes;
     if (what == array_from_one) c.operand = root_of(me);
     me.at = phase::waits;
     actions out;
@@ -178,21 +189,25 @@ class world {
     if (what == sum) std::memcpy(&first, a.values.bytes().data(), sizeof first);
     if (what == array_from_one) {
       for (std::size_t i = 0; i < array_values; ++i)
-        check(me.array[i] == (std::int64_t{1} << root_of(me) | static_cast<std::int64_t>(i) << 40), "an array is not its root's");
+        check(me.array[i] == (std::int64_t{1} << root_of(me) | static_cast<std::int64_t>(i) << 40),
+              "an array is not its root's");
       return;
     }
-    for (std::size_t i = 0; what == array_sum && i < array_values; ++i) check(me.array[i] == first, "an array is put together of different sums");
+    for (std::size_t i = 0; what == array_sum && i < array_values; ++i)
+      check(me.array[i] == first, "an array is put together of different sums");
     sums_[{me.group, me.lap}].push_back({me.node, first});
     const unsigned nodes = me.group == 0 ? nodes_ : nodes_ - 1;
     for (unsigned n = 0; n < nodes; ++n)
-      for (unsigned p = 0; p < threads_each; ++p) check(dead(n) || (first >> (n * threads_each + p) & 1) != 0, "a sum lacks a survivor");
+      for (unsigned p = 0; p < threads_each; ++p)
+        check(dead(n) || (first >> (n * threads_each + p) & 1) != 0, "a sum lacks a survivor");
   }
 
   void perform(unsigned n, const actions& out) {
     for (const action& a : out) {
       if (a.kind == action_kind::send) {
         const auto bytes = a.payload();
-        if (!dead(a.to.value())) channels_[n * nodes_ + a.to.value()].push_back({false, {}, 0, a.m, {bytes.begin(), bytes.end()}});
+        if (!dead(a.to.value()))
+          channels_[n * nodes_ + a.to.value()].push_back({false, {}, 0, a.m, {bytes.begin(), bytes.end()}});
         continue;
       }
       complete(static_cast<unsigned>(a.token - 1), a);
@@ -207,7 +222,8 @@ class world {
     if ((r.dead() >> from & 1) != 0) return;
     if (next.marker) return recover(to, r.on_marker(from, next.round, next.dead));
     actions out;
-    r.is_old(from) ? machines_[to]->absorb(next.m, next.bytes, out) : machines_[to]->on_message(next.m, next.bytes, out);
+    r.is_old(from) ? machines_[to]->absorb(next.m, next.bytes, out)
+                   : machines_[to]->on_message(next.m, next.bytes, out);
     perform(to, out);
   }
   void recover(unsigned n, recovery::step s) {

@@ -259,7 +259,8 @@ TEST(timed_polling, who_computes_answers_late_and_who_waits_does_not) {
 
 // ---- Work
 
-/// Node 0 writes a page for a millisecond, from its first word to its last. Node 1 reads the page after a third of it, and again at the end.
+/// Node 0 writes a page for a millisecond, from its first word to its last. Node 1 reads the page after a third of it,
+/// and again at the end.
 void write_while_another_reads(node& me, unsigned number) {
   me.make_team();
   me.wait();
@@ -374,8 +375,7 @@ TEST(timed_release, a_diff_has_the_size_of_its_encoding) {
 // ---- SOR
 
 /// Messages of so many iterations, once all goes its way: no hints, no read-ahead, one row a page.
-std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations,
-                              bool updates = false) {
+std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations, bool updates = false) {
   sor_shape shape;
   shape.size = 512;
   shape.hints = false;
@@ -416,7 +416,8 @@ TEST(timed_sor, updates_save_messages) {
 
 // ---- EP
 
-// An array of twelve values: a round of the group, and then a piece up and a piece down. And the barriers of the crew and of its team.
+// An array of twelve values: a round of the group, and then a piece up and a piece down. And the barriers of the crew
+// and of its team.
 TEST(timed_ep, an_array_goes_up_and_down_by_itself) {
   for (const unsigned nodes : {2u, 4u}) {
     const outcome found = run_job(nodes_at(nodes, false, prices{}), ep({.batches = 8}, nodes));

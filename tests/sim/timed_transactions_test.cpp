@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic blocks in the model (sim/timed): what they cost, derived by hand, and what becomes of those to which another node came first.
+// Atomic blocks in the model (sim/timed): what they cost, derived by hand, and what becomes of those to which another
+// node came first.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -67,7 +68,8 @@ TEST(timed_transactions, a_block_that_writes_costs_exactly_what_its_parts_do) {
     const time_ns commit = pages * p.publish_page_ns + p.protect_ns + pages * p.protect_page_ns;
     const time_ns first = p.begin_ns + fault + pages * p.copy_page_ns + commit;
     EXPECT_EQ(time_of_blocks(p, 1, pages), first) << pages;
-    EXPECT_EQ(time_of_blocks(p, 3, pages), first + 2 * (p.begin_ns + fault + commit)) << "the copy stays; pages " << pages;
+    EXPECT_EQ(time_of_blocks(p, 3, pages), first + 2 * (p.begin_ns + fault + commit))
+        << "the copy stays; pages " << pages;
   }
 }
 
@@ -86,7 +88,8 @@ TEST(timed_transactions, one_that_reads_what_is_mapped_costs_its_begin) {
   EXPECT_EQ(run_job(nodes_at(1, p), what).time, p.begin_ns);
 }
 
-/// Node 1 reads a page, computes for a while, and uses another one. Node 0 writes the first of them after a third of the while, or another page.
+/// Node 1 reads a page, computes for a while, and uses another one. Node 0 writes the first of them after a third of
+/// the while, or another page.
 outcome meet(bool same, unsigned& bodies) {
   const auto count = std::make_shared<unsigned>(0);
   pattern what;
@@ -131,11 +134,10 @@ TEST(timed_transactions, who_has_read_what_another_commits_begins_again) {
 
 // ---- Patterns
 
-raytracer_shape picture() {
-  return {.width = 1024, .height = 192, .papers_scene = true, .transactional = true};
-}
+raytracer_shape picture() { return {.width = 1024, .height = 192, .papers_scene = true, .transactional = true}; }
 
-// Tiles are whole pages, and nobody reads them: what read-ahead brings, and what a home has of its own, is not read by a transaction.
+// Tiles are whole pages, and nobody reads them: what read-ahead brings, and what a home has of its own, is not read by
+// a transaction.
 TEST(timed_transactions, nobody_comes_first_where_nobody_reads_what_others_write) {
   for (const unsigned nodes : {2u, 3u, 4u}) {
     const outcome found = run_job(nodes_at(nodes, preset("ib")), raytracer(picture(), nodes));
@@ -151,7 +153,8 @@ TEST(timed_transactions, a_sweep_commits_all_its_rows) {
     const outcome found = run_job(nodes_at(nodes, preset("ib")), sor(shape, nodes));
     EXPECT_EQ(counter_of(found, "published"), 2u * 2 * 1022) << "a row is a page";
     EXPECT_GT(counter_of(found, "commits"), 0u) << nodes;
-    EXPECT_EQ(found, run_job(nodes_at(nodes, preset("ib")), sor(shape, nodes))) << "the same input gives the same result";
+    EXPECT_EQ(found, run_job(nodes_at(nodes, preset("ib")), sor(shape, nodes)))
+        << "the same input gives the same result";
   }
 }
 
@@ -160,7 +163,8 @@ TEST(timed_transactions, free_messages_give_the_ideal_speed_up_of_a_picture) {
   for (const price_option& p : price_options()) nothing.*p.value = 0;
   const time_ns alone = run_job(nodes_at(1, nothing), raytracer(picture(), 1)).time;
   const time_ns together = run_job(nodes_at(4, nothing), raytracer(picture(), 4)).time;
-  EXPECT_LT(together, alone / 4 + alone / 48 * 2) << "nobody waits for longer than a tile, of which some take twice as long as the mean";
+  EXPECT_LT(together, alone / 4 + alone / 48 * 2)
+      << "nobody waits for longer than a tile, of which some take twice as long as the mean";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Heaps with minipages on whole nodes: what src/region does when pages are to be cut, with delays, and while nodes die. Threads of all nodes allocate objects
-// of ever new sizes, and use at once what others have just been given: every node must know where each begins.
+// Heaps with minipages on whole nodes: what src/region does when pages are to be cut, with delays, and while nodes die.
+// Threads of all nodes allocate objects of ever new sizes, and use at once what others have just been given: every node
+// must know where each begins.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,13 +38,17 @@ core::region_description region(sim::random& draw) {
 class heap_of_node {
  public:
   heap_of_node(node& at, const core::region_description& about)
-      : at_(at), handle_(core::handle_of(about)), memory_(about, at.core().config.nodes, at.self()), telling_(at.core()) {
-    telling_.open([](void* self, std::uint64_t, const heap::span_plan& plan, base::status why) noexcept {
-      static_cast<heap_of_node*>(self)->on_laid(plan, why);
-    }, [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t count, node_id by) noexcept {
-      const auto& of = *static_cast<heap_of_node*>(self);
-      return handle == of.handle_ && of.memory_.is_slice_of(by, first, count);
-    }, this);
+      : at_(at),
+        handle_(core::handle_of(about)),
+        memory_(about, at.core().config.nodes, at.self()),
+        telling_(at.core()) {
+    telling_.open([](void* self, std::uint64_t, const heap::span_plan& plan,
+                     base::status why) noexcept { static_cast<heap_of_node*>(self)->on_laid(plan, why); },
+                  [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t count, node_id by) noexcept {
+                    const auto& of = *static_cast<heap_of_node*>(self);
+                    return handle == of.handle_ && of.memory_.is_slice_of(by, first, count);
+                  },
+                  this);
   }
   /// The natural address; 0 if there is no more.
   std::uint64_t allocate(std::uint64_t size) {
@@ -57,7 +62,9 @@ class heap_of_node {
  private:
   struct request : core::op {
     request(heap_of_node& h, std::uint64_t size)
-        : op([](core::core&, core::op& self) noexcept { static_cast<request&>(self).of.serve(static_cast<request&>(self)); }, core::op::type::call),
+        : op([](core::core&,
+                core::op& self) noexcept { static_cast<request&>(self).of.serve(static_cast<request&>(self)); },
+             core::op::type::call),
           of(h),
           size(size) {}
     heap_of_node& of;
@@ -114,7 +121,8 @@ struct job {
         w.start(n, [this, n, s = draw.next()](node& here) { live(here, n, s); });
       }
     }
-    if (dies) w.net().after(draw.below(1'500'000), [this] { w.kill(static_cast<unsigned>(draw.below(w.nodes())), 300'000); });
+    if (dies)
+      w.net().after(draw.below(1'500'000), [this] { w.kill(static_cast<unsigned>(draw.below(w.nodes())), 300'000); });
     return w.run();
   }
   void live(node& here, unsigned n, std::uint64_t seed) {
@@ -180,12 +188,14 @@ TEST(whole_announcements, do_not_wait_for_the_dead) { run_all(true); }
       using op::op;
       region::announcement a{};
       std::size_t size = sizeof a;
-    } o([](core::core& c, core::op& self) noexcept {
-      const auto& t = static_cast<telling&>(self);
-      const auto value = std::as_bytes(std::span(&t.a, 1)).first(t.size);
-      c.services.notify(node_id{1}, static_cast<std::uint32_t>(region::service::lay), 0, 0, 0, value);
-      self.complete();
-    }, core::op::type::call);
+    } o(
+        [](core::core& c, core::op& self) noexcept {
+          const auto& t = static_cast<telling&>(self);
+          const auto value = std::as_bytes(std::span(&t.a, 1)).first(t.size);
+          c.services.notify(node_id{1}, static_cast<std::uint32_t>(region::service::lay), 0, 0, 0, value);
+          self.complete();
+        },
+        core::op::type::call);
     o.a = {.number = 1, .handle = core::handle_of(about), .address = base, .pages = 4, .minipage_bytes = 512};
     spoil(o.a);
     if (shorter) o.size -= 8;
@@ -212,7 +222,8 @@ TEST(whole_announcements, that_make_no_sense_are_refused) {
     EXPECT_DEATH(tell(false, [](what& a) { a.minipage_bytes = now; }), wrong) << size;
   }
   EXPECT_DEATH(tell(false, [](what& a) { a.address = base + bytes - 4 * page; }), "another node's");
-  EXPECT_DEATH(tell(false, [](what&) {}), "node 1 sent a message that this node cannot take.*it answers what nobody has asked");
+  EXPECT_DEATH(tell(false, [](what&) {}),
+               "node 1 sent a message that this node cannot take.*it answers what nobody has asked");
 }
 
 }  // namespace

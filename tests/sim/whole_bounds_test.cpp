@@ -37,7 +37,9 @@ struct bounded_world : world {
     o.node.twin_bytes = s.twin_pages * 4096;
     return o;
   }
-  [[nodiscard]] std::uint64_t word(std::uint64_t number) const { return base_address + number / words % units * unit_bytes + number % words * 8; }
+  [[nodiscard]] std::uint64_t word(std::uint64_t number) const {
+    return base_address + number / words % units * unit_bytes + number % words * 8;
+  }
   /// What there is at most on any node.
   void look() {
     for (unsigned n = 0; n < nodes(); ++n) {
@@ -104,15 +106,17 @@ TEST(whole_bounds, without_barriers_the_notices_are_packed) {
 TEST(whole_bounds, with_barriers_old_notices_are_forgotten) {
   for (const unsigned nodes : {2u, 4u, 12u}) {
     bounded_world w({.nodes = nodes});
-    w.begin(nodes, [](actor&) {}, [&](actor& a) {
-      for (unsigned i = 0; i < 60 && !w.failed(); ++i) {
-        for (std::uint64_t k = 0; k < units * words; ++k) {
-          if ((k + i / 3) % nodes == a.node_number()) a.write(w.word(k), i + 1);
-        }
-        a.must_call(operation::barrier_wait, 0);
-        w.look();
-      }
-    });
+    w.begin(
+        nodes, [](actor&) {},
+        [&](actor& a) {
+          for (unsigned i = 0; i < 60 && !w.failed(); ++i) {
+            for (std::uint64_t k = 0; k < units * words; ++k) {
+              if ((k + i / 3) % nodes == a.node_number()) a.write(w.word(k), i + 1);
+            }
+            a.must_call(operation::barrier_wait, 0);
+            w.look();
+          }
+        });
     ASSERT_EQ(w.run(), "");
     EXPECT_LE(w.history, 4u * nodes * 17) << "a few epochs of all nodes";
     EXPECT_LE(w.twins, 4u + 1);
@@ -125,33 +129,38 @@ TEST(whole_bounds, fewer_twins_than_a_unit_has_pages_keep_nobody_from_writing) {
   for (const unsigned pages : {2u, 16u, 512u}) {
     bounded_world w({.nodes = 2, .pages_of_a_unit = pages, .twin_pages = 1});
     std::uint64_t mutex = 0;
-    w.begin(6, [&](actor& a) { mutex = a.create(operation::mutex_create); }, [&](actor& a) { lock_and_write(w, a, mutex, 20); });
+    w.begin(
+        6, [&](actor& a) { mutex = a.create(operation::mutex_create); },
+        [&](actor& a) { lock_and_write(w, a, mutex, 20); });
     ASSERT_EQ(w.run(), "") << pages;
     EXPECT_GT(w.twins, 0u);
     EXPECT_LE(w.twins, (release::newest_twins::most + 1) * pages);
   }
 }
 
-/// A release waits for the diffs before it, not for those after it, or a busy node would hold others up as long as it likes. Here a node goes on
-/// writing and releasing what nobody waits for, by atomic operations on a word whose home it is.
+/// A release waits for the diffs before it, not for those after it, or a busy node would hold others up as long as it
+/// likes. Here a node goes on writing and releasing what nobody waits for, by atomic operations on a word whose home it
+/// is.
 TEST(whole_bounds, a_release_does_not_wait_for_diffs_that_came_after_it) {
   bounded_world w({.nodes = 3, .step_limit = 400'000});
   std::uint64_t mutex = 0;
   bool stop = false;
-  w.begin(2, [&](actor& a) { mutex = a.create(operation::mutex_create); }, [&](actor& a) {
-    if (a.node_number() == 0) {
-      for (std::uint64_t i = 1; !stop && !w.failed(); ++i) {
-        a.write(w.word(units * words - 1), i);
-        (void)a.operate(w.word(0), add, 1);
-        w.sleep(500);
-      }
-      return;
-    }
-    w.sleep(1'000'000);
-    a.must_call(operation::mutex_lock, mutex);
-    stop = true;
-    a.must_call(operation::mutex_unlock, mutex);
-  });
+  w.begin(
+      2, [&](actor& a) { mutex = a.create(operation::mutex_create); },
+      [&](actor& a) {
+        if (a.node_number() == 0) {
+          for (std::uint64_t i = 1; !stop && !w.failed(); ++i) {
+            a.write(w.word(units * words - 1), i);
+            (void)a.operate(w.word(0), add, 1);
+            w.sleep(500);
+          }
+          return;
+        }
+        w.sleep(1'000'000);
+        a.must_call(operation::mutex_lock, mutex);
+        stop = true;
+        a.must_call(operation::mutex_unlock, mutex);
+      });
   EXPECT_EQ(w.run(), "");
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two minipages of one page, on whole nodes: threads that use the page as a whole (core/minipages/whole_pages.hpp) against others that write its units by their
-// own pages, and against each other. All messages take the same time, but for some of them: every choice of at most so many that are late, each by so little
-// that it meets what is sent next, or by so much that it meets what comes of that, is one run. Whoever reads a word reads what was written last, all
+// Two minipages of one page, on whole nodes: threads that use the page as a whole (core/minipages/whole_pages.hpp)
+// against others that write its units by their own pages, and against each other. All messages take the same time, but
+// for some of them: every choice of at most so many that are late, each by so little that it meets what is sent next,
+// or by so much that it meets what comes of that, is one run. Whoever reads a word reads what was written last, all
 // come to an end, and no access waits longer than a bound.
 #include <gtest/gtest.h>
 
@@ -91,7 +92,8 @@ outcome run(const scenario& s, const std::vector<delayed>& late) {
     const auto found = std::ranges::find(late, number, &delayed::message);
     return found != late.end() ? found->by : 0;
   });
-  for (const user& u : s.users) w.start(u.node, [&w, &u, at = base + s.home * page](node& here) { live(w, here, u, at); });
+  for (const user& u : s.users)
+    w.start(u.node, [&w, &u, at = base + s.home * page](node& here) { live(w, here, u, at); });
   out.wrong = w.run();
   out.waited = w.accesses().longest_wait;
   return out;
@@ -108,7 +110,8 @@ class composed_exhaustive : public testing::TestWithParam<scenario> {
     longest = std::max(longest, o.waited);
     if (!o.wrong.empty() || o.waited > longest_wait) {
       std::string text;
-      for (const delayed& d : late) text += " message " + std::to_string(d.message) + " by " + std::to_string(d.by) + " ns;";
+      for (const delayed& d : late)
+        text += " message " + std::to_string(d.message) + " by " + std::to_string(d.by) + " ns;";
       wrong = o.wrong + "\nlongest wait " + std::to_string(o.waited) + " ns; late:" + text;
       return;
     }
@@ -142,11 +145,16 @@ std::vector<scenario> scenarios() {
     constexpr unsigned late = 2;
     all.push_back({"reader", 3, home, {{0, how::whole, false, 3}, first, second}, late});
     all.push_back({"writer", 3, home, {{0, how::whole, true}, first, second}, late});
-    all.push_back({"two_writers", 3, home, {{0, how::whole, true, 4}, {1, how::whole, true, 4}, {2, how::first, true, 2}}, late});
+    all.push_back(
+        {"two_writers", 3, home, {{0, how::whole, true, 4}, {1, how::whole, true, 4}, {2, how::first, true, 2}}, late});
     if (home == 2) break;
     all.push_back({"writer_of_two", 2, home, {{0, how::whole, true}, {1, how::first}, {1, how::second}}, late});
     all.push_back({"writers_of_two", 2, home, {{0, how::whole, true, 5}, {1, how::whole, true, 5}}, late});
-    all.push_back({"reader_and_writer_of_two", 2, home, {{0, how::whole, false, 4}, {1, how::whole, true}, {1, how::second}}, late});
+    all.push_back({"reader_and_writer_of_two",
+                   2,
+                   home,
+                   {{0, how::whole, false, 4}, {1, how::whole, true}, {1, how::second}},
+                   late});
   }
   return all;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole nodes of which one or two die while threads of all of them use memory, locks and barriers, and the others go on (sim/whole/mourning.hpp).
+// Whole nodes of which one or two die while threads of all of them use memory, locks and barriers, and the others go on
+// (sim/whole/mourning.hpp).
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -40,16 +41,22 @@ TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
   run_all(GetParam(), true, done);
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths, testing::Values(2u, 3u, 5u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
-/// Units below a page: nodes die while others have, and wait for, some units of a page that they use as a whole (core/minipages/whole_pages.hpp).
+/// Units below a page: nodes die while others have, and wait for, some units of a page that they use as a whole
+/// (core/minipages/whole_pages.hpp).
 class whole_deaths_minipages : public testing::TestWithParam<unsigned> {};
 
 void run_minipages(unsigned bytes, bool replicas) {
   counts done;
   for (const std::uint64_t seed : sim::seeds(1, bytes < 1024 ? 60 : 300)) {
     const unsigned natural = seed % 3 == 0 ? 20 : seed % 3 == 1 ? 80 : 100;
-    mourning m({.seed = seed, .nodes = 2 + static_cast<unsigned>(seed / 3 % 3), .replicas = replicas, .minipage_bytes = bytes, .natural_percent = natural});
+    mourning m({.seed = seed,
+                .nodes = 2 + static_cast<unsigned>(seed / 3 % 3),
+                .replicas = replicas,
+                .minipage_bytes = bytes,
+                .natural_percent = natural});
     const std::string wrong = m.run();
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
     for (const auto& [name, often] : m.done()) done[name] += often;
@@ -64,14 +71,17 @@ TEST_P(whole_deaths_minipages, lose_nothing_that_is_on_two_nodes) { run_minipage
 INSTANTIATE_TEST_SUITE_P(bytes, whole_deaths_minipages, testing::Values(2048u, 1360u, 1024u, 256u),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
-/// A claimed page was mapped for writing though its content had just been saved: what was written then had no second node.
+/// A claimed page was mapped for writing though its content had just been saved: what was written then had no second
+/// node.
 TEST(whole_deaths_pinned, claims_of_pages_that_have_been_saved) {
   for (const unsigned bytes : {2048u, 256u}) {
-    EXPECT_EQ(mourning({.seed = 2, .nodes = 2, .replicas = true, .minipage_bytes = bytes, .natural_percent = 100}).run(), "");
+    EXPECT_EQ(
+        mourning({.seed = 2, .nodes = 2, .replicas = true, .minipage_bytes = bytes, .natural_percent = 100}).run(), "");
   }
 }
 
-/// What is written under release consistency, and not at its home yet, would die with its writer: such a region is refused.
+/// What is written under release consistency, and not at its home yet, would die with its writer: such a region is
+/// refused.
 TEST(whole_deaths_refused, release_consistency) {
   world_options o;
   o.net.nodes = 2;
@@ -85,7 +95,9 @@ TEST(whole_deaths_refused, release_consistency) {
   EXPECT_EQ(w.at(0).core().builder.add(about).code(), QUIRE_UNSUPPORTED);
   about.consistency = QUIRE_SEQUENTIAL;
   w.add_region(about);
-  w.start(0, [](node& here) { EXPECT_EQ(here.core().changes.set_consistency(1, QUIRE_RELEASE).code(), QUIRE_UNSUPPORTED); });
+  w.start(0, [](node& here) {
+    EXPECT_EQ(here.core().changes.set_consistency(1, QUIRE_RELEASE).code(), QUIRE_UNSUPPORTED);
+  });
   EXPECT_EQ(w.run(), "");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of threads on whole nodes: several at a time, with memory of both consistencies between their meetings (sim/whole/group_job.hpp).
+// Groups of threads on whole nodes: several at a time, with memory of both consistencies between their meetings
+// (sim/whole/group_job.hpp).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +25,8 @@ TEST_P(whole_groups, hold_for_every_seed) {
   for (const char* const what : {"waits", "arrays", "values"}) EXPECT_GT(done[what], 100u) << what;
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_groups, testing::Values(1u, 2u, 3u, 5u, 12u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_groups, testing::Values(1u, 2u, 3u, 5u, 12u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 TEST(whole_groups_many, nodes_at_once) {
   for (const std::uint64_t seed : sim::seeds(1, 3)) {

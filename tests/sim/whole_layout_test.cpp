@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A layout that src does not know runs on whole nodes: it is a row that the nodes' configuration names (toy/two_sizes.hpp).
+// A layout that src does not know runs on whole nodes: it is a row that the nodes' configuration names
+// (toy/two_sizes.hpp).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,7 +14,8 @@
 namespace quire::whole {
 namespace {
 
-constexpr std::uint64_t page = 4096, large = 4 * page, bytes = 4 * large, base = base_address + (std::uint64_t{2} << 20);
+constexpr std::uint64_t page = 4096, large = 4 * page, bytes = 4 * large,
+                        base = base_address + (std::uint64_t{2} << 20);
 
 /// A barrier of all nodes.
 base::status meet(node& here) {
@@ -131,7 +133,8 @@ TEST(toy_layout, has_blocks) {
         EXPECT_EQ(c.blocks.end(1, found).code(), both != 0 ? QUIRE_OVERLAP : QUIRE_OK);
         EXPECT_EQ(found.address, both != 0 ? reinterpret_cast<void*>(base + both + 256) : nullptr);
         for (std::uint64_t at = 0; at < bytes; at += 1024) {
-          for (std::uint64_t other = 0; other < 2; ++other) EXPECT_EQ(here.load(base + at + other * 8), round << 8 | other);
+          for (std::uint64_t other = 0; other < 2; ++other)
+            EXPECT_EQ(here.load(base + at + other * 8), round << 8 | other);
         }
         EXPECT_TRUE(meet(here).ok());
       }

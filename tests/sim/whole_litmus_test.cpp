@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which outcomes programs with data races may see under release consistency, and which not. An outcome that is allowed must occur for some
-// seed, or the protocol would be less lazy than it is meant to be, or the test blind; one that is forbidden must never.
+// Which outcomes programs with data races may see under release consistency, and which not. An outcome that is allowed
+// must occur for some seed, or the protocol would be less lazy than it is meant to be, or the test blind; one that is
+// forbidden must never.
 //
-// Every word lies in a unit of its own, whose home is node 0; the programs run on nodes 1 to 4. "warm": the reader has a
-// copy from before.
+// Every word lies in a unit of its own, whose home is node 0; the programs run on nodes 1 to 4. "warm": the reader has
+// a copy from before.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -26,7 +27,8 @@ constexpr std::uint64_t x = base_address, y = base_address + 4096;
 /// Of a region with sequential consistency.
 constexpr std::uint64_t flags_base = base_address + (std::uint64_t{2} << 20), f = flags_base, g = flags_base + 4096;
 
-/// What the threads of one run share outside the simulated memory, and what one of them does, a moment after what it did before.
+/// What the threads of one run share outside the simulated memory, and what one of them does, a moment after what it
+/// did before.
 struct stage {
   world& w;
   outcome& seen;
@@ -220,7 +222,8 @@ TEST(whole_litmus, one_location_never_goes_back) {
   EXPECT_THAT(synchronised, Each(testing::Truly(ascending)));
   EXPECT_THAT(synchronised, Contains(testing::Truly([](const outcome& o) { return o.front() != o.back(); })));
   const auto lazy = outcomes({count_x, watch_x_unsynchronised, passes_the_lock}, 4);
-  EXPECT_THAT(lazy, Each(testing::Truly([](const outcome& o) { return o.front() == o.back(); }))) << "who does not acquire keeps what it has";
+  EXPECT_THAT(lazy, Each(testing::Truly([](const outcome& o) { return o.front() == o.back(); })))
+      << "who does not acquire keeps what it has";
 }
 
 void write_and_release(stage& s, actor& a, std::uint64_t at) {
@@ -285,7 +288,8 @@ void warm_x_then_g_x(stage& s, actor& a) {
 }
 
 TEST(whole_litmus, a_flag_of_a_region_that_orders_is_a_release_and_an_acquire) {
-  EXPECT_THAT(outcomes({write_x_then_f_and_release, warm_x_then_f_x}, 2), Contains(outcome{1, 0})) << "a region that does not order";
+  EXPECT_THAT(outcomes({write_x_then_f_and_release, warm_x_then_f_x}, 2), Contains(outcome{1, 0}))
+      << "a region that does not order";
   for (const part writer : {write_x_then_f, write_x_then_add_to_f}) {
     for (const part reader : {warm_x_then_f_x, warm_x_then_operate_on_f}) {
       const auto all = outcomes({writer, reader}, 2, true);
@@ -296,7 +300,8 @@ TEST(whole_litmus, a_flag_of_a_region_that_orders_is_a_release_and_an_acquire) {
 }
 
 TEST(whole_litmus, flags_of_a_region_that_orders_pass_on_what_others_wrote) {
-  EXPECT_THAT(outcomes({write_x_then_f_and_release, hand_f_on_in_g, warm_x_then_g_x}, 2), Contains(outcome{1, 0})) << "a region that does not order";
+  EXPECT_THAT(outcomes({write_x_then_f_and_release, hand_f_on_in_g, warm_x_then_g_x}, 2), Contains(outcome{1, 0}))
+      << "a region that does not order";
   for (const part writer : {write_x_then_f, write_x_then_add_to_f}) {
     const auto all = outcomes({writer, hand_f_on_in_g, warm_x_then_g_x}, 2, true);
     EXPECT_THAT(all, Not(Contains(outcome{1, 0})));

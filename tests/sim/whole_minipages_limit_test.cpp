@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with units smaller than a page on whole nodes that are short of memory: a page leaves memory with all its units, and comes back with all of
-// them, whoever wants one. Threads use words by the fine view of their unit, or by the natural view.
+// Regions with units smaller than a page on whole nodes that are short of memory: a page leaves memory with all its
+// units, and comes back with all of them, whoever wants one. Threads use words by the fine view of their unit, or by
+// the natural view.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,7 +22,8 @@ namespace {
 using namespace minipage_regions;
 
 constexpr std::uint64_t least_limit = 16 * page;
-constexpr std::uint64_t counter_word = 2, used_words = 40;  ///< of a page: threads use some words at its begin, and as many at its end
+constexpr std::uint64_t counter_word = 2,
+                        used_words = 40;  ///< of a page: threads use some words at its begin, and as many at its end
 
 /// Of a region: checks look at all its units after each turn.
 constexpr std::uint64_t pages_of(const shape& s) { return s.views > 16 ? 20 : 40; }
@@ -45,9 +47,12 @@ world_options options(std::uint64_t seed, unsigned nodes, sim::random& draw) {
   return o;
 }
 
-core::region_description region(const shape& s, quire_consistency consistency, unsigned nodes, std::uint64_t seed, sim::random& draw) {
-  core::region_description about = minipage_regions::region(s, consistency, pages_of(s), static_cast<core::grouping>(sim::mix(seed ^ 0x3174) % 3));
-  about.placement = static_cast<std::uint8_t>(std::array{QUIRE_PLACE_MODULO, QUIRE_PLACE_BLOCK, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH}[draw.below(4)]);
+core::region_description region(const shape& s, quire_consistency consistency, unsigned nodes, std::uint64_t seed,
+                                sim::random& draw) {
+  core::region_description about =
+      minipage_regions::region(s, consistency, pages_of(s), static_cast<core::grouping>(sim::mix(seed ^ 0x3174) % 3));
+  about.placement = static_cast<std::uint8_t>(
+      std::array{QUIRE_PLACE_MODULO, QUIRE_PLACE_BLOCK, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH}[draw.below(4)]);
   about.home = static_cast<std::uint16_t>(draw.below(nodes));
   return about;
 }
@@ -64,7 +69,8 @@ class counters {
   void add(world& w, actor& t, std::uint64_t at) {
     const std::uint64_t natural = t.here.core().regions.find(at)->natural(at);
     const std::uint64_t before = t.operate(at, model::atomic_operation::add, 1);
-    if (!before_[natural].insert(before).second) w.fail("two atomic additions found " + std::to_string(before) + " in " + w.name_of(natural));
+    if (!before_[natural].insert(before).second)
+      w.fail("two atomic additions found " + std::to_string(before) + " in " + w.name_of(natural));
     w.wrote(natural, before_[natural].size(), t.here.self());
   }
 
@@ -101,10 +107,14 @@ void hint(actor& t, std::uint64_t p, std::uint64_t pages) {
   const std::uint64_t at = base + p * page, bytes = page * (1 + t.draw.below(std::min<std::uint64_t>(pages - p, 6)));
   const auto want = t.draw.chance(50) ? access::write : access::read;
   switch (t.draw.below(4)) {
-    case 0: return t.here.core().faults.prefetch(at, bytes, want);
-    case 1: return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
-    case 2: return void(t.here.core().faults.touch(at, std::min<std::uint64_t>(bytes, 2 * page), want));
-    default: t.must(t.here.core().calls.push(at, page), "a push", QUIRE_BUSY);
+    case 0:
+      return t.here.core().faults.prefetch(at, bytes, want);
+    case 1:
+      return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
+    case 2:
+      return void(t.here.core().faults.touch(at, std::min<std::uint64_t>(bytes, 2 * page), want));
+    default:
+      t.must(t.here.core().calls.push(at, page), "a push", QUIRE_BUSY);
   }
 }
 
@@ -113,10 +123,12 @@ using checked = testing::TestWithParam<shape>;
 /// Sequential: whoever reads a word reads what was written last, whichever way.
 std::string in_order(const shape& of, std::uint64_t seed, totals& done) {
   sim::random draw(sim::mix(seed ^ 0x3173));
-  const unsigned nodes = 1 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
+  const unsigned nodes = 1 + static_cast<unsigned>(seed % 3),
+                 natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   world w(options(seed, nodes, draw));
   add(w, of, region(of, QUIRE_SEQUENTIAL, nodes, seed, draw));
-  const std::uint64_t pages = pages_of(of), steps = 90, few = draw.chance(50) ? 100 : 40;  // percent of steps that go to any page
+  const std::uint64_t pages = pages_of(of), steps = 90,
+                      few = draw.chance(50) ? 100 : 40;  // percent of steps that go to any page
   counters counted;
   for (unsigned n = 0; n < nodes; ++n) {
     for (unsigned thread = 0; thread < 2; ++thread) {
@@ -159,17 +171,19 @@ TEST_P(minipages_limited, hold_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(sizes, minipages_limited, testing::Values(halves, quarters, sixths, small, tiny, mixed),
                          [](const auto& info) { return info.param.name; });
 
-/// Three nodes took the units of a page from each other for ever: messages took so long that no thread came back soon enough to claim it.
+/// Three nodes took the units of a page from each other for ever: messages took so long that no thread came back soon
+/// enough to claim it.
 TEST(minipages_limited_pinned, pages_that_all_nodes_want_on_a_slow_network) {
   totals done;
   EXPECT_EQ(in_order(quarters, 41182494502879268, done), "");
 }
 
-/// Release: words of one's own, seen by all behind a barrier. Of a dynamic layout half of the pages are divided after a while, which threads have looked
-/// at before: a heap grows.
+/// Release: words of one's own, seen by all behind a barrier. Of a dynamic layout half of the pages are divided after a
+/// while, which threads have looked at before: a heap grows.
 std::string released(const shape& of, std::uint64_t seed, totals& done) {
   sim::random draw(sim::mix(seed ^ 0x3174));
-  const unsigned nodes = 1 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
+  const unsigned nodes = 1 + static_cast<unsigned>(seed % 3),
+                 natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   const auto consistency = draw.chance(75) ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
   const std::uint64_t pages = pages_of(of);
   world w(options(seed, nodes, draw));
@@ -182,14 +196,16 @@ std::string released(const shape& of, std::uint64_t seed, totals& done) {
       std::uint64_t used = pages / 2;
       for (unsigned round = 0; round < 4 && !w.failed(); ++round) {
         const bool grows = round == 1;
-        for (unsigned i = 0; grows && i < 10; ++i) t.check(base + (pages / 2 + i) * page, here.load(base + (pages / 2 + i) * page));
+        for (unsigned i = 0; grows && i < 10; ++i)
+          t.check(base + (pages / 2 + i) * page, here.load(base + (pages / 2 + i) * page));
         t.must(meet(here), "a barrier");
         if (grows) here.core().as_driver([&] { divide(here, of, pages / 2, pages / 2); });
         if (grows) used = pages;
         t.must(meet(here), "a barrier");
         for (unsigned i = 0; i < 40 && !w.failed(); ++i) {
           const std::uint64_t word = word_in(t.draw.below(used), t.draw);
-          if (t.draw.chance(10)) counted.add(w, t, address_of(here, word / words_of_page * words_of_page + counter_word, 50, t.draw));
+          if (t.draw.chance(10))
+            counted.add(w, t, address_of(here, word / words_of_page * words_of_page + counter_word, 50, t.draw));
           if (t.draw.chance(5)) hint(t, t.draw.below(used), used);
           if (word % nodes == n) t.write(address_of(here, word, natural_percent, t.draw));
         }
@@ -217,10 +233,12 @@ TEST_P(minipages_limited_and_released, hold_for_every_seed) {
   EXPECT_GT(done.written, 10u);
   EXPECT_GT(done.read, 10u);
 }
-INSTANTIATE_TEST_SUITE_P(sizes, minipages_limited_and_released, testing::Values(halves, quarters, sixths, small, tiny, mixed),
+INSTANTIATE_TEST_SUITE_P(sizes, minipages_limited_and_released,
+                         testing::Values(halves, quarters, sixths, small, tiny, mixed),
                          [](const auto& info) { return info.param.name; });
 
-/// A page of 16 units on a node of its own: word 0 of its unit 0 is 7, and the page is in its store. Then the driver goes on.
+/// A page of 16 units on a node of its own: word 0 of its unit 0 is 7, and the page is in its store. Then the driver
+/// goes on.
 template <class F>
 void with_page_in_store(F&& go_on) {
   world_options o;

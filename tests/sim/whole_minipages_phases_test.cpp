@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with units smaller than a page while all nodes do something together: changes of consistency, parallel blocks, holds as of a checkpoint, and the
-// restart from what was held.
+// Regions with units smaller than a page while all nodes do something together: changes of consistency, parallel
+// blocks, holds as of a checkpoint, and the restart from what was held.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ constexpr std::uint64_t mixed_words = 11;  ///< each of so many is for overlaps
 struct phases {
   std::vector<together> all;
   unsigned nodes, natural_percent;
-  unsigned left = 0;  ///< leaders that have not ended
+  unsigned left = 0;                                                     ///< leaders that have not ended
   std::vector<std::uint64_t> image = std::vector<std::uint64_t>(words);  ///< what nodes keep, while they are held
   std::vector<bool> kept = std::vector<bool>(words);
   std::vector<std::uint64_t> saved{};  ///< of the last time
@@ -63,7 +63,8 @@ void hold(world& w, phases& p, node& here, sim::random& draw) {
   if (!c.holding.hold().ok()) return w.fail("a hold fails");
   const auto look = [&](auto&& at_word) {
     for (const core::kept_run& run : c.holding.kept()) {
-      const std::uint64_t first = run.region->layout.offset_of(run.first) / 8, end = first + run.region->bytes_of(run.first, run.count) / 8;
+      const std::uint64_t first = run.region->layout.offset_of(run.first) / 8,
+                          end = first + run.region->bytes_of(run.first, run.count) / 8;
       for (std::uint64_t word = first; word < end; ++word) at_word(word, here.peek(base + word * 8));
     }
   };
@@ -78,7 +79,8 @@ void hold(world& w, phases& p, node& here, sim::random& draw) {
   });
   if (!meet(here).ok()) w.fail("a barrier fails");
   for (std::uint64_t word = 0; word < words; ++word) {
-    if (!w.is_unknown(base + word * 8) && p.image[word] != w.latest(base + word * 8)) w.fail("what is kept is not what was written last");
+    if (!w.is_unknown(base + word * 8) && p.image[word] != w.latest(base + word * 8))
+      w.fail("what is kept is not what was written last");
   }
   if (!meet(here).ok()) w.fail("a barrier fails");
   c.holding.let_go();
@@ -101,13 +103,15 @@ void lead(world& w, phases& p, unsigned n, node& here, sim::random draw) {
     for (unsigned i = 0; i < 30; ++i) {
       const std::uint64_t word = own_word(2 * static_cast<unsigned>(draw.below(p.nodes)), p.nodes, draw);
       const bool mine = word % (2 * p.nodes) == 2 * n;
-      if (here.load(at(word)) != (mine || expected.empty() ? latest(word) : expected[word])) w.fail("a word is old, or too new");
+      if (here.load(at(word)) != (mine || expected.empty() ? latest(word) : expected[word]))
+        w.fail("a word is old, or too new");
     }
   };
   std::uint64_t round = 0;
   for (const together& t : p.all) {
     if (w.failed()) break;
-    const bool block = t.kind == together::what::block || t.kind == together::what::checked_block, checked = t.kind == together::what::checked_block;
+    const bool block = t.kind == together::what::block || t.kind == together::what::checked_block,
+               checked = t.kind == together::what::checked_block;
     if (t.kind == together::what::change) {
       const core::job_call call(c, sync::meeting::set_consistency, "change", 1);
       must(c.changes.set_consistency(1, t.to), "a change");
@@ -135,7 +139,8 @@ void lead(world& w, phases& p, unsigned n, node& here, sim::random draw) {
       const std::uint64_t place = base + t.both_write * sizeof(std::uint64_t);
       if (t.both_write == 0) {
         must(why, "the end of a block");
-      } else if (why.code() != QUIRE_OVERLAP || found.address != reinterpret_cast<void*>(c.regions.find(place)->fine(place)) ||
+      } else if (why.code() != QUIRE_OVERLAP ||
+                 found.address != reinterpret_cast<void*>(c.regions.find(place)->fine(place)) ||
                  found.node_a != static_cast<int>(t.a) || found.node_b != static_cast<int>(t.b)) {
         w.fail("an overlap is told wrong");
       }
@@ -151,7 +156,8 @@ void lead(world& w, phases& p, unsigned n, node& here, sim::random draw) {
   --p.left;
 }
 
-/// Others go on with words of their own all the while, each for some time: who changes to another word may have to wait for it.
+/// Others go on with words of their own all the while, each for some time: who changes to another word may have to wait
+/// for it.
 void follow(world& w, phases& p, unsigned n, node& here, sim::random draw) {
   std::uint64_t word = 0, at = 0;
   for (std::uint64_t i = 1; p.left != 0 && !w.failed(); ++i) {
@@ -183,7 +189,8 @@ class saved_store final : public store::store {
 
 /// Other nodes go on from what was held: each has the units that it manages, some of which nobody has written.
 std::string restart(const shape& of, const std::vector<std::uint64_t>& saved, std::uint64_t seed, sim::random& draw) {
-  const unsigned nodes = 1 + static_cast<unsigned>(draw.below(3)), natural_percent = std::array{0u, 50u, 100u}[draw.below(3)];
+  const unsigned nodes = 1 + static_cast<unsigned>(draw.below(3)),
+                 natural_percent = std::array{0u, 50u, 100u}[draw.below(3)];
   world w(options(seed, nodes, draw));
   add(w, of, draw.chance(50) ? QUIRE_SEQUENTIAL : QUIRE_RELEASE);
   for (unsigned n = 0; n < nodes; ++n) {
@@ -193,8 +200,11 @@ std::string restart(const shape& of, const std::vector<std::uint64_t>& saved, st
       saved_store from(saved, r.position);
       for (std::uint64_t unit = 0; unit < r.layout.units(); ++unit) {
         const std::uint64_t first = r.layout.offset_of(unit) / 8, end = first + r.bytes_of(unit) / 8;
-        const auto at = saved.begin() + static_cast<std::ptrdiff_t>(first), behind = saved.begin() + static_cast<std::ptrdiff_t>(end);
-        if (unit / r.layout.units_a_page() % nodes != n || std::all_of(at, behind, [](std::uint64_t word) { return word == 0; })) continue;
+        const auto at = saved.begin() + static_cast<std::ptrdiff_t>(first),
+                   behind = saved.begin() + static_cast<std::ptrdiff_t>(end);
+        if (unit / r.layout.units_a_page() % nodes != n ||
+            std::all_of(at, behind, [](std::uint64_t word) { return word == 0; }))
+          continue;
         std::uint64_t count = 1;  // and some behind it, to the end of the page
         while (mine.chance(50) && (unit + count) % r.layout.units_a_page() != 0) ++count;
         if (!here.core().holding.adopt(r, unit, count, from).ok()) w.fail("content cannot be adopted");
@@ -206,7 +216,8 @@ std::string restart(const shape& of, const std::vector<std::uint64_t>& saved, st
       }
       if (!meet(here).ok()) w.fail("a barrier fails");
       for (std::uint64_t word = 0; word < words; ++word) {
-        if (here.load(address_of(here, word, natural_percent, mine)) != saved[word] + 1) w.fail("a word is not what was saved");
+        if (here.load(address_of(here, word, natural_percent, mine)) != saved[word] + 1)
+          w.fail("a word is not what was saved");
       }
       if (!meet(here).ok()) w.fail("a barrier fails");
     });
@@ -220,7 +231,8 @@ TEST_P(minipages_phased, holds_for_every_seed) {
   for (const std::uint64_t seed : sim::seeds(1, 60)) {
     sim::random draw(sim::mix(seed ^ 0x3173));
     const unsigned nodes = 2 + static_cast<unsigned>(seed % 3);
-    phases p{.all = {}, .nodes = nodes, .natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)], .left = nodes};
+    phases p{
+        .all = {}, .nodes = nodes, .natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)], .left = nodes};
     for (std::uint64_t i = 2 + draw.below(6); i > 0; --i) {
       together& t = p.all.emplace_back();
       t.kind = static_cast<together::what>(draw.below(5));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with units smaller than a page run on whole nodes: threads use words by the fine view of their unit, or by the natural view, whose pages are
-// composed of several units.
+// Regions with units smaller than a page run on whole nodes: threads use words by the fine view of their unit, or by
+// the natural view, whose pages are composed of several units.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,7 +28,8 @@ using checked = testing::TestWithParam<shape>;
 /// Sequential: whoever reads a word reads what was written last, whichever way.
 std::string in_order(const shape& of, std::uint64_t seed, core::grouping how, bool pushes = false) {
   sim::random draw(sim::mix(seed ^ 0x3171));
-  const unsigned nodes = 2 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
+  const unsigned nodes = 2 + static_cast<unsigned>(seed % 3),
+                 natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   world w(options(seed, nodes, draw));
   add(w, of, QUIRE_SEQUENTIAL, how);
   const std::uint64_t spread = draw.chance(50) ? words : 64;  // all of it, or a few units of one page
@@ -39,7 +40,8 @@ std::string in_order(const shape& of, std::uint64_t seed, core::grouping how, bo
         for (std::uint64_t i = 1; i <= 60 && !w.failed(); ++i) {
           const std::uint64_t at = address_of(here, mine.below(spread), natural_percent, mine);
           std::uint64_t latest = 0;
-          if (pushes && mine.chance(10) && !here.core().calls.push(base + mine.below(pages) * page, page).ok()) w.fail("a push is refused");
+          if (pushes && mine.chance(10) && !here.core().calls.push(base + mine.below(pages) * page, page).ok())
+            w.fail("a push is refused");
           if (mine.chance(40)) {
             here.store(at, id << 32 | i);
           } else if (here.load(at, latest) != latest) {
@@ -62,7 +64,8 @@ TEST_P(minipages_in_order, holds_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(sizes, minipages_in_order, testing::Values(halves, quarters, sixths, small, smallest, mixed),
                          [](const auto& info) { return info.param.name; });
 
-/// A unit without a frame came for a composed page, whose page was taken away before; then a thread used it by its own page, and faulted for ever.
+/// A unit without a frame came for a composed page, whose page was taken away before; then a thread used it by its own
+/// page, and faulted for ever.
 TEST(minipages, map_what_was_left_for_later_though_it_has_no_frame) {
   EXPECT_EQ(in_order(halves, 4298, core::grouping::none), "");
   EXPECT_EQ(in_order(mixed, 6812, core::grouping::none), "");
@@ -115,7 +118,8 @@ class minipages_released : public checked {};
 TEST_P(minipages_released, holds_for_every_seed) {
   for (const std::uint64_t seed : sim::seeds(1, 100)) {
     sim::random draw(sim::mix(seed ^ 0x3172));
-    const unsigned nodes = 2 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
+    const unsigned nodes = 2 + static_cast<unsigned>(seed % 3),
+                   natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
     world w(options(seed, nodes, draw));
     add(w, GetParam(), QUIRE_RELEASE, grouping_of(seed));
     for (unsigned n = 0; n < nodes; ++n) {
@@ -129,7 +133,9 @@ TEST_P(minipages_released, holds_for_every_seed) {
           if (!meet(here).ok()) return w.fail("a barrier fails");
           for (unsigned i = 0; i < 30; ++i) {
             const std::uint64_t word = mine.below(words);
-            if (here.load(address_of(here, word, natural_percent, mine)) != w.latest(base + word * sizeof(std::uint64_t))) w.fail("a word is old");
+            if (here.load(address_of(here, word, natural_percent, mine)) !=
+                w.latest(base + word * sizeof(std::uint64_t)))
+              w.fail("a word is old");
           }
           if (!meet(here).ok()) return w.fail("a barrier fails");
         }
@@ -142,7 +148,8 @@ TEST_P(minipages_released, holds_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(sizes, minipages_released, testing::Values(halves, quarters, sixths, small, smallest, mixed),
                          [](const auto& info) { return info.param.name; });
 
-/// A thread that writes a page of the natural view needs twins of all its units at a time, however few twins there may be.
+/// A thread that writes a page of the natural view needs twins of all its units at a time, however few twins there may
+/// be.
 TEST(minipages, of_one_page_keep_their_twins_until_all_have_one) {
   for (const shape& of : {small, smallest}) {
     world_options o;
@@ -189,8 +196,8 @@ struct counts {
   std::uint64_t messages = 0, faults = 0;
 };
 
-/// Two nodes, in turns: node 0 writes the first word of units [first, end) of the first page, node 1 reads those of [first, read_end). What the last
-/// of so many rounds cost node 1.
+/// Two nodes, in turns: node 0 writes the first word of units [first, end) of the first page, node 1 reads those of
+/// [first, read_end). What the last of so many rounds cost node 1.
 counts read_in_turns(core::grouping how, std::uint64_t end, std::uint64_t read_end, unsigned rounds) {
   world_options o;
   o.net.seed = 5;
@@ -204,9 +211,12 @@ counts read_in_turns(core::grouping how, std::uint64_t end, std::uint64_t read_e
       for (unsigned round = 1; round <= rounds; ++round) {
         for (std::uint64_t i = 0; n == 0 && i < end; ++i) here.store(at(i), round);
         (void)meet(here);
-        const counts before{w.net().messages(), core::sequential_counters(here.core().regions, here.core().gone).read_faults};
+        const counts before{w.net().messages(),
+                            core::sequential_counters(here.core().regions, here.core().gone).read_faults};
         for (std::uint64_t i = 0; n == 1 && i < read_end; ++i) EXPECT_EQ(here.load(at(i)), round);
-        if (n == 1) last = {w.net().messages() - before.messages, core::sequential_counters(here.core().regions, here.core().gone).read_faults - before.faults};
+        if (n == 1)
+          last = {w.net().messages() - before.messages,
+                  core::sequential_counters(here.core().regions, here.core().gone).read_faults - before.faults};
         (void)meet(here);
       }
     });
@@ -227,7 +237,8 @@ TEST(minipages, come_together_where_they_are_used_together) {
 TEST(minipages, stay_apart_where_they_are_used_apart) {
   EXPECT_EQ(read_in_turns(core::grouping::none, 16, 2, 8).faults, 2u);
   EXPECT_EQ(read_in_turns(core::grouping::adaptive, 16, 2, 8).faults, 1u);
-  EXPECT_LE(read_in_turns(core::grouping::adaptive, 16, 2, 8).messages, read_in_turns(core::grouping::none, 16, 2, 8).messages);
+  EXPECT_LE(read_in_turns(core::grouping::adaptive, 16, 2, 8).messages,
+            read_in_turns(core::grouping::none, 16, 2, 8).messages);
 }
 
 /// A page of the natural view comes by one request, though it has many units.
@@ -256,7 +267,8 @@ TEST(minipages, bring_a_composed_page_at_once) {
   EXPECT_LE(sent, 6u);
 }
 
-/// The end of a job drops what the program has left pinned; a page that this node has just had as a whole is none of that, and its pins end once.
+/// The end of a job drops what the program has left pinned; a page that this node has just had as a whole is none of
+/// that, and its pins end once.
 TEST(minipages, pins_of_a_whole_page_end_before_the_rest_is_dropped) {
   world_options o;
   o.net.nodes = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A protocol that src does not know runs on whole nodes: it is a row that the nodes' configuration names (toy/migrating.hpp).
+// A protocol that src does not know runs on whole nodes: it is a row that the nodes' configuration names
+// (toy/migrating.hpp).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,7 +22,8 @@ std::span<const protocol::row* const> with_toy() {
   return all;
 }
 
-/// Threads of all nodes read and write words of two regions, one of them the toy's: each read finds what was written last.
+/// Threads of all nodes read and write words of two regions, one of them the toy's: each read finds what was written
+/// last.
 class toy_job {
  public:
   toy_job(std::uint64_t seed, unsigned nodes) : draw_(sim::mix(seed ^ 0x70f)), world_(options_of(seed, nodes)) {
@@ -58,7 +60,8 @@ class toy_job {
   void live(node& here, sim::random draw) {
     for (unsigned i = 0; i < 40 && !world_.failed(); ++i) {
       if (draw.chance(60)) world_.sleep(draw.below(30'000));
-      const std::uint64_t at = base_address + (1 + draw.below(2)) * granule + draw.below(pages_) * page + draw.below(4) * 8;
+      const std::uint64_t at =
+          base_address + (1 + draw.below(2)) * granule + draw.below(pages_) * page + draw.below(4) * 8;
       if (draw.chance(50)) {
         here.store(at, ++last_);
       } else if (const std::uint64_t found = here.load(at); found != world_.latest(at)) {
@@ -84,7 +87,8 @@ TEST_P(other_protocol, holds_for_every_seed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, other_protocol, testing::Values(1u, 2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, other_protocol, testing::Values(1u, 2u, 3u, 5u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 /// The checker sees a protocol that leaves a unit mapped where it is not any more.
 TEST(toy_protocol, is_caught_when_it_is_wrong) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions that come and go on whole nodes (the mix of whole_test has them as well, sim/whole/comings.hpp): one program that does little else, nodes
-// that die while a region goes, threads that go on using one, and what the checkers say if a number is used again too early, or something stays.
+// Regions that come and go on whole nodes (the mix of whole_test has them as well, sim/whole/comings.hpp): one program
+// that does little else, nodes that die while a region goes, threads that go on using one, and what the checkers say if
+// a number is used again too early, or something stays.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +18,13 @@
 namespace quire::whole {
 namespace {
 
-const job_options comings_only{.most_pages = 2, .most_phases = 10, .most_steps = 12, .most_groups = 1, .most_comings = 5, .short_percent = 40, .often = {.comings = 60}};
+const job_options comings_only{.most_pages = 2,
+                               .most_phases = 10,
+                               .most_steps = 12,
+                               .most_groups = 1,
+                               .most_comings = 5,
+                               .short_percent = 40,
+                               .often = {.comings = 60}};
 
 class whole_regions : public testing::TestWithParam<unsigned> {};
 
@@ -39,7 +46,8 @@ TEST_P(whole_regions, come_and_go) {
   EXPECT_GT(again, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_regions, testing::Values(1u, 2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_regions, testing::Values(1u, 2u, 3u, 5u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 /// A region of two units, by node `maker`. Its first address, in `at`.
 quire_region make(node& here, quire_consistency consistency, std::uint64_t& at) {
@@ -53,7 +61,8 @@ quire_region make(node& here, quire_consistency consistency, std::uint64_t& at) 
   return made;
 }
 
-/// Node 0, which leads, or another one dies at a moment that chance decides. Nobody waits for ever; where node 0 lives the region goes.
+/// Node 0, which leads, or another one dies at a moment that chance decides. Nobody waits for ever; where node 0 lives
+/// the region goes.
 class whole_region_deaths : public testing::TestWithParam<bool> {};
 
 TEST_P(whole_region_deaths, keep_nobody_waiting) {
@@ -81,7 +90,8 @@ TEST_P(whole_region_deaths, keep_nobody_waiting) {
           const auto why = here.keeper().destroy(mine);
           if (why.ok()) {
             ++gone;
-            if (here.core().regions.find(at) != nullptr && here.core().regions.of_handle(mine.id) != nullptr) w.fail("a region that went is there");
+            if (here.core().regions.find(at) != nullptr && here.core().regions.of_handle(mine.id) != nullptr)
+              w.fail("a region that went is there");
           } else if (why.code() != QUIRE_LOST) {
             w.fail("the end of a region ends with status " + std::to_string(why.code()));
           } else if (victim != 0) {
@@ -97,7 +107,8 @@ TEST_P(whole_region_deaths, keep_nobody_waiting) {
   EXPECT_GT(gone, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(replicas, whole_region_deaths, testing::Bool(), [](const auto& info) { return info.param ? "on_two_nodes" : "once"; });
+INSTANTIATE_TEST_SUITE_P(replicas, whole_region_deaths, testing::Bool(),
+                         [](const auto& info) { return info.param ? "on_two_nodes" : "once"; });
 
 /// A thread that goes on using a region that goes is told so, and nobody waits.
 TEST(whole_region_misuse, a_thread_that_goes_on_is_told) {
@@ -117,7 +128,8 @@ TEST(whole_region_misuse, a_thread_that_goes_on_is_told) {
     w.start(2, [&](node& here) {
       while (at == 0) w.sleep(1000);
       for (std::uint64_t found = 0; !told && !w.failed();) {
-        told = !here.core().calls.atomic(at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, found).ok();
+        told =
+            !here.core().calls.atomic(at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, found).ok();
         w.sleep(1000);
       }
     });
@@ -127,8 +139,8 @@ TEST(whole_region_misuse, a_thread_that_goes_on_is_told) {
   }
 }
 
-/// While content is held, as for a checkpoint, no region comes: who wants one asks again until all have let go. One that was being made by then is
-/// there on all nodes, and held.
+/// While content is held, as for a checkpoint, no region comes: who wants one asks again until all have let go. One
+/// that was being made by then is there on all nodes, and held.
 TEST(whole_region_holds, keep_regions_from_coming) {
   constexpr unsigned nodes = 3, rounds = 4;
   unsigned made = 0, held = 0;
@@ -236,7 +248,8 @@ TEST(whole_region_mutation, the_unbroken_protocol_passes) {
   EXPECT_EXIT(die_of([](world&) {}, comings_only), testing::ExitedWithCode(0), "");
 }
 
-/// A unit of a region that has gone stays in a queue of frames: the node trips over it when it is short of memory, or the checkers say so.
+/// A unit of a region that has gone stays in a queue of frames: the node trips over it when it is short of memory, or
+/// the checkers say so.
 TEST(whole_region_mutation, a_queue_entry_that_is_left) {
   std::map<const node*, std::set<std::uint16_t>> seen;
   const auto leaves_one = [&](world& w) {

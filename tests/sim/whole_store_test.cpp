@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores that src does not know, on whole nodes: a store is a folder and a row that the nodes' configuration names (toy/masked.hpp).
+// Stores that src does not know, on whole nodes: a store is a folder and a row that the nodes' configuration names
+// (toy/masked.hpp).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,8 +44,8 @@ world_options options_of(std::uint64_t seed, unsigned nodes) {
   return o;
 }
 
-/// Threads read and write words of three regions that do not fit, one of them in the page-out file, the others masked: each read finds what was
-/// written last.
+/// Threads read and write words of three regions that do not fit, one of them in the page-out file, the others masked:
+/// each read finds what was written last.
 std::string run_with_toy(std::uint64_t seed, unsigned nodes) {
   world w(options_of(seed, nodes));
   for (const std::uint16_t id : {1, 2, 3}) {
@@ -57,11 +58,13 @@ std::string run_with_toy(std::uint64_t seed, unsigned nodes) {
       sim::random draw(s);
       for (unsigned i = 0; i < 150 && !w.failed(); ++i) {
         if (draw.chance(30)) w.sleep(draw.below(30'000));
-        const std::uint64_t at = base_address + (1 + draw.below(3)) * granule + draw.below(pages) * page + draw.below(2) * 8;
+        const std::uint64_t at =
+            base_address + (1 + draw.below(3)) * granule + draw.below(pages) * page + draw.below(2) * 8;
         if (draw.chance(50)) {
           here.store(at, w.unique());
         } else if (const std::uint64_t found = here.load(at); found != w.latest(at)) {
-          w.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " + w.name_of(at));
+          w.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " +
+                 w.name_of(at));
         }
       }
     });
@@ -69,8 +72,9 @@ std::string run_with_toy(std::uint64_t seed, unsigned nodes) {
   return w.run();
 }
 
-/// Node 0 owns and manages all, and writes; the others read, and give their copies up again and again. So there are several messages of one node
-/// about a unit whose content node 0 has in its store only: that a copy is given up, then that it is wanted again.
+/// Node 0 owns and manages all, and writes; the others read, and give their copies up again and again. So there are
+/// several messages of one node about a unit whose content node 0 has in its store only: that a copy is given up, then
+/// that it is wanted again.
 std::string run_with_readers(std::uint64_t seed, bool overtaking) {
   world_options o = options_of(seed, 3);
   o.store_delay = 1'000'000;
@@ -111,7 +115,8 @@ std::string run_with_readers(std::uint64_t seed, bool overtaking) {
 }
 
 TEST(parked_messages, of_one_node_about_one_unit_keep_their_order) {
-  for (const std::uint64_t seed : sim::seeds(1, 40)) EXPECT_EQ(run_with_readers(seed, false), "") << "replay: QUIRE_SIM_SEED=" << seed;
+  for (const std::uint64_t seed : sim::seeds(1, 40))
+    EXPECT_EQ(run_with_readers(seed, false), "") << "replay: QUIRE_SIM_SEED=" << seed;
 }
 
 TEST(parked_messages, that_overtake_each_other_are_seen) {
@@ -120,7 +125,8 @@ TEST(parked_messages, that_overtake_each_other_are_seen) {
   EXPECT_EQ(found, 3u);
 }
 
-/// Diffs cannot be parked: where something waits for their units the driver waits for the store, and has that done first. Words have one writer each.
+/// Diffs cannot be parked: where something waits for their units the driver waits for the store, and has that done
+/// first. Words have one writer each.
 TEST(parked_messages, go_before_diffs_that_come_later) {
   std::uint64_t awaited = 0;
   for (const std::uint64_t seed : sim::seeds(1, 40)) {
@@ -138,7 +144,8 @@ TEST(parked_messages, go_before_diffs_that_come_later) {
         for (unsigned i = 0; i < 200 && !w.failed(); ++i) {
           w.sleep(draw.below(5'000));
           const std::uint64_t at = base_address + granule + draw.below(2 * pages) * page + n * 8;
-          if (const std::uint64_t found = here.load(at); found != w.latest(at)) w.fail("a thread finds " + std::to_string(found) + " in its own " + w.name_of(at));
+          if (const std::uint64_t found = here.load(at); found != w.latest(at))
+            w.fail("a thread finds " + std::to_string(found) + " in its own " + w.name_of(at));
           here.store(at, w.unique());
           if (draw.chance(30)) here.core().as_driver([&] { here.core().protocols.release(false); });
         }
@@ -151,7 +158,8 @@ TEST(parked_messages, go_before_diffs_that_come_later) {
   EXPECT_GT(awaited, 20u);
 }
 
-/// What the driver has waited for is told by the crew later. Until then its unit may leave and come again: who waits for it then waits for the second fill.
+/// What the driver has waited for is told by the crew later. Until then its unit may leave and come again: who waits
+/// for it then waits for the second fill.
 TEST(fills, that_have_been_waited_for_are_not_found_again) {
   world_options o = options_of(1, 1);
   o.store_delay = 1'000'000;
@@ -191,7 +199,8 @@ TEST_P(other_store, holds_for_every_seed) {
   EXPECT_GT(toy::masked::filled, 1000u);
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, other_store, testing::Values(1u, 2u, 3u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, other_store, testing::Values(1u, 2u, 3u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 TEST(toy_store, is_caught_when_it_is_wrong) {
   toy::masked::forgets_its_mask = true;
@@ -204,7 +213,8 @@ TEST(toy_store, is_caught_when_it_is_wrong) {
 /// Nobody else has the content.
 TEST(toy_store, ends_the_job_when_it_has_lost_something) {
   toy::masked::loses = true;
-  EXPECT_EXIT((void)run_with_toy(1, 2), testing::ExitedWithCode(QUIRE_SYSTEM), "cannot read the page at 0x[0-9a-f]+ back from the masked store in a test: Input/output error");
+  EXPECT_EXIT((void)run_with_toy(1, 2), testing::ExitedWithCode(QUIRE_SYSTEM),
+              "cannot read the page at 0x[0-9a-f]+ back from the masked store in a test: Input/output error");
   toy::masked::loses = false;
 }
 
@@ -227,7 +237,8 @@ TEST(toy_store, is_where_a_region_begins) {
         core::region_slot& r = *c.regions.slot(model::region_id{1});
         EXPECT_TRUE(c.holding.adopt(r, n * pages / 2, pages / 2, from).ok());
         for (++ready; ready < 2;) w.sleep(1'000);
-        for (std::uint64_t at = 0; at < pages * page; at += 1024) EXPECT_EQ(here.load(about.base + at), toy::number_at(about.base - base_address + at));
+        for (std::uint64_t at = 0; at < pages * page; at += 1024)
+          EXPECT_EQ(here.load(about.base + at), toy::number_at(about.base - base_address + at));
       });
     }
     EXPECT_EQ(w.run(), "") << seed;

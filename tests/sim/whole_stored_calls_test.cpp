@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with a store of their own, one case at a time: what a store does not give, or take, is nobody else's loss; nobody waits for others' content; what is
-// dropped is asked for again, and beyond the end of the content there is nothing.
+// Regions with a store of their own, one case at a time: what a store does not give, or take, is nobody else's loss;
+// nobody waits for others' content; what is dropped is asked for again, and beyond the end of the content there is
+// nothing.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,8 +29,8 @@ struct file {
   std::map<std::uint64_t, std::array<std::uint64_t, page / 8>> pages{};
   std::set<std::uint64_t> bad{};  ///< pages that cannot be read
   std::uint64_t end = UINT64_MAX, resizes = 0, fills = 0, flushes = 0, longest_flush = 0, syncs = 0;
-  bool refuses = false;     ///< what begins beyond the end, instead of zeroes
-  bool prompt = false;      ///< content is there at once
+  bool refuses = false;  ///< what begins beyond the end, instead of zeroes
+  bool prompt = false;   ///< content is there at once
   int flush_error = 0, sync_error = 0, resize_error = 0;
 
   [[nodiscard]] std::uint64_t word(std::uint64_t offset) const {
@@ -54,7 +55,9 @@ class disk final : public store::store, public losing {
     }
     return 0;
   }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return of_.prompt ? fill(at, into) : EAGAIN; }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return of_.prompt ? fill(at, into) : EAGAIN;
+  }
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override {
     ++of_.flushes;
     of_.longest_flush = std::max<std::uint64_t>(of_.longest_flush, from.size());
@@ -96,7 +99,8 @@ class disk final : public store::store, public losing {
   file& of_;
 };
 
-core::region_description describe(std::uint64_t pages, model::placement where = model::placement::node, std::uint32_t unit = page) {
+core::region_description describe(std::uint64_t pages, model::placement where = model::placement::node,
+                                  std::uint32_t unit = page) {
   core::region_description about;
   about.id = 1;
   about.base = base;
@@ -248,7 +252,8 @@ TEST(whole_stored_page_out, holds_writers_back) {
       for (std::uint64_t unit = 0; unit < 1024; ++unit) EXPECT_EQ(here.load(at(unit)), unit);
     });
     EXPECT_EQ(j.w.run(), "");
-    EXPECT_LE(j.w.at(0).core().frames.count.most_bytes, 64 * page * 3 / 2) << (prompt ? "what is filled is there at once" : "fills take a while, too");
+    EXPECT_LE(j.w.at(0).core().frames.count.most_bytes, 64 * page * 3 / 2)
+        << (prompt ? "what is filled is there at once" : "fills take a while, too");
   }
 }
 
@@ -296,7 +301,8 @@ TEST(whole_stored_staging, is_not_taken_up_by_what_is_pinned) {
   bool pinned = false, waits = false, other = false;
   j.w.start(1, [&](node& here) {
     int holder = 0;
-    for (std::uint64_t unit = 0; unit < many; ++unit) EXPECT_TRUE(here.core().pins.acquire(base + unit * large, page, -1, holder).ok());
+    for (std::uint64_t unit = 0; unit < many; ++unit)
+      EXPECT_TRUE(here.core().pins.acquire(base + unit * large, page, -1, holder).ok());
     for (std::uint64_t unit = 0; unit < many; ++unit) here.store(base + unit * large, 1);
     pinned = true;
     for (unsigned i = 0; i < 1000 && !other; ++i) j.w.sleep(1'000'000);
@@ -449,7 +455,8 @@ TEST(whole_stored_end, that_cannot_be_moved_is_told) {
   EXPECT_EQ(j.w.run(), "");
 }
 
-/// Growth of which one node's store was capable, and another's not: what the first one has since stays when the content grows by less.
+/// Growth of which one node's store was capable, and another's not: what the first one has since stays when the content
+/// grows by less.
 TEST(whole_stored_end, that_has_grown_on_one_node_is_not_cut_by_growth) {
   file of_0{.end = 8 * page}, of_1{.end = 8 * page, .resize_error = EFBIG};
   world w(options_of(2));

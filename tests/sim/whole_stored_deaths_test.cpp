@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions that nobody writes, with a store that nodes reach, on whole nodes of which one or two die: survivors read on, and find what the store has. What
-// nobody alive has in memory is filled again, by the node that is home then; it is lost only where that node does not reach the store.
+// Regions that nobody writes, with a store that nodes reach, on whole nodes of which one or two die: survivors read on,
+// and find what the store has. What nobody alive has in memory is filled again, by the node that is home then; it is
+// lost only where that node does not reach the store.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +19,8 @@
 namespace quire::whole {
 namespace {
 
-constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule, plain = base + granule;
+constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule,
+                        plain = base + granule;
 constexpr std::uint16_t number = 7;
 constexpr sim::time_ns latest_death = 3'000'000, longest_news = 300'000;
 
@@ -36,7 +38,9 @@ class disk final : public store::store {
     }
     return 0;
   }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN;
+  }
   /// Of what threads had the right to write, and did not. What has changed would be seen by who reads it again.
   [[nodiscard]] int flush(std::uint64_t, std::span<const std::byte>) noexcept override { return 0; }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
@@ -130,7 +134,9 @@ class job {
   bool read(node& here, std::uint64_t offset) {
     std::uint64_t found = 0;
     if (here.try_load(base + offset, found)) {
-      if (found != content_at(offset)) w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " + w_.name_of(base + offset));
+      if (found != content_at(offset))
+        w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " +
+                w_.name_of(base + offset));
       return true;
     }
     if (!plan_.all_reach && w_.at(0).is_dead()) {
@@ -147,7 +153,8 @@ class job {
     std::uint64_t found = 0;
     const std::uint64_t at = plain + which * 8;
     if (!here.try_load(at, found)) return;
-    if (found != last) return w_.fail("a thread finds " + std::to_string(found) + " where it has written " + std::to_string(last));
+    if (found != last)
+      return w_.fail("a thread finds " + std::to_string(found) + " where it has written " + std::to_string(last));
     if (here.try_store(at, last + 1)) ++last;
   }
   void step(node& here, sim::random& draw) {
@@ -155,12 +162,14 @@ class job {
     const std::uint64_t unit = draw.below(plan_.pages), chance = draw.below(100), count = draw.between(1, 8);
     const std::uint64_t bytes = std::min(count, plan_.pages - unit) * page;
     if (chance < 65) return void(read(here, unit * page + draw.below(8) * 8));
-    if (chance < 75) return here.core().faults.prefetch(base + unit * page, bytes, draw.chance(70) ? access::read : access::write);
+    if (chance < 75)
+      return here.core().faults.prefetch(base + unit * page, bytes, draw.chance(70) ? access::read : access::write);
     if (chance < 80) return pin(here, unit);
     if (chance < 85) return push(here, unit);
     const base::status why = here.core().stored.drop(base + unit * page, draw.chance(30) ? plan_.pages * page : bytes);
     if (why.ok()) return void(++dropped_);
-    if (why != QUIRE_BUSY && plan_.fills_fail_percent == 0 && plan_.all_reach) w_.fail("nothing is dropped, and the store has not failed");
+    if (why != QUIRE_BUSY && plan_.fills_fail_percent == 0 && plan_.all_reach)
+      w_.fail("nothing is dropped, and the store has not failed");
   }
   /// As calls on a container do that is atomic.
   void pin(node& here, std::uint64_t unit) {
@@ -192,7 +201,8 @@ plan plan_of(std::uint64_t seed, unsigned nodes) {
   p.replicas = draw.chance(30);
   p.fills_fail_percent = draw.chance(20) ? 10 : 0;
   p.cache_limit = draw.chance(30) ? 16 * page : 0;
-  for (std::uint64_t d = nodes > 2 ? draw.between(1, 2) : 1; d != 0; --d) p.deaths[static_cast<unsigned>(draw.below(nodes))] = draw.below(latest_death);
+  for (std::uint64_t d = nodes > 2 ? draw.between(1, 2) : 1; d != 0; --d)
+    p.deaths[static_cast<unsigned>(draw.below(nodes))] = draw.below(latest_death);
   return p;
 }
 
@@ -218,12 +228,15 @@ TEST_P(whole_stored_deaths, leave_content_that_can_be_filled_again) {
 
 /// A frame that had been flushed, not synced, and given up; a fill while a flush was under way.
 TEST(whole_stored_deaths_at, seeds_that_once_failed) {
-  for (const auto& [seed, nodes] : {std::pair{5628u, 3u}, std::pair{3303u, 4u}}) EXPECT_EQ(job(plan_of(seed, nodes)).run(), "") << seed;
+  for (const auto& [seed, nodes] : {std::pair{5628u, 3u}, std::pair{3303u, 4u}})
+    EXPECT_EQ(job(plan_of(seed, nodes)).run(), "") << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_deaths, testing::Values(2u, 3u, 4u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_deaths, testing::Values(2u, 3u, 4u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
-/// Each node dies in turn at any moment of a short job of few units, so that what others wait for is at each of its steps then.
+/// Each node dies in turn at any moment of a short job of few units, so that what others wait for is at each of its
+/// steps then.
 TEST(whole_stored_deaths_at, any_moment) {
   for (const unsigned nodes : {2u, 3u}) {
     for (sim::time_ns when = 0; when < 500'000; when += 1'500) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with a store of their own that are cut, grow, are dropped, go and are made again, on whole nodes at random, while threads read, write and write
-// back. What was cut never comes back: not in memory, not in the file, nor when the content grows. What is not cut is as whole_stored_test.cpp has it: after a
-// call that writes back the file has every write before it, and it never goes back. Cuts may fail: then what the file still has must not come to light.
+// Regions with a store of their own that are cut, grow, are dropped, go and are made again, on whole nodes at random,
+// while threads read, write and write back. What was cut never comes back: not in memory, not in the file, nor when the
+// content grows. What is not cut is as whole_stored_test.cpp has it: after a call that writes back the file has every
+// write before it, and it never goes back. Cuts may fail: then what the file still has must not come to light.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct file {
   using content = std::array<std::uint64_t, words>;
   std::array<content, pages> all{};
   std::array<std::uint64_t, 3> ends{bytes_of_all, bytes_of_all, bytes_of_all};  ///< of each node's part
-  std::array<unsigned, pages> part{};                                          ///< whose a page is
+  std::array<unsigned, pages> part{};                                           ///< whose a page is
   std::uint64_t resizes = 0, failed_resizes = 0, closed = 0, flushes = 0;
   unsigned resizes_fail_percent = 0;
   sim::random draw{1};
@@ -48,7 +49,9 @@ struct file {
     }
   }
   [[nodiscard]] std::uint64_t end_at(std::uint64_t offset) const { return ends[part[offset / page]]; }
-  [[nodiscard]] std::uint64_t word(std::uint64_t offset) const { return offset < end_at(offset) ? all[offset / page][offset % page / 8] : 0; }
+  [[nodiscard]] std::uint64_t word(std::uint64_t offset) const {
+    return offset < end_at(offset) ? all[offset / page][offset % page / 8] : 0;
+  }
 };
 
 /// One node's way to it. A sync that fails loses what this node has written since its last good one.
@@ -105,7 +108,9 @@ class disk final : public store::store, public losing {
     of_.ends[part_] = bytes;
     return 0;
   }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN;
+  }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return of_.ends[part_]; }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
   [[nodiscard]] const char* name() const noexcept override { return "simulated file"; }
@@ -125,7 +130,7 @@ class disk final : public store::store, public losing {
 
 /// What is known of a word. Its values have ages, as they were written.
 struct known {
-  std::int64_t gone = -1;      ///< those up to here are zero for good
+  std::int64_t gone = -1;         ///< those up to here are zero for good
   std::int64_t may_be_gone = -1;  ///< and these perhaps: until somebody has looked, at a time when nobody cuts
 };
 
@@ -155,7 +160,9 @@ class ends_job {
   ends_job(std::uint64_t seed, unsigned nodes) : seed_(seed), w_(options_of(seed, nodes)), threads_(2 * nodes) {
     file_.resizes_fail_percent = seed % 3 == 1 ? 25 : 0;
     file_.draw = sim::random(sim::mix(seed ^ 0xe4d));
-    file_.on_write = [this](std::uint64_t offset, std::uint64_t before, std::uint64_t now) { check_write(offset, before, now); };
+    file_.on_write = [this](std::uint64_t offset, std::uint64_t before, std::uint64_t now) {
+      check_write(offset, before, now);
+    };
   }
   [[nodiscard]] world& nodes() noexcept { return w_; }
 
@@ -213,8 +220,10 @@ class ends_job {
       if (++tries == 1000) return w_.fail("a store takes nothing");
       w_.sleep(1'000'000);
     }
-    for (std::uint64_t at = 0; at < end_ && !w_.failed(); at += at % page == words * 8 - 8 ? page - (words * 8 - 8) : 8) {
-      if (!may_be(at, file_.word(at))) return w_.fail("at the end the file has " + std::to_string(file_.word(at)) + " at " + std::to_string(at));
+    for (std::uint64_t at = 0; at < end_ && !w_.failed();
+         at += at % page == words * 8 - 8 ? page - (words * 8 - 8) : 8) {
+      if (!may_be(at, file_.word(at)))
+        return w_.fail("at the end the file has " + std::to_string(file_.word(at)) + " at " + std::to_string(at));
       settle(at, file_.word(at));
     }
     if (w_.failed()) return;
@@ -222,7 +231,9 @@ class ends_job {
       for (std::uint64_t w = 0; w < words; ++w) found_[p * words + w] = file_.word(p * page + w * 8);
     }
     const bool writes_meanwhile = draw.chance(50);
-    if (writes_meanwhile) (void)here.try_store(base_ + draw.below(pages) * page + 8 * words, 1);  // a word that nobody looks at: something is dirty
+    if (writes_meanwhile)
+      (void)here.try_store(base_ + draw.below(pages) * page + 8 * words,
+                           1);  // a word that nobody looks at: something is dirty
     w_.leave_region(here.core().regions.of_handle(handle_.id)->about);
     base::status why;
     while ((why = here.keeper().destroy(handle_)) == QUIRE_BUSY && !w_.failed()) w_.sleep(20'000);
@@ -259,13 +270,17 @@ class ends_job {
   /// A cut is under way, or the content does not reach so far.
   [[nodiscard]] bool is_unstable(std::uint64_t at) const { return at >= end_ || (resizing_ && at >= cutting_); }
   [[nodiscard]] bool was_cut(std::uint64_t at, std::size_t since) const {
-    return std::any_of(cuts_.begin() + static_cast<std::ptrdiff_t>(since), cuts_.end(), [at](std::uint64_t end) { return end <= at; });
+    return std::any_of(cuts_.begin() + static_cast<std::ptrdiff_t>(since), cuts_.end(),
+                       [at](std::uint64_t end) { return end <= at; });
   }
   /// The file may lose what was cut; and what was cut for good does not come back.
   void check_write(std::uint64_t offset, std::uint64_t before, std::uint64_t now) {
-    if (now != 0 && age_of(now) <= of(offset).gone) return w_.fail("what was cut, " + std::to_string(now) + ", is written to the file again");
-    const bool goes_back = now != 0 ? age_of(now) < age_of(before) : before != 0 && age_of(before) > std::max(of(offset).gone, of(offset).may_be_gone);
-    if (goes_back && !is_unstable(offset)) w_.fail("the file goes back, from " + std::to_string(before) + " to " + std::to_string(now));
+    if (now != 0 && age_of(now) <= of(offset).gone)
+      return w_.fail("what was cut, " + std::to_string(now) + ", is written to the file again");
+    const bool goes_back = now != 0 ? age_of(now) < age_of(before)
+                                    : before != 0 && age_of(before) > std::max(of(offset).gone, of(offset).may_be_gone);
+    if (goes_back && !is_unstable(offset))
+      w_.fail("the file goes back, from " + std::to_string(before) + " to " + std::to_string(now));
   }
 
   // ---- Steps
@@ -275,7 +290,9 @@ class ends_job {
     const std::uint64_t unit = draw.chance(50) ? draw.below(3) : draw.below(pages), chance = draw.below(100);
     if (chance < 35) return write(here, unit * page + me * 8);
     if (chance < 70) return read(here, unit * page + draw.below(words) * 8);
-    if (chance < 76) return here.core().faults.prefetch(base_ + unit * page, (pages - unit) * page, draw.chance(50) ? access::write : access::read);
+    if (chance < 76)
+      return here.core().faults.prefetch(base_ + unit * page, (pages - unit) * page,
+                                         draw.chance(50) ? access::write : access::read);
     if (chance < 82) return drop(here, unit, draw.chance(50) ? 1 : pages - unit);
     if (chance < 90) return void(write_back(here, unit, draw.chance(50) ? 1 : pages - unit));
     if (!resizing_) resize(here, draw);
@@ -294,8 +311,9 @@ class ends_job {
     if (may_be(at, found)) {
       if (!unstable) settle(at, found);
     } else if (!unstable || found != 0) {
-      w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " + w_.name_of(base_ + at) + ", and " +
-              std::to_string(latest(at)) + " was written last; up to " + std::to_string(of(at).gone) + " was cut");
+      w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " +
+              w_.name_of(base_ + at) + ", and " + std::to_string(latest(at)) + " was written last; up to " +
+              std::to_string(of(at).gone) + " was cut");
     }
   }
   [[nodiscard]] bool may_fail() const {
@@ -319,7 +337,8 @@ class ends_job {
     ++sums_->written_back;
     for (const auto& [at, value] : before) {
       if (age_of(file_.word(at)) < age_of(value) && !is_unstable(at) && !was_cut(at, since)) {
-        w_.fail("a call that writes back has ended, and the file has " + std::to_string(file_.word(at)) + " instead of " + std::to_string(value));
+        w_.fail("a call that writes back has ended, and the file has " + std::to_string(file_.word(at)) +
+                " instead of " + std::to_string(value));
       }
     }
     return true;
@@ -368,7 +387,8 @@ class ends_job {
   void grow(node& here, std::uint64_t to) {
     const base::status why = here.core().stored.grow(base_, to);
     note_failure(why);
-    for_each_from(end_, bytes_of_all, [&](std::uint64_t at) { of(at).may_be_gone = std::max(of(at).may_be_gone, age_of(latest(at))); });
+    for_each_from(end_, bytes_of_all,
+                  [&](std::uint64_t at) { of(at).may_be_gone = std::max(of(at).may_be_gone, age_of(latest(at))); });
     if (!why.ok()) return;
     if (to > end_) ++sums_->grown;
     end_ = to;
@@ -376,7 +396,8 @@ class ends_job {
   void note_failure(const base::status& why) {
     if (why.ok()) return;
     ++sums_->failed;
-    if (why != QUIRE_IO || (file_.resizes_fail_percent == 0 && !may_fail())) w_.fail("the end is not moved, and no store has failed");
+    if (why != QUIRE_IO || (file_.resizes_fail_percent == 0 && !may_fail()))
+      w_.fail("the end is not moved, and no store has failed");
   }
 
   std::uint64_t seed_;
@@ -419,7 +440,8 @@ TEST_P(whole_stored_ends, holds_for_every_seed) {
   EXPECT_GT(all.zeroes, 1000u);
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_ends, testing::Values(1u, 2u, 3u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_ends, testing::Values(1u, 2u, 3u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
 }  // namespace quire::whole

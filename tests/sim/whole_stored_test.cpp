@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions with a store of their own, on whole nodes at random: several nodes read and write what is in one file, which delays, reorders and fails, and write
-// back. Each read finds what was written last, or what the file had; after a call that writes back the file has every write before it; it never goes back.
+// Regions with a store of their own, on whole nodes at random: several nodes read and write what is in one file, which
+// delays, reorders and fails, and write back. Each read finds what was written last, or what the file had; after a call
+// that writes back the file has every write before it; it never goes back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,10 +33,12 @@ struct file {
   std::map<std::uint64_t, content> written{};
   std::function<void(const std::string&)> wrong{};
   std::uint64_t fills = 0, flushes = 0, syncs = 0, lost = 0;
-  bool loses = false;  ///< a test breaks it
+  bool loses = false;    ///< a test breaks it
   bool forgets = false;  ///< the same: a sync that fails says that it has gone well
 
-  static std::uint64_t initial(std::uint64_t offset) { return offset % page == counter * 8 ? 0 : std::uint64_t{1} << 63 | offset; }
+  static std::uint64_t initial(std::uint64_t offset) {
+    return offset % page == counter * 8 ? 0 : std::uint64_t{1} << 63 | offset;
+  }
   /// Values that are written to a word grow.
   static std::uint64_t age(std::uint64_t value) { return value >> 63 != 0 ? 0 : value; }
   [[nodiscard]] std::uint64_t word(std::uint64_t offset) const {
@@ -82,7 +85,9 @@ class disk final : public store::store, public losing {
     of_.lost += unsynced_.size();
     unsynced_.clear();
   }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN;
+  }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
   [[nodiscard]] const char* name() const noexcept override { return "simulated file"; }
   [[nodiscard]] const char* where() const noexcept override { return "a test"; }
@@ -164,19 +169,24 @@ class job {
     ++refused_;
     if (!may_fail()) w_.fail(std::string(what) + " is refused, and no store has failed");
   }
-  [[nodiscard]] std::uint64_t expected(std::uint64_t at) const { return w_.latest(at) != 0 ? w_.latest(at) : file::initial(at - base); }
+  [[nodiscard]] std::uint64_t expected(std::uint64_t at) const {
+    return w_.latest(at) != 0 ? w_.latest(at) : file::initial(at - base);
+  }
 
   void read(node& here, std::uint64_t at) {
     std::uint64_t found = 0;
     if (!here.try_load(at, found)) return refuse("a read");
-    if (found != expected(at)) w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " + w_.name_of(at));
+    if (found != expected(at))
+      w_.fail("node " + std::to_string(here.self().value()) + " finds " + std::to_string(found) + " in " +
+              w_.name_of(at));
   }
   void write(node& here, std::uint64_t at) {
     if (!here.try_store(at, w_.unique())) refuse("a write");
   }
   void add(node& here, std::uint64_t unit) {
     std::uint64_t before = 0;
-    const base::status why = here.core().calls.atomic(base_of(unit) + counter * 8, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before);
+    const base::status why = here.core().calls.atomic(
+        base_of(unit) + counter * 8, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before);
     if (why.ok()) {
       ++added_[unit];
     } else if (why == core::stored_units::unreadable) {
@@ -201,10 +211,12 @@ class job {
       return false;
     }
     for (const auto& [offset, value] : before) {
-      if (file::age(disk_.word(offset)) < value) w_.fail("a call that writes back has ended, and the file has not what was written before");
+      if (file::age(disk_.word(offset)) < value)
+        w_.fail("a call that writes back has ended, and the file has not what was written before");
     }
     for (std::uint64_t unit = first; unit < first + count; ++unit) {
-      if (disk_.word(unit * page + counter * 8) < sums[unit]) w_.fail("a call that writes back has ended, and the file has not what was added before");
+      if (disk_.word(unit * page + counter * 8) < sums[unit])
+        w_.fail("a call that writes back has ended, and the file has not what was added before");
     }
     return true;
   }
@@ -215,7 +227,8 @@ class job {
     if (why.ok() || why == QUIRE_BUSY) return;
     ++unwritten_;
     const world_options& o = w_.options();
-    if (o.store_fails_percent == 0 && o.syncs_fail_percent == 0 && o.fills_fail_percent == 0) w_.fail("nothing is dropped, and no store has failed");
+    if (o.store_fails_percent == 0 && o.syncs_fail_percent == 0 && o.fills_fail_percent == 0)
+      w_.fail("nothing is dropped, and no store has failed");
   }
   void pin(node& here, std::uint64_t unit, std::uint64_t word) {
     int holder = 0;
@@ -232,7 +245,9 @@ class job {
     if (chance < 70) return read(here, base_of(unit) + draw.below(8) * 8);
     if (chance < 80) return add(here, unit);
     if (chance < 84) return pin(here, unit, word);
-    if (chance < 88) return here.core().faults.prefetch(base_of(unit), std::min(draw.between(1, 8), pages - unit) * page, draw.chance(50) ? access::read : access::write);
+    if (chance < 88)
+      return here.core().faults.prefetch(base_of(unit), std::min(draw.between(1, 8), pages - unit) * page,
+                                         draw.chance(50) ? access::read : access::write);
     const std::uint64_t count = draw.chance(30) ? pages - unit : 1;
     if (chance < 92) return drop(here, unit, count);
     (void)write_back(here, unit, count);
@@ -248,7 +263,8 @@ class job {
       if (disk_.word(at - base) != value) w_.fail("at the end the file has something else");
     }
     for (std::uint64_t unit = 0; unit < pages; ++unit) {
-      if (disk_.word(unit * page + counter * 8) != added_[unit]) w_.fail("at the end some operations are not in the file, or were done and refused");
+      if (disk_.word(unit * page + counter * 8) != added_[unit])
+        w_.fail("at the end some operations are not in the file, or were done and refused");
     }
   }
   static std::uint64_t base_of(std::uint64_t unit) { return base + unit * page; }
@@ -285,7 +301,8 @@ TEST_P(whole_stored, holds_for_every_seed) {
   EXPECT_GT(all.dropped, 200u);
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_stored, testing::Values(1u, 2u, 3u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_stored, testing::Values(1u, 2u, 3u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 TEST(whole_stored_file, is_caught_when_it_loses_something) {
   unsigned found = 0;

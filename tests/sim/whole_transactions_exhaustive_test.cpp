@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small transactional programs on whole nodes, in many orders. All messages take the same time, but for some of them: every choice of at most so many
-// that are late, each by so little that it meets what is sent next, or by so much that it meets what comes of that, is one run; and each of these for
-// several moments at which the last node begins. Each run's history is checked, and no transaction has more than five attempts.
+// Small transactional programs on whole nodes, in many orders. All messages take the same time, but for some of them:
+// every choice of at most so many that are late, each by so little that it meets what is sent next, or by so much that
+// it meets what comes of that, is one run; and each of these for several moments at which the last node begins. Each
+// run's history is checked, and no transaction has more than five attempts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ constexpr std::array<sim::time_ns, 2> lateness = {latency * 3 / 2, latency * 9 /
 constexpr std::array<sim::time_ns, 6> starts = {0, latency / 2, latency, latency * 7 / 4, latency * 5 / 2, latency * 4};
 constexpr unsigned most_attempts = 5;
 
-/// What a body does with a unit, in order: r reads and w writes x or y; ? retries while the word has its initial value; ! takes a turn.
+/// What a body does with a unit, in order: r reads and w writes x or y; ? retries while the word has its initial value;
+/// ! takes a turn.
 struct step {
   char what;
   unsigned unit = 0;
@@ -35,7 +37,9 @@ struct scenario {
   unsigned home = 0;                     ///< of both units; beyond the nodes: each has one of its own
   bool by_token = false;
 };
-void PrintTo(const scenario& s, std::ostream* out) { *out << s.name << ", home " << s.home << (s.by_token ? ", by token" : ""); }
+void PrintTo(const scenario& s, std::ostream* out) {
+  *out << s.name << ", home " << s.home << (s.by_token ? ", by token" : "");
+}
 
 struct delayed {
   std::size_t message = 0;
@@ -50,7 +54,8 @@ struct outcome {
 
 class program {
  public:
-  program(const scenario& s, const std::vector<delayed>& late, sim::time_ns start) : scenario_(s), late_(late), start_(start), world_(options()) {
+  program(const scenario& s, const std::vector<delayed>& late, sim::time_ns start)
+      : scenario_(s), late_(late), start_(start), world_(options()) {
     core::region_description about;
     about.id = 1;
     about.base = base;
@@ -127,7 +132,9 @@ class program {
       world_.sleep(use);
       if (world_.failed()) return true;
       switch (s.what) {
-        case '!': calls_.take_turn(a); break;
+        case '!':
+          calls_.take_turn(a);
+          break;
         case 'w':
           record_.write(which, at, value);
           a.here.store(at, value);
@@ -158,7 +165,8 @@ class transactions_exhaustive : public testing::TestWithParam<scenario> {
     aborts += o.aborts;
     if (!o.wrong.empty()) {
       std::string text;
-      for (const delayed& d : late) text += " message " + std::to_string(d.message) + " by " + std::to_string(d.by) + " ns;";
+      for (const delayed& d : late)
+        text += " message " + std::to_string(d.message) + " by " + std::to_string(d.by) + " ns;";
       wrong = o.wrong + "\nthe last node begins at " + std::to_string(start) + " ns; late:" + text;
       return;
     }
@@ -217,8 +225,9 @@ std::vector<scenario> scenarios() {
   }
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(scenarios, transactions_exhaustive, testing::ValuesIn(scenarios()),
-                         [](const auto& info) { return info.param.name + "_home_" + std::to_string(info.param.home) + (info.param.by_token ? "_by_token" : ""); });
+INSTANTIATE_TEST_SUITE_P(scenarios, transactions_exhaustive, testing::ValuesIn(scenarios()), [](const auto& info) {
+  return info.param.name + "_home_" + std::to_string(info.param.home) + (info.param.by_token ? "_by_token" : "");
+});
 
 }  // namespace
 }  // namespace quire::whole

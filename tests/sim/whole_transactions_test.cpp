@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random transactional programs on whole nodes, recorded and checked: those of regions that are transactional; and such whose transactions are a mutex of
-// the job and words that are put back, to see without a protocol what the program, its recorder and their checker are worth.
+// Random transactional programs on whole nodes, recorded and checked: those of regions that are transactional; and such
+// whose transactions are a mutex of the job and words that are put back, to see without a protocol what the program,
+// its recorder and their checker are worth.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ class under_a_lock final : public transaction_calls {
   void store(actor& a, std::uint64_t address, std::uint64_t value) override {
     before_.emplace_back(address, a.here.load(address));
     a.here.store(address, value);
-    if (flaw_ == flaw::early_unlock) a.must_call(operation::mutex_unlock, lock_), a.rest(), a.must_call(operation::mutex_lock, lock_);
+    if (flaw_ == flaw::early_unlock)
+      a.must_call(operation::mutex_unlock, lock_), a.rest(), a.must_call(operation::mutex_lock, lock_);
   }
   bool commit(actor& a, recorder::id which) override {
     before_.clear();
@@ -43,7 +45,8 @@ class under_a_lock final : public transaction_calls {
     return true;
   }
   bool abort(actor& a) override {
-    for (auto undo = std::exchange(before_, {}); !undo.empty() && flaw_ != flaw::no_undo && !world_.failed(); undo.pop_back()) {
+    for (auto undo = std::exchange(before_, {}); !undo.empty() && flaw_ != flaw::no_undo && !world_.failed();
+         undo.pop_back()) {
       a.here.store(undo.back().first, undo.back().second);
       if (flaw_ == flaw::half_an_undo) break;
     }
@@ -80,7 +83,8 @@ TEST(whole_transactions, under_a_lock_are_serializable) {
 }
 
 TEST(whole_transactions, are_refused_where_locks_or_undoing_have_a_flaw) {
-  for (const auto& [how, least] : {std::pair{flaw::no_lock, 70u}, {flaw::early_unlock, 60u}, {flaw::no_undo, 50u}, {flaw::half_an_undo, 20u}}) {
+  for (const auto& [how, least] :
+       {std::pair{flaw::no_lock, 70u}, {flaw::early_unlock, 60u}, {flaw::no_undo, 50u}, {flaw::half_an_undo, 20u}}) {
     unsigned refused = 0;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
       transaction_job j = make(seed, how);
@@ -101,12 +105,20 @@ struct program {
 void PrintTo(const program& p, std::ostream* out) { *out << p.name << "_of_" << p.nodes; }
 
 std::vector<program> programs() {
-  const transaction_options words{}, turns{.turn_percent = 40}, hands{.most_items = 8}, forced{.restart_permille = 0, .forced_percent = 100};
+  const transaction_options words{}, turns{.turn_percent = 40}, hands{.most_items = 8},
+      forced{.restart_permille = 0, .forced_percent = 100};
   const transaction_options limited{.most_pages = 8, .most_operations = 12, .limited_percent = 100};
-  const transaction_options waits{.most_threads = 3, .most_transactions = 6, .most_operations = 20, .most_items = 10, .limited_percent = 100};
-  const transaction_options hidden{.most_pages = 6, .words = 1, .most_transactions = 20, .most_operations = 5, .hides_percent = 60};
+  const transaction_options waits{
+      .most_threads = 3, .most_transactions = 6, .most_operations = 20, .most_items = 10, .limited_percent = 100};
+  const transaction_options hidden{
+      .most_pages = 6, .words = 1, .most_transactions = 20, .most_operations = 5, .hides_percent = 60};
   const transaction_options held{.turn_percent = 10, .most_items = 4, .limited_percent = 30, .most_holds = 4};
-  transaction_options mix{.most_threads = 3, .most_pages = 6, .most_transactions = 14, .turn_percent = 10, .most_items = 5, .outside_percent = 40};
+  transaction_options mix{.most_threads = 3,
+                          .most_pages = 6,
+                          .most_transactions = 14,
+                          .turn_percent = 10,
+                          .most_items = 5,
+                          .outside_percent = 40};
   mix.beside_percent = 20;
   mix.limited_percent = 30;
   mix.any_unit = true;
@@ -128,7 +140,8 @@ std::vector<program> programs() {
   return all;
 }
 
-/// The same where commits go round with a token: who has a lock next is behind the commits of who had it before, in all memory that there is.
+/// The same where commits go round with a token: who has a lock next is behind the commits of who had it before, in all
+/// memory that there is.
 std::vector<program> programs_by_token() {
   std::vector<program> all;
   for (const program& p : programs()) {
@@ -140,8 +153,10 @@ std::vector<program> programs_by_token() {
     by_token.with.most_holds = 0;
     by_token.with.locked_percent = 25;
   }
-  transaction_options locked{.most_threads = 1, .most_transactions = 20, .most_operations = 4, .locked_percent = 70, .by_token = true};
-  transaction_options late{.most_threads = 1, .most_pages = 3, .words = 2, .most_transactions = 40, .most_operations = 4, .by_token = true};
+  transaction_options locked{
+      .most_threads = 1, .most_transactions = 20, .most_operations = 4, .locked_percent = 70, .by_token = true};
+  transaction_options late{
+      .most_threads = 1, .most_pages = 3, .words = 2, .most_transactions = 40, .most_operations = 4, .by_token = true};
   late.straggles = true;
   late.locked_percent = 30;
   for (unsigned nodes = 3; nodes <= 6; ++nodes) {
@@ -176,22 +191,24 @@ TEST_P(node_transactions_job, is_serializable) {
     holds += j.holds();
     stale += j.stale();
   }
-  std::cout << attempts << " attempts, " << commits << " commits, " << retries << " retries, " << turns << " turns, " << holds << " holds, " << stale
-            << " stale contents\n";
+  std::cout << attempts << " attempts, " << commits << " commits, " << retries << " retries, " << turns << " turns, "
+            << holds << " holds, " << stale << " stale contents\n";
   if (!sim::usual_seeds()) return;
   EXPECT_GT(commits, 10u * GetParam().seeds);
   EXPECT_GT(attempts - commits, GetParam().seeds);
   EXPECT_GE(retries, GetParam().with.most_items != 0 ? GetParam().seeds / 2 : 0u);
-  EXPECT_GE(stale, GetParam().with.by_token && GetParam().nodes > 2 ? 1u : 0u) << "of two nodes one has the current content";
+  EXPECT_GE(stale, GetParam().with.by_token && GetParam().nodes > 2 ? 1u : 0u)
+      << "of two nodes one has the current content";
   EXPECT_GE(hides, GetParam().with.hides_percent != 0 ? 10u * GetParam().seeds : 0u);
   EXPECT_GE(turns, GetParam().with.turn_percent > 20 ? 5u * GetParam().seeds : 0u);
   EXPECT_GE(holds, GetParam().with.most_holds > 2 ? GetParam().seeds : 0u);
 }
-INSTANTIATE_TEST_SUITE_P(programs, node_transactions_job, testing::ValuesIn(programs()),
-                         [](const auto& info) { return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes); });
+INSTANTIATE_TEST_SUITE_P(programs, node_transactions_job, testing::ValuesIn(programs()), [](const auto& info) {
+  return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes);
+});
 
-/// A region changes to and fro between transactional and sequential consistency; threads count in it by transactions, and then plainly, each in words of its
-/// own beside those of others. Others read meanwhile.
+/// A region changes to and fro between transactional and sequential consistency; threads count in it by transactions,
+/// and then plainly, each in words of its own beside those of others. Others read meanwhile.
 TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
   constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), pages = 3;
   std::uint64_t changes = 0;
@@ -214,7 +231,9 @@ TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
     w.add_region(about);
     const std::uint64_t rounds = 2 + draw.below(4);
     unsigned left = o.net.nodes;
-    const auto own = [](unsigned node, std::uint64_t unit) { return base + unit * page + (1 + node) * sizeof(std::uint64_t); };
+    const auto own = [](unsigned node, std::uint64_t unit) {
+      return base + unit * page + (1 + node) * sizeof(std::uint64_t);
+    };
     for (unsigned n = 0; n < o.net.nodes; ++n) {
       w.start(n, [&, n](node& here) {
         actor a(w, here, 1, seed * 8 + n);
@@ -226,7 +245,9 @@ TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
               a.must(all.begin(false), "a begin");
               try {
                 const std::uint64_t value = here.load(own(n, unit));
-                if (value != counted) w.fail("node " + std::to_string(n) + " has counted to " + std::to_string(counted) + ", and finds " + std::to_string(value));
+                if (value != counted)
+                  w.fail("node " + std::to_string(n) + " has counted to " + std::to_string(counted) + ", and finds " +
+                         std::to_string(value));
                 here.store(own(n, unit), value + 1);
               } catch (const restart&) {
                 (void)all.abort();
@@ -255,7 +276,8 @@ TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
         a.must_call(operation::barrier_wait, 0);
         for (unsigned other = 0; other < o.net.nodes; ++other) {
           for (std::uint64_t unit = 0; unit < pages; ++unit) {
-            if (here.load(own(other, unit)) != counted) w.fail("a node finds " + std::to_string(here.load(own(other, unit))) + " at the end");
+            if (here.load(own(other, unit)) != counted)
+              w.fail("a node finds " + std::to_string(here.load(own(other, unit))) + " at the end");
           }
         }
         a.must_call(operation::barrier_wait, 0);
@@ -281,10 +303,12 @@ TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
   EXPECT_GT(changes, 300u);
 }
 INSTANTIATE_TEST_SUITE_P(programs_by_token, node_transactions_job, testing::ValuesIn(programs_by_token()),
-                         [](const auto& info) { return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes); });
+                         [](const auto& info) {
+                           return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes);
+                         });
 
-/// Each transaction leaves room for others. A thread of node 0 waits for a word whose copy then leaves memory, as others of its node need room: no order of the manager comes for a copy that is
-/// not there, when node 1 writes it.
+/// Each transaction leaves room for others. A thread of node 0 waits for a word whose copy then leaves memory, as
+/// others of its node need room: no order of the manager comes for a copy that is not there, when node 1 writes it.
 TEST(node_transactions, that_wait_hear_of_units_that_have_left_memory) {
   constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), pages = 64;
   world_options o;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long threads of whole nodes wait for a unit under sequential consistency, and how often they fault for one access. A unit may be stolen between
-// a thread's wake-up and its next try: a thread that is always slower than a steal never gets on ("a possible livelock", Millipage, section 3.3).
-// A node that keeps the unit for a while, once it was lost unused, ends that.
+// How long threads of whole nodes wait for a unit under sequential consistency, and how often they fault for one
+// access. A unit may be stolen between a thread's wake-up and its next try: a thread that is always slower than a steal
+// never gets on ("a possible livelock", Millipage, section 3.3). A node that keeps the unit for a while, once it was
+// lost unused, ends that.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -71,8 +72,9 @@ cost run(const crowd& c) {
 
 class whole_waits : public testing::TestWithParam<unsigned> {};
 
-/// A request reaches its manager in one delay; at most one of each node and of each thread is before it; none takes more than five messages one after
-/// the other, each of which lies at its receiver for a moment. A unit that a thread has lost is held.
+/// A request reaches its manager in one delay; at most one of each node and of each thread is before it; none takes
+/// more than five messages one after the other, each of which lies at its receiver for a moment. A unit that a thread
+/// has lost is held.
 TEST_P(whole_waits, are_as_short_as_the_protocol_allows) {
   const unsigned nodes = GetParam();
   sim::time_ns longest = 0, allowed = 0;
@@ -90,10 +92,12 @@ TEST_P(whole_waits, are_as_short_as_the_protocol_allows) {
   std::cout << nodes << " nodes: the longest wait took " << longest << " ns; " << allowed << " are allowed\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(nodes, whole_waits, testing::Values(2u, 3u, 8u, 64u, 65u, 200u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(nodes, whole_waits, testing::Values(2u, 3u, 8u, 64u, 65u, 200u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 TEST(whole_livelock, hold_off_bounds_the_faults_of_an_access) {
-  constexpr sim::time_ns slow = 400'000, first_hold = 8'000;  // a woken thread's way back to its access; a steal takes at most 60 us
+  constexpr sim::time_ns slow = 400'000,
+                         first_hold = 8'000;  // a woken thread's way back to its access; a steal takes at most 60 us
   // The hold doubles with each loss until the thread is through; a read that came first may have cost a fault before.
   const auto most = static_cast<std::uint64_t>(2 + std::bit_width(slow / first_hold));
   for (const unsigned nodes : {2u, 3u, 8u, 64u, 65u}) {
@@ -108,8 +112,9 @@ TEST(whole_livelock, hold_off_bounds_the_faults_of_an_access) {
   }
 }
 
-/// An order may follow a settled unit at once. With delays that are all alike it does not come in the same instant, and the thread, which takes
-/// no time here, is first; but where a read and a write reach the manager in one nanosecond (one seed in some 100,000).
+/// An order may follow a settled unit at once. With delays that are all alike it does not come in the same instant, and
+/// the thread, which takes no time here, is first; but where a read and a write reach the manager in one nanosecond
+/// (one seed in some 100,000).
 TEST(whole_livelock, hold_off_costs_nothing_where_nothing_is_lost) {
   constexpr std::uint64_t coincides = 23455726191378508u;
   const auto run_one = [](std::uint64_t seed) {
@@ -125,7 +130,8 @@ TEST(whole_livelock, hold_off_costs_nothing_where_nothing_is_lost) {
   EXPECT_EQ(run_one(coincides).accesses.most_faults, 2u);
 }
 
-/// Under release consistency: each atomic operation is news of the unit, and comes while content is on its way that the home sends behind it.
+/// Under release consistency: each atomic operation is news of the unit, and comes while content is on its way that the
+/// home sends behind it.
 TEST(whole_livelock, readers_get_in_while_others_count_in_their_unit) {
   for (const std::uint64_t seed : sim::seeds(1, 40)) {
     world w(options_of({.seed = seed, .nodes = 4, .wake = 1'000, .think = 500}));
@@ -181,7 +187,8 @@ TEST(whole_replay, same_seed_same_run) {
 /// Jobs that could go on without a node send what others send, as long as none dies.
 TEST(whole_replay, survival_costs_no_message) {
   for (const std::uint64_t seed : sim::seeds(1, 100)) {
-    const cost with = run({.seed = seed, .nodes = 4, .pages = 4, .survives = true}), without = run({.seed = seed, .nodes = 4, .pages = 4});
+    const cost with = run({.seed = seed, .nodes = 4, .pages = 4, .survives = true}),
+               without = run({.seed = seed, .nodes = 4, .pages = 4});
     ASSERT_EQ(with.messages, without.messages) << "replay: QUIRE_SIM_SEED=" << seed;
     ASSERT_EQ(with.accesses.faults, without.accesses.faults);
     ASSERT_EQ(with.took, without.took);

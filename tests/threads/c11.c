@@ -73,7 +73,8 @@ int main(void) {
     if (thrd_join(all[i], &result) != thrd_success) puts("not joined");
     results = results * 7 + result;
   }
-  printf("sum %ld, atomic %ld, made %ld, destroyed %ld, results %d, own %ld\n", g_sum, g_atomic, g_made, g_destroyed, results, t_own);
+  printf("sum %ld, atomic %ld, made %ld, destroyed %ld, results %d, own %ld\n", g_sum, g_atomic, g_made, g_destroyed,
+         results, t_own);
   atomic_long done = 0;
   thrd_create(&all[0], sleep_and_go, &done);
   thrd_detach(all[0]);

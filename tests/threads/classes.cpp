@@ -54,7 +54,9 @@ void merging() {
     all.emplace_back([i, &words] {
       (void)single();
       t_number += i;
-      for (int k = 0; k < rounds; ++k) t_collector.lines.push_back(std::to_string(i) + " has a line that is long enough for the heap " + std::to_string(k));
+      for (int k = 0; k < rounds; ++k)
+        t_collector.lines.push_back(std::to_string(i) + " has a line that is long enough for the heap " +
+                                    std::to_string(k));
       const std::lock_guard lock(g_mutex);
       words["threads"] += t_number;
       words[std::to_string(i)] = i;
@@ -63,7 +65,8 @@ void merging() {
   for (auto& t : all) t.join();
   std::size_t letters = 0;
   for (const auto& line : g_merged) letters += line.size();
-  std::printf("merged %zu lines, %zu letters, words %zu %d, made %d\n", g_merged.size(), letters, words.size(), words["threads"], counted::made.load());
+  std::printf("merged %zu lines, %zu letters, words %zu %d, made %d\n", g_merged.size(), letters, words.size(),
+              words["threads"], counted::made.load());
 }
 
 void futures() {
@@ -71,7 +74,9 @@ void futures() {
   std::vector<long> numbers(10'000);
   std::iota(numbers.begin(), numbers.end(), 1L);
   for (int i = 0; i < 4; ++i) {
-    parts.push_back(std::async(std::launch::async, [&numbers, i] { return std::accumulate(numbers.begin() + i * 2500, numbers.begin() + (i + 1) * 2500, 0L); }));
+    parts.push_back(std::async(std::launch::async, [&numbers, i] {
+      return std::accumulate(numbers.begin() + i * 2500, numbers.begin() + (i + 1) * 2500, 0L);
+    }));
   }
   long sum = 0;
   for (auto& p : parts) sum += p.get();
@@ -126,7 +131,8 @@ void meetings() {
   go.acquire();
   all.clear();
   waiter.join();
-  std::printf("phases %d, at most three %d, turns %d, flag %d\n", phases.load(), most.load() <= 3, turns.load(), flag.load());
+  std::printf("phases %d, at most three %d, turns %d, flag %d\n", phases.load(), most.load() <= 3, turns.load(),
+              flag.load());
 }
 
 void stopping() {

@@ -84,10 +84,34 @@ int main(int count, char** words) {
   if (is("exit")) exit_of_thread(6);
   if (is("exit0")) exit_of_thread(0);
   if (is("leave")) leave_main();
-  if (is("throw")) on_threads(3, [](int i) { if (i < 2) run_for_ever(); else throw std::runtime_error("nobody catches this"); });
-  if (is("crash")) on_threads(3, [](int i) { if (i > 0) run_for_ever(); else *reinterpret_cast<volatile int*>(8) = 1; });
-  if (is("abort")) on_threads(3, [](int i) { if (i > 0) run_for_ever(); else std::abort(); });
-  if (is("kill")) on_threads(3, [](int i) { if (i > 0) run_for_ever(); else kill(getpid(), SIGKILL); });
+  if (is("throw"))
+    on_threads(3, [](int i) {
+      if (i < 2)
+        run_for_ever();
+      else
+        throw std::runtime_error("nobody catches this");
+    });
+  if (is("crash"))
+    on_threads(3, [](int i) {
+      if (i > 0)
+        run_for_ever();
+      else
+        *reinterpret_cast<volatile int*>(8) = 1;
+    });
+  if (is("abort"))
+    on_threads(3, [](int i) {
+      if (i > 0)
+        run_for_ever();
+      else
+        std::abort();
+    });
+  if (is("kill"))
+    on_threads(3, [](int i) {
+      if (i > 0)
+        run_for_ever();
+      else
+        kill(getpid(), SIGKILL);
+    });
   if (is("fork")) {
     int status = 0;
     std::thread([&status] {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of pthreads: making, waiting, letting go, leaving; thread-specific data; attributes, names, processors, signals. */
+/* Threads of pthreads: making, waiting, letting go, leaving; thread-specific data; attributes, names, processors,
+ * signals. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -107,8 +108,10 @@ static void together(void) {
     results += (long)result;
     same += pthread_equal(all[i], g_selves[i]) != 0;
   }
-  printf("sum %ld, spun %ld, pairs %ld %ld, torn %ld, once %ld\n", g_sum, g_spun, g_pair[0], g_pair[1], g_torn, g_made_once);
-  printf("results %ld, same %d, destroyed %ld, own %d, specific %d\n", results, same, g_destroyed, t_own, pthread_getspecific(g_key) == NULL);
+  printf("sum %ld, spun %ld, pairs %ld %ld, torn %ld, once %ld\n", g_sum, g_spun, g_pair[0], g_pair[1], g_torn,
+         g_made_once);
+  printf("results %ld, same %d, destroyed %ld, own %d, specific %d\n", results, same, g_destroyed, t_own,
+         pthread_getspecific(g_key) == NULL);
   pthread_barrier_destroy(&g_barrier);
   const int deleted = pthread_key_delete(g_key);
   printf("keys: %d %d\n", deleted, pthread_setspecific(g_key, &results) == EINVAL);
@@ -160,7 +163,8 @@ static void ends(void) {
   clock_gettime(CLOCK_REALTIME, &soon);
   soon.tv_nsec += 3000000;
   if (soon.tv_nsec >= 1000000000) ++soon.tv_sec, soon.tv_nsec -= 1000000000;
-  printf("busy %d, timed out %d\n", pthread_tryjoin_np(one, &result) == EBUSY, pthread_timedjoin_np(one, &result, &soon) == ETIMEDOUT);
+  printf("busy %d, timed out %d\n", pthread_tryjoin_np(one, &result) == EBUSY,
+         pthread_timedjoin_np(one, &result, &soon) == ETIMEDOUT);
   pthread_create(&other, NULL, join_other, &one);
   sem_post(&g_semaphore);
   pthread_join(other, &result);
@@ -202,8 +206,12 @@ static void* wait_for_ever(void* how) {
       for (;;) pthread_cond_wait(&g_condition, &g_mutex);
       pthread_cleanup_pop(1);
       break;
-    case 1: sem_wait(&g_semaphore); break;
-    case 2: sleep(1000); break;
+    case 1:
+      sem_wait(&g_semaphore);
+      break;
+    case 2:
+      sleep(1000);
+      break;
     case 3:
       for (;;) pthread_testcancel();
     default: {
@@ -254,7 +262,8 @@ static void* tell_about_itself(void* argument) {
     usleep(1000);
     pthread_getname_np(pthread_self(), name, sizeof name);
   }
-  return (void*)(long)(sigismember(&mask, SIGUSR2) + 2 * sigismember(&mask, SIGUSR1) + 4 * CPU_COUNT(&set) + (about != NULL) * 100 + room[12345]);
+  return (void*)(long)(sigismember(&mask, SIGUSR2) + 2 * sigismember(&mask, SIGUSR1) + 4 * CPU_COUNT(&set) +
+                       (about != NULL) * 100 + room[12345]);
 }
 
 static void abilities(void) {
@@ -319,7 +328,8 @@ static void signals(void) {
   printf("signals %d\n", (int)g_signals);
 }
 
-/* Barriers and conditions that go as soon as the last thread has come, or was woken; their memory is used again at once. */
+/* Barriers and conditions that go as soon as the last thread has come, or was woken; their memory is used again at
+ * once. */
 static pthread_barrier_t* g_short_barrier;
 static pthread_cond_t* g_short_condition;
 static int g_came, g_woken;

@@ -52,7 +52,8 @@ void transfer(generator& r) {
 void step(generator& r) {
   account& one = g_accounts[r.below(most_locks)];
   switch (r.below(5)) {
-    case 0: return transfer(r);
+    case 0:
+      return transfer(r);
     case 1:
       pthread_rwlock_wrlock(&one.many);
       one.reads += r.below(9);
@@ -109,7 +110,9 @@ int main(int count, char** words) {
     pthread_rwlock_init(&a.many, nullptr);
   }
   std::vector<pthread_t> all(static_cast<std::size_t>(g_threads));
-  for (int i = 0; i < g_threads; ++i) pthread_create(&all[static_cast<std::size_t>(i)], nullptr, run, reinterpret_cast<void*>(static_cast<std::intptr_t>(i)));
+  for (int i = 0; i < g_threads; ++i)
+    pthread_create(&all[static_cast<std::size_t>(i)], nullptr, run,
+                   reinterpret_cast<void*>(static_cast<std::intptr_t>(i)));
   std::uint64_t results = 0;
   for (const pthread_t t : all) {
     void* result = nullptr;
@@ -119,6 +122,7 @@ int main(int count, char** words) {
   for (const account& a : g_accounts) std::printf("%ld %ld ", a.money, a.reads);
   std::uint64_t order = 0;
   for (const long one : g_log) order = order * 131 + static_cast<std::uint64_t>(one);
-  std::printf("\n%d threads, atomic %ld, results %lu, order %lu of %zu\n", g_threads, g_atomic.load(), results, order, g_log.size());
+  std::printf("\n%d threads, atomic %ld, results %lu, order %lu of %zu\n", g_threads, g_atomic.load(), results, order,
+              g_log.size());
   return 0;
 }

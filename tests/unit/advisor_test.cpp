@@ -37,7 +37,8 @@ TEST(advisor, sweeps_of_pages_with_one_writer_want_larger_units) {
   EXPECT_THAT(settings_of(propose(sweeping(), {})), ElementsAre(setting{"unit", "64K"}, setting{"unit", "16K"}));
   evidence two_writers = sweeping();
   two_writers.heap_pieces[0].contended = 6;
-  EXPECT_THAT(settings_of(propose(two_writers, {})), ElementsAre(setting{"unit", "16K"})) << "larger units would be shared falsely";
+  EXPECT_THAT(settings_of(propose(two_writers, {})), ElementsAre(setting{"unit", "16K"}))
+      << "larger units would be shared falsely";
   evidence larger = sweeping();
   larger.heap_unit_bytes = 16384;
   EXPECT_THAT(propose(larger, {}), IsEmpty());
@@ -83,7 +84,8 @@ TEST(advisor, what_is_faster_twice_is_kept_and_the_next_is_measured_against_it) 
   EXPECT_FALSE(is_done(h));
   evidence with_it = sweeping();
   with_it.heap_unit_bytes = 65536;
-  EXPECT_THAT(all_of(on_run(h, 1.1, with_it, {})), HasSubstr("tried unit=64K: 1.000 s, against 2.000 s without it: kept\nnothing is left to try"));
+  EXPECT_THAT(all_of(on_run(h, 1.1, with_it, {})),
+              HasSubstr("tried unit=64K: 1.000 s, against 2.000 s without it: kept\nnothing is left to try"));
   EXPECT_TRUE(is_done(h));
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "64K"}));
   EXPECT_THAT(all_of(how_to_write(h)), HasSubstr("2.00 times as fast"));
@@ -95,10 +97,13 @@ TEST(advisor, what_is_slower_or_no_faster_is_taken_back) {
   h.job = "x";
   (void)on_run(h, 2.0, sweeping(), {});
   (void)on_run(h, 2.0, sweeping(), {});
-  EXPECT_THAT(all_of(on_run(h, 2.6, sweeping(), {})), HasSubstr("slower, so it is taken back\nthe next run tries unit=16K")) << "once is enough";
+  EXPECT_THAT(all_of(on_run(h, 2.6, sweeping(), {})),
+              HasSubstr("slower, so it is taken back\nthe next run tries unit=16K"))
+      << "once is enough";
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "16K"}));
   (void)on_run(h, 1.95, sweeping(), {});
-  EXPECT_THAT(all_of(on_run(h, 1.96, sweeping(), {})), HasSubstr("no gain, so it is taken back\nnothing is left to try"));
+  EXPECT_THAT(all_of(on_run(h, 1.96, sweeping(), {})),
+              HasSubstr("no gain, so it is taken back\nnothing is left to try"));
   EXPECT_THAT(next_run(h), IsEmpty());
   EXPECT_TRUE(is_done(h));
   EXPECT_THAT(how_to_write(h), IsEmpty());
@@ -110,7 +115,8 @@ TEST(advisor, a_setting_with_which_the_job_fails_is_taken_back_and_other_failure
   EXPECT_THAT(all_of(on_failure(h, 3)), HasSubstr("nothing is learnt"));
   (void)on_run(h, 2.0, sweeping(), {});
   (void)on_run(h, 2.0, sweeping(), {});
-  EXPECT_THAT(all_of(on_failure(h, 3)), HasSubstr("tried unit=64K: the job has ended with status 3, so it is taken back"));
+  EXPECT_THAT(all_of(on_failure(h, 3)),
+              HasSubstr("tried unit=64K: the job has ended with status 3, so it is taken back"));
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "16K"}));
 }
 
@@ -136,9 +142,10 @@ TEST(advisor, its_file_says_all_that_it_knows) {
 
 TEST(advisor, files_that_are_none_are_refused) {
   const std::string begin = "quire.advice 1\njob x\n";
-  for (const std::string& text : {std::string("something else"), begin + "base -1", begin + "base 1 x", begin + "why nothing",
-                                  begin + "kept unit 64K 1", begin + "base 1 1\nopen unit", begin + "base 1\nkept unit 64K 1",
-                                  begin + "base 1 1\nopen unit 64K\nopen unit 16K", begin + "strange", std::string("quire.advice 1\nbase 1 1\n")})
+  for (const std::string& text :
+       {std::string("something else"), begin + "base -1", begin + "base 1 x", begin + "why nothing",
+        begin + "kept unit 64K 1", begin + "base 1 1\nopen unit", begin + "base 1\nkept unit 64K 1",
+        begin + "base 1 1\nopen unit 64K\nopen unit 16K", begin + "strange", std::string("quire.advice 1\nbase 1 1\n")})
     EXPECT_FALSE(read(text)) << text;
 }
 

@@ -122,7 +122,8 @@ TEST_F(pair_of_bells, no_wake_up_is_lost) {
   const auto play = [&](bells& own, std::size_t other, unsigned mine) {
     for (unsigned round = mine; round < rounds; round += 2) {
       while (ball.load(std::memory_order_relaxed) != round) {
-        if (!own.arm(round % 3 == 0 ? urgency::later : urgency::now) || ball.load(std::memory_order_relaxed) == round) continue;
+        if (!own.arm(round % 3 == 0 ? urgency::later : urgency::now) || ball.load(std::memory_order_relaxed) == round)
+          continue;
         pollfd ready{own.descriptor(), POLLIN, 0};
         ASSERT_EQ(::poll(&ready, 1, 5'000), 1) << "not woken in round " << round;
       }

@@ -55,13 +55,14 @@ void as_the_model(const std::function<place(sim::random&)>& draw_place) {
         }
         others = true;
         if (raw) {
-          ASSERT_TRUE(merge.add(unit, first, node_id{static_cast<std::uint16_t>(n)}, std::span(copies[n]).subspan(first, most), true,
-                                base.data()));
+          ASSERT_TRUE(merge.add(unit, first, node_id{static_cast<std::uint16_t>(n)},
+                                std::span(copies[n]).subspan(first, most), true, base.data()));
           continue;
         }
         for (std::size_t at = 0; at < size; at += page) {
           bytes room(diff::worst_bytes(page));
-          const auto made = codec.encode(std::span(copies[n]).subspan(at, std::min(page, size - at)), twin.data() + at, room, diff::writers::several);
+          const auto made = codec.encode(std::span(copies[n]).subspan(at, std::min(page, size - at)), twin.data() + at,
+                                         room, diff::writers::several);
           if (made.what == diff::outcome::unchanged) continue;
           if (made.what == diff::outcome::whole) {
             const auto all = std::span(copies[n]).subspan(at, std::min(page, size - at));
@@ -69,7 +70,8 @@ void as_the_model(const std::function<place(sim::random&)>& draw_place) {
             continue;
           }
           ASSERT_EQ(made.what, diff::outcome::diff);
-          ASSERT_TRUE(merge.add(unit, at, node_id{static_cast<std::uint16_t>(n)}, std::span(room).first(made.bytes), false, base.data()));
+          ASSERT_TRUE(merge.add(unit, at, node_id{static_cast<std::uint16_t>(n)}, std::span(room).first(made.bytes),
+                                false, base.data()));
         }
       }
     }

@@ -70,7 +70,8 @@ class checkpoint_directory : public testing::Test {
                  {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2, 0, 0, 1}};
     m.heads = 1;
     m.containers = {{3, 1, container_row::content::region, 0, 0, "notes", "", "", 0, 0, 0, 0},
-                    {9, 1, container_row::content::linker, 1, 0, "in \n put", "file", "/a b/c", 81925, 1'700'000'000'123'456'789, 0, 0}};
+                    {9, 1, container_row::content::linker, 1, 0, "in \n put", "file", "/a b/c", 81925,
+                     1'700'000'000'123'456'789, 0, 0}};
     m.names = {{"a name\n with anything \xff", 5}, {"b", ~std::uint64_t{0}}};
     return m;
   }
@@ -85,7 +86,8 @@ class checkpoint_directory : public testing::Test {
       auto content = random_bytes(300 * page, seed + static_cast<unsigned>(node));
       std::fill_n(content.begin() + 7 * page, 3 * page, std::byte{0});
       if (outcome why = w.add(0, 1000 * node * page, page, content); !why.ok()) return why;
-      if (outcome why = w.add(1, (10 + 10 * node) * 8192, 8192, std::span(content).first(2 * 8192)); !why.ok()) return why;
+      if (outcome why = w.add(1, (10 + 10 * node) * 8192, 8192, std::span(content).first(2 * 8192)); !why.ok())
+        return why;
       const std::vector<std::uint64_t> heap = {seed, node}, objects = {9, 8, 7};
       m.files.emplace_back();
       if (outcome why = w.finish(heap, objects, m.files.back()); !why.ok()) return why;
@@ -197,7 +199,8 @@ TEST_F(checkpoint_directory, is_one_job_s_at_a_time) {
   EXPECT_THAT(why.text, HasSubstr(path_));
 }
 
-/// Two nodes keep every other minipage of some pages, and write them piece by piece; any range of them comes back, with all of its checksums looked at.
+/// Two nodes keep every other minipage of some pages, and write them piece by piece; any range of them comes back, with
+/// all of its checksums looked at.
 TEST_F(checkpoint_directory, keeps_units_below_a_page) {
   constexpr std::uint64_t pages = 12, bytes = pages * page, minipage = 672;
   auto all = random_bytes(bytes, 3);
@@ -233,10 +236,12 @@ TEST_F(checkpoint_directory, keeps_units_below_a_page) {
   content from(whole);
   std::mt19937_64 random(1);
   for (int i = 0; i < 200; ++i) {
-    const std::uint64_t first = random() % bytes, length = 1 + random() % std::min<std::uint64_t>(bytes - first, i % 2 == 0 ? bytes : 900);
+    const std::uint64_t first = random() % bytes,
+                        length = 1 + random() % std::min<std::uint64_t>(bytes - first, i % 2 == 0 ? bytes : 900);
     std::vector<std::byte> found(length, std::byte{0xee});
     ASSERT_EQ(from.fill(position + first, found), 0);
-    EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin() + static_cast<std::ptrdiff_t>(first))) << first << ' ' << length;
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin() + static_cast<std::ptrdiff_t>(first)))
+        << first << ' ' << length;
   }
   const std::string file = generation_path(path_, 1) + "/node-1";
   for (int i = 0; i < 50; ++i) {
@@ -343,13 +348,15 @@ TEST_F(checkpoint_directory, refuses_containers_that_cannot_be) {
     return parse(print(m), "here", found);
   };
   EXPECT_TRUE(parsed(4095, 1, "a", 1).ok());
-  for (const outcome& why : {parsed(0, 1, "a", 1), parsed(4096, 1, "a", 1), parsed(1, 7, "a", 1), parsed(1, 1, "", 1), parsed(1, 1, "a", 0)}) {
+  for (const outcome& why : {parsed(0, 1, "a", 1), parsed(4096, 1, "a", 1), parsed(1, 7, "a", 1), parsed(1, 1, "", 1),
+                             parsed(1, 1, "a", 0)}) {
     EXPECT_EQ(why.code, QUIRE_DAMAGED);
     EXPECT_THAT(why.text, HasSubstr("cannot be"));
   }
 }
 
-/// The copy of a container's file: as long as it was, exact, without room for zeroes; and back over what has become of the file.
+/// The copy of a container's file: as long as it was, exact, without room for zeroes; and back over what has become of
+/// the file.
 TEST_F(checkpoint_directory, keeps_files_of_containers) {
   const std::string file = path_ + ".file", changed = path_ + ".changed";
   std::string text(300'001, 'a');
@@ -382,7 +389,8 @@ TEST_F(checkpoint_directory, refuses_regions_that_cannot_be) {
   const auto parsed = [](std::uint64_t unit_bytes, std::uint64_t views, std::uint64_t bytes = 16 * page) {
     manifest m = describe({1, 2}), found;
     m.files.emplace_back();
-    m.regions.push_back({2, m.next_base + (1u << 30), bytes, unit_bytes, 0, 0, 0, 0, 0, 0, 0, 0, views != 0 ? 1u : 0u, views, 0});
+    m.regions.push_back(
+        {2, m.next_base + (1u << 30), bytes, unit_bytes, 0, 0, 0, 0, 0, 0, 0, 0, views != 0 ? 1u : 0u, views, 0});
     const outcome why = parse(print(m), "here", found);
     EXPECT_TRUE(!why.ok() || found == m);
     return why;
@@ -391,7 +399,8 @@ TEST_F(checkpoint_directory, refuses_regions_that_cannot_be) {
   EXPECT_TRUE(parsed(16, 256).ok());
   EXPECT_TRUE(parsed(672, 6).ok());
   EXPECT_TRUE(parsed(page, 16).ok());  // cut as the heap says
-  for (const outcome& why : {parsed(672, 0), parsed(0, 6), parsed(8, 256), parsed(680, 6), parsed(2 * page, 6), parsed(672, 257), parsed(672, 6, page + 672)}) {
+  for (const outcome& why : {parsed(672, 0), parsed(0, 6), parsed(8, 256), parsed(680, 6), parsed(2 * page, 6),
+                             parsed(672, 257), parsed(672, 6, page + 672)}) {
     EXPECT_EQ(why.code, QUIRE_DAMAGED);
     EXPECT_THAT(why.text, HasSubstr("region 2 cannot be"));
   }
@@ -412,7 +421,8 @@ TEST_F(checkpoint_directory, reads_what_the_version_before_has_written) {
     const std::string name = directory + "/node-" + node;
     std::string file = read_all(name);
     number_at<std::uint64_t>(file, 8) = 2;
-    const std::size_t end = file.size() - 64, tail = number_at<std::uint64_t>(file, end), bytes = number_at<std::uint64_t>(file, end + 8);
+    const std::size_t end = file.size() - 64, tail = number_at<std::uint64_t>(file, end),
+                      bytes = number_at<std::uint64_t>(file, end + 8);
     const std::uint64_t extents = number_at<std::uint64_t>(file, tail);
     for (std::uint64_t i = 0; i < extents; ++i) {
       const std::size_t at = tail + (4 + 4 * i) * 8;
@@ -420,7 +430,8 @@ TEST_F(checkpoint_directory, reads_what_the_version_before_has_written) {
       number_at<std::uint64_t>(file, at + 8) /= unit;
       number_at<std::uint64_t>(file, at + 16) /= unit;
     }
-    const std::uint32_t before = static_cast<std::uint32_t>(number_at<std::uint64_t>(file, end + 40)), now = crc_of(file.substr(tail, bytes));
+    const std::uint32_t before = static_cast<std::uint32_t>(number_at<std::uint64_t>(file, end + 40)),
+                        now = crc_of(file.substr(tail, bytes));
     number_at<std::uint64_t>(file, end + 40) = now;
     number_at<std::uint64_t>(file, end + 48) = crc_of(file.substr(end, 48));
     write_text(name, file);

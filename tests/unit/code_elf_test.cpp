@@ -12,8 +12,8 @@
 namespace quire::code {
 namespace {
 
-using testing::HasSubstr;
 using test::elf_sample;
+using testing::HasSubstr;
 
 #if defined(__x86_64__)
 
@@ -170,7 +170,8 @@ TEST(code_elf, alignment_beyond_a_page) {
 /// Symbols whose names are the whole table of names, each: to read them all takes hours where they are many.
 TEST(code_elf, names_have_a_bound) {
   constexpr std::uint64_t count = 66, names_bytes = 16 << 20;
-  constexpr std::uint64_t symbols = elf_sample::end, hash = symbols + count * sizeof(Elf64_Sym), names = hash + 8, end = names + names_bytes;
+  constexpr std::uint64_t symbols = elf_sample::end, hash = symbols + count * sizeof(Elf64_Sym), names = hash + 8,
+                          end = names + names_bytes;
   elf_sample s;
   const std::uint64_t at = s.make().size();
   auto tables = s.segments[elf_sample::written_segment];
@@ -178,7 +179,8 @@ TEST(code_elf, names_have_a_bound) {
   tables.p_offset = at;
   tables.p_filesz = tables.p_memsz = end - symbols;
   s.segments.push_back(tables);
-  for (const auto& [tag, value] : {std::pair{DT_SYMTAB, symbols}, {DT_HASH, hash}, {DT_STRTAB, names}}) s.tag(tag, value);
+  for (const auto& [tag, value] : {std::pair{DT_SYMTAB, symbols}, {DT_HASH, hash}, {DT_STRTAB, names}})
+    s.tag(tag, value);
   auto file = s.make();
   file.resize(at + tables.p_filesz, std::byte{'a'});
   file.back() = std::byte{0};
@@ -210,12 +212,13 @@ TEST(code_elf, packed_relative_relocations) {
   s.tag(DT_RELR, elf_sample::relative);
   s.tag(DT_RELRSZ, 24);
   s.word(elf_sample::relative, elf_sample::words);
-  s.word(elf_sample::relative + 8, 0b1011);                     // words 1 and 3 behind it
+  s.word(elf_sample::relative + 8, 0b1011);                       // words 1 and 3 behind it
   s.word(elf_sample::relative + 16, std::uint64_t{1} << 63 | 1);  // the last word of the next 63
   const auto file = s.make();
   elf_file f;
   ASSERT_TRUE(f.read(file).ok());
-  const std::vector<std::uint64_t> expected = {elf_sample::words, elf_sample::words + 8, elf_sample::words + 24, elf_sample::words + 8 + 63 * 8 + 62 * 8};
+  const std::vector<std::uint64_t> expected = {elf_sample::words, elf_sample::words + 8, elf_sample::words + 24,
+                                               elf_sample::words + 8 + 63 * 8 + 62 * 8};
   EXPECT_EQ(std::vector<std::uint64_t>(f.relative_words().begin(), f.relative_words().end()), expected);
 }
 
@@ -243,7 +246,8 @@ TEST(code_elf, libraries_of_the_linker) {
     EXPECT_GT(f.relro().bytes(), 0u);
     EXPECT_GT(f.unwind_tables().bytes(), 4u);
     EXPECT_GT(f.symbols().size(), 3u);
-    EXPECT_TRUE(std::any_of(f.symbols().begin(), f.symbols().end(), [](const elf_symbol& s) { return s.exported && s.type == STT_FUNC; }));
+    EXPECT_TRUE(std::any_of(f.symbols().begin(), f.symbols().end(),
+                            [](const elf_symbol& s) { return s.exported && s.type == STT_FUNC; }));
   }
 }
 

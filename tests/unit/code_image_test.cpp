@@ -23,7 +23,8 @@ constexpr std::uint64_t base = 0x208000000000;
 
 /// A sample that is planned and linked; kinds of imports by their names.
 struct built {
-  explicit built(const elf_sample& s, std::map<std::string_view, import_kind> kinds = {}, std::uint64_t at = base) : file(s.make()) {
+  explicit built(const elf_sample& s, std::map<std::string_view, import_kind> kinds = {}, std::uint64_t at = base)
+      : file(s.make()) {
     why = elf.read(file);
     if (why.ok()) why = made.plan(elf, "sample");
     if (!why.ok()) return;
@@ -33,13 +34,18 @@ struct built {
     }
     why = made.link({at, 11, 12}, parts);
   }
-  [[nodiscard]] const module_record& record() const { return *reinterpret_cast<const module_record*>(parts.code.data()); }
+  [[nodiscard]] const module_record& record() const {
+    return *reinterpret_cast<const module_record*>(parts.code.data());
+  }
   /// The address of the job of an address of the file.
-  [[nodiscard]] std::uint64_t moved(std::uint64_t address) const { return record().code_end - elf_sample::relro + address; }
+  [[nodiscard]] std::uint64_t moved(std::uint64_t address) const {
+    return record().code_end - elf_sample::relro + address;
+  }
   [[nodiscard]] std::uint64_t word(std::uint64_t address) const {
     std::uint64_t value = 0;
-    const std::byte* const from = address < elf_sample::data ? parts.code.data() + record().private_content + (address - elf_sample::relro) : parts.data.data()
-        + (address - elf_sample::data);
+    const std::byte* const from = address < elf_sample::data
+                                      ? parts.code.data() + record().private_content + (address - elf_sample::relro)
+                                      : parts.data.data() + (address - elf_sample::data);
     std::memcpy(&value, from, sizeof value);
     return value;
   }
@@ -138,10 +144,10 @@ TEST(code_image, what_is_the_same_on_all_nodes) {
 TEST(code_image, functions_of_others) {
   elf_sample s;
   const auto puts = s.import("puts");
-  s.relocation(elf_sample::constant_words, R_X86_64_JUMP_SLOT, puts);    // called
+  s.relocation(elf_sample::constant_words, R_X86_64_JUMP_SLOT, puts);     // called
   s.relocation(elf_sample::constant_words + 8, R_X86_64_GLOB_DAT, puts);  // its address is taken
-  s.relocation(elf_sample::words, R_X86_64_64, puts);                    // a variable has it
-  s.relocation(elf_sample::words + 8, R_X86_64_JUMP_SLOT, puts);          // called, by a table that is bound lazily elsewhere
+  s.relocation(elf_sample::words, R_X86_64_64, puts);                     // a variable has it
+  s.relocation(elf_sample::words + 8, R_X86_64_JUMP_SLOT, puts);  // called, by a table that is bound lazily elsewhere
   const built b(s, {{"puts", import_kind::function}});
   ASSERT_TRUE(b.why.ok()) << b.why.text;
   const std::uint64_t thunk = b.word(elf_sample::words);
@@ -168,8 +174,9 @@ TEST(code_image, objects_of_others) {
   EXPECT_EQ(b.patches()[0].addend, 16);
   const auto stream = s.import("stdout", STT_OBJECT);
   s.relocation(elf_sample::words, R_X86_64_64, stream);
-  expect_refused(built(s, {{"_ZTVN10__cxxabiv117__class_type_infoE", import_kind::object}, {"stdout", import_kind::object}}), QUIRE_UNSUPPORTED, {"'stdout'",
-      "const"});
+  expect_refused(
+      built(s, {{"_ZTVN10__cxxabiv117__class_type_infoE", import_kind::object}, {"stdout", import_kind::object}}),
+      QUIRE_UNSUPPORTED, {"'stdout'", "const"});
 }
 
 TEST(code_image, objects_need_what_is_read_only_after_relocation) {
@@ -240,7 +247,8 @@ TEST(code_image, what_cannot_be_shared_is_named) {
 
 TEST(code_image, exports_are_found_and_functions_have_entries) {
   elf_sample s;
-  for (const char* const name : {"zebra", "area", "count_all", "b"}) s.function(name, elf_sample::code + 8 * std::strlen(name));
+  for (const char* const name : {"zebra", "area", "count_all", "b"})
+    s.function(name, elf_sample::code + 8 * std::strlen(name));
   s.symbol("number", STT_OBJECT, STB_WEAK, elf_sample::words, 9);
   const built b(s);
   ASSERT_TRUE(b.why.ok()) << b.why.text;
@@ -270,7 +278,8 @@ TEST(code_image, the_default_version_is_exported) {
     s.function("only_old", elf_sample::code + 24);
     s.tag(DT_VERSYM, elf_sample::relative);
     const std::uint64_t hidden = 0x8002, shown = 3;
-    s.word(elf_sample::relative, (default_first ? shown : hidden) << 16 | (default_first ? hidden : shown) << 32 | hidden << 48);
+    s.word(elf_sample::relative,
+           (default_first ? shown : hidden) << 16 | (default_first ? hidden : shown) << 32 | hidden << 48);
     const built b(s);
     ASSERT_TRUE(b.why.ok()) << b.why.text;
     ASSERT_NE(b.record().find("area"), nullptr);
@@ -305,9 +314,11 @@ class attached_module {
   explicit attached_module(const elf_sample& s) {
     constexpr std::size_t bytes = 1 << 20;
     memory_ = static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    built_ = std::make_unique<built>(s, std::map<std::string_view, import_kind>{{"imported", import_kind::function}, {"object", import_kind::object}, {"lacks",
-        import_kind::function}},
-                                     reinterpret_cast<std::uint64_t>(memory_));
+    built_ = std::make_unique<built>(
+        s,
+        std::map<std::string_view, import_kind>{
+            {"imported", import_kind::function}, {"object", import_kind::object}, {"lacks", import_kind::function}},
+        reinterpret_cast<std::uint64_t>(memory_));
     EXPECT_TRUE(built_->why.ok()) << built_->why.text;
     const auto code = built_->parts.code.size();
     EXPECT_EQ(::mprotect(memory_, code, PROT_READ | PROT_WRITE), 0);
@@ -340,7 +351,9 @@ TEST(code_attach, imports_of_the_node) {
   const attached_module m(with_imports());
   few_names names;
   ASSERT_EQ(attach(m.record(), names).kind, lacking::what::nothing);
-  const auto word = [&](std::uint64_t address) { return *reinterpret_cast<const std::uint64_t*>(m.what().moved(address)); };
+  const auto word = [&](std::uint64_t address) {
+    return *reinterpret_cast<const std::uint64_t*>(m.what().moved(address));
+  };
   EXPECT_EQ(word(elf_sample::constant_words), reinterpret_cast<std::uint64_t>(imported));
   EXPECT_EQ(word(elf_sample::constant_words + 8), reinterpret_cast<std::uint64_t>(g_object) + 3);
   const auto* const patches = m.record().rows<patch_row>(m.record().patches);

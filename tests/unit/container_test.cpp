@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pure parts of containers: names, sizes, what a throttle is told; and links, whose linker is a toy: what they give it, and where its content ends.
+// The pure parts of containers: names, sizes, what a throttle is told; and links, whose linker is a toy: what they give
+// it, and where its content ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +76,8 @@ TEST(container_names, there_are_so_many) {
 
 TEST(container_names, of_a_node_that_is_lost) {
   name_table all;
-  const auto a = all.open("a", true, false, false, 1), b = all.open("b", true, false, false, 2), c = all.open("c", true, false, false, 0);
+  const auto a = all.open("a", true, false, false, 1), b = all.open("b", true, false, false, 2),
+             c = all.open("c", true, false, false, 0);
   for (const auto& made : {a, c}) all.made(made.number);
   EXPECT_EQ(all.open("a", false, false, false, 2).number, a.number);
   EXPECT_EQ(all.open("a", false, false, false, 2).number, a.number);
@@ -291,7 +293,8 @@ TEST(container_throttle, reads_what_it_is_told) {
   EXPECT_EQ(t.error, ENOSPC);
   EXPECT_EQ(t.linker, "file");
   EXPECT_EQ(t.what, "/a;b");
-  for (const char* const bad : {"", "mbps=1", "mbps=1;file", "mbps;file;x", "mbps=0;file;x", "fill=-1;file;x", "error=no;file;x", "x=1;file;y"}) {
+  for (const char* const bad : {"", "mbps=1", "mbps=1;file", "mbps;file;x", "mbps=0;file;x", "fill=-1;file;x",
+                                "error=no;file;x", "x=1;file;y"}) {
     throttling none;
     EXPECT_FALSE(read(bad, none)) << bad;
   }

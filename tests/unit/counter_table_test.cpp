@@ -58,7 +58,8 @@ TEST(CounterTable, BothConsistenciesCountWhatTheyShare) {
 TEST(CounterTable, RowsHaveASentence) {
   for (const counter_row& row : counter_table) {
     const std::string meaning = row.meaning;
-    EXPECT_FALSE(meaning.empty() || meaning.ends_with('.') || std::islower(static_cast<unsigned char>(meaning[0]))) << row.name;
+    EXPECT_FALSE(meaning.empty() || meaning.ends_with('.') || std::islower(static_cast<unsigned char>(meaning[0])))
+        << row.name;
   }
 }
 

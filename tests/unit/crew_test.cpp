@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads that read and write for stores: all that is begun is done and given back once, whoever waits is woken, and threads of the program
-// come first.
+// The threads that read and write for stores: all that is begun is done and given back once, whoever waits is woken,
+// and threads of the program come first.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -192,7 +192,8 @@ TEST_F(crews, close_stores) {
   crew_.stop();
 }
 
-/// A thread that has seen a ticket, which another one takes that stops all: as many as before may be there then, and none of them is to be taken.
+/// A thread that has seen a ticket, which another one takes that stops all: as many as before may be there then, and
+/// none of them is to be taken.
 TEST(crew_tickets, that_were_seen_before_all_stopped_are_not_taken) {
   crew_tickets t;
   t.add();

@@ -335,20 +335,22 @@ TEST_P(diff_codec, apply_leaves_the_bytes_of_a_running_writer_alone) {
   EXPECT_EQ(lost, 0u);
 }
 
-/// The bits that say which bytes of a word changed, and the bytes, are of one moment: a number that goes on from 0x1ff to
-/// 0x205 between the comparison and the packing must not arrive as 0x105.
+/// The bits that say which bytes of a word changed, and the bytes, are of one moment: a number that goes on from 0x1ff
+/// to 0x205 between the comparison and the packing must not arrive as 0x105.
 TEST_P(diff_codec, words_that_are_counted_up_meanwhile_never_go_back) {
   alignas(64) std::uint64_t unit[page / 8] = {}, twin[page / 8] = {}, home[page / 8] = {}, seen[page / 8] = {};
   std::byte diff[worst_bytes(page)];
   std::atomic<bool> stop = false;
   std::thread writer([&] {
     for (std::uint64_t n = 1; !stop; ++n)
-      for (std::size_t i = 0; i < page / 8; i += 3) std::atomic_ref(unit[i]).store(n * 0x1'0103, std::memory_order_relaxed);
+      for (std::size_t i = 0; i < page / 8; i += 3)
+        std::atomic_ref(unit[i]).store(n * 0x1'0103, std::memory_order_relaxed);
   });
   bool good = true;
   std::size_t back = 0;
   for (int round = 0; round < 50000 && good && back == 0; ++round) {
-    const encoded done = codec_.encode(std::as_bytes(std::span(unit)), reinterpret_cast<const std::byte*>(twin), diff, writers::several);
+    const encoded done =
+        codec_.encode(std::as_bytes(std::span(unit)), reinterpret_cast<const std::byte*>(twin), diff, writers::several);
     if (done.what == outcome::unchanged) continue;
     const auto made = std::span<const std::byte>(diff).first(done.bytes);
     good = done.what == outcome::diff && codec_.apply(made, std::as_writable_bytes(std::span(home))) &&
@@ -364,12 +366,14 @@ TEST_P(diff_codec, words_that_are_counted_up_meanwhile_never_go_back) {
   EXPECT_EQ(back, 0u);
 }
 
-/// Whoever reads a word while a diff is applied sees it as it was before or as it is then, whichever of its bytes change.
+/// Whoever reads a word while a diff is applied sees it as it was before or as it is then, whichever of its bytes
+/// change.
 TEST_P(diff_codec, words_are_never_seen_in_parts) {
   for (const beside threads : {beside::none, beside::writers}) {
     alignas(64) std::uint64_t zeros[8] = {}, marked[8], home[8] = {};
     std::byte up[worst_bytes(sizeof zeros)], down[sizeof up];
-    constexpr std::uint64_t patterns[8] = {0xff, 0xffff00, 0xff00ff, 0xffffff, 0xffffffffff, 0xffff'ffff'ffff, 0xff'ffff'ffff'ffff, 0xff00'0000'0000'00ff};
+    constexpr std::uint64_t patterns[8] = {
+        0xff, 0xffff00, 0xff00ff, 0xffffff, 0xffffffffff, 0xffff'ffff'ffff, 0xff'ffff'ffff'ffff, 0xff00'0000'0000'00ff};
     std::copy(std::begin(patterns), std::end(patterns), marked);
     const auto as_bytes = [](const std::uint64_t* words) { return reinterpret_cast<const std::byte*>(words); };
     const encoded rise = codec_.encode(std::as_bytes(std::span(marked)), as_bytes(zeros), up, writers::several);
@@ -386,8 +390,10 @@ TEST_P(diff_codec, words_are_never_seen_in_parts) {
     });
     bool good = true;
     for (int i = 0; i < 200'000; ++i) {
-      good &= codec_.apply(std::span<const std::byte>(up).first(rise.bytes), std::as_writable_bytes(std::span(home)), threads);
-      good &= codec_.apply(std::span<const std::byte>(down).first(fall.bytes), std::as_writable_bytes(std::span(home)), threads);
+      good &= codec_.apply(std::span<const std::byte>(up).first(rise.bytes), std::as_writable_bytes(std::span(home)),
+                           threads);
+      good &= codec_.apply(std::span<const std::byte>(down).first(fall.bytes), std::as_writable_bytes(std::span(home)),
+                           threads);
     }
     stop = true;
     reader.join();

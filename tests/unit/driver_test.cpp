@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that queue operations, drive for each other and sleep, as core::run does: what one driver wrote the next one sees, each
-// operation runs once and ends once, and nobody sleeps on. For the thread sanitizer above all.
+// Threads that queue operations, drive for each other and sleep, as core::run does: what one driver wrote the next one
+// sees, each operation runs once and ends once, and nobody sleeps on. For the thread sanitizer above all.
 #include "drive/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -139,8 +139,8 @@ TEST(driver, what_ends_by_a_message_wakes_who_sleeps) {
   EXPECT_EQ(n.parked, nullptr);
 }
 
-/// The driver has given up the right, and has not looked at the queue yet, when the time of a queued operation is over: its thread gets
-/// the right, and must not be the one that overtakes itself.
+/// The driver has given up the right, and has not looked at the queue yet, when the time of a queued operation is over:
+/// its thread gets the right, and must not be the one that overtakes itself.
 TEST(driver, an_operation_does_not_overtake_what_its_thread_queued_before) {
   node n;
   ASSERT_TRUE(n.right.try_lock());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A shared library of a few pages, made in memory, for tests of src/code: each part can be left out or spoilt. Offsets in the file are addresses.
+// A shared library of a few pages, made in memory, for tests of src/code: each part can be left out or spoilt. Offsets
+// in the file are addresses.
 //
 //     0x0000   headers, symbols, names, hash table, relocations, unwind tables      read
 //     0x1000   code                                                                run
@@ -21,18 +22,30 @@ namespace quire::test {
 
 class elf_sample {
  public:
-  static constexpr std::uint64_t code = 0x1000, relro = 0x2000, constant_words = 0x2800, data = 0x3000, words = 0x3000, bss = 0x3100, end = 0x6000;
+  static constexpr std::uint64_t code = 0x1000, relro = 0x2000, constant_words = 0x2800, data = 0x3000, words = 0x3000,
+                                 bss = 0x3100, end = 0x6000;
   static constexpr std::uint64_t hash = 0x400, symbols = 0x500, names = 0x900, relocations = 0xb00, relative = 0xe00;
   static constexpr std::uint64_t unwind_header = 0xf00, unwind_tables = 0xf40;
-  enum header : std::size_t { read_segment, code_segment, written_segment, dynamic_segment, relro_segment, unwind_segment, headers };
+  enum header : std::size_t {
+    read_segment,
+    code_segment,
+    written_segment,
+    dynamic_segment,
+    relro_segment,
+    unwind_segment,
+    headers
+  };
 
   elf_sample() {
     text_.push_back(0);
     symbols_.push_back({});
     tags_ = {{DT_STRTAB, names}, {DT_SYMTAB, symbols}, {DT_SYMENT, sizeof(Elf64_Sym)}, {DT_HASH, hash}};
-    segments = {segment(PT_LOAD, PF_R, 0, 0x1000, 0x1000), segment(PT_LOAD, PF_R | PF_X, code, 0x100, 0x100),
-                segment(PT_LOAD, PF_R | PF_W, relro, 0x1100, end - relro), segment(PT_DYNAMIC, PF_R, relro, 0x400, 0x400),
-                segment(PT_GNU_RELRO, PF_R, relro, data - relro, data - relro), segment(PT_GNU_EH_FRAME, PF_R, unwind_header, 8, 8)};
+    segments = {segment(PT_LOAD, PF_R, 0, 0x1000, 0x1000),
+                segment(PT_LOAD, PF_R | PF_X, code, 0x100, 0x100),
+                segment(PT_LOAD, PF_R | PF_W, relro, 0x1100, end - relro),
+                segment(PT_DYNAMIC, PF_R, relro, 0x400, 0x400),
+                segment(PT_GNU_RELRO, PF_R, relro, data - relro, data - relro),
+                segment(PT_GNU_EH_FRAME, PF_R, unwind_header, 8, 8)};
     head.e_type = ET_DYN;
     head.e_machine = EM_X86_64;
     std::memcpy(head.e_ident, ELFMAG, SELFMAG);
@@ -41,7 +54,8 @@ class elf_sample {
     head.e_phoff = sizeof head;
     head.e_phentsize = sizeof(Elf64_Phdr);
   }
-  std::uint32_t symbol(std::string_view name, unsigned type, unsigned binding, std::uint64_t value = 0, std::uint16_t section = SHN_UNDEF) {
+  std::uint32_t symbol(std::string_view name, unsigned type, unsigned binding, std::uint64_t value = 0,
+                       std::uint16_t section = SHN_UNDEF) {
     Elf64_Sym s{};
     s.st_name = add(name);
     s.st_info = static_cast<unsigned char>(ELF64_ST_INFO(binding, type));
@@ -50,8 +64,12 @@ class elf_sample {
     symbols_.push_back(s);
     return static_cast<std::uint32_t>(symbols_.size() - 1);
   }
-  std::uint32_t import(std::string_view name, unsigned type = STT_FUNC, unsigned binding = STB_GLOBAL) { return symbol(name, type, binding); }
-  std::uint32_t function(std::string_view name, std::uint64_t value) { return symbol(name, STT_FUNC, STB_GLOBAL, value, 5); }
+  std::uint32_t import(std::string_view name, unsigned type = STT_FUNC, unsigned binding = STB_GLOBAL) {
+    return symbol(name, type, binding);
+  }
+  std::uint32_t function(std::string_view name, std::uint64_t value) {
+    return symbol(name, STT_FUNC, STB_GLOBAL, value, 5);
+  }
   void relocation(std::uint64_t where, std::uint32_t type, std::uint32_t of = 0, std::int64_t addend = 0) {
     relocations_.push_back({where, ELF64_R_INFO(std::uint64_t{of}, type), addend});
   }
@@ -114,7 +132,8 @@ class elf_sample {
   std::vector<Elf64_Phdr> segments;
 
  private:
-  static Elf64_Phdr segment(std::uint32_t type, std::uint32_t flags, std::uint64_t at, std::uint64_t file_bytes, std::uint64_t bytes) {
+  static Elf64_Phdr segment(std::uint32_t type, std::uint32_t flags, std::uint64_t at, std::uint64_t file_bytes,
+                            std::uint64_t bytes) {
     Elf64_Phdr h{};
     h.p_type = type;
     h.p_flags = flags;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heap for fault context: pieces that do not overlap, threads that take and give at once, and what is given back is used again.
+// The heap for fault context: pieces that do not overlap, threads that take and give at once, and what is given back is
+// used again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ using quire::base::fault_vector;
 
 TEST(fault_heap, pieces_are_aligned_and_do_not_overlap) {
   std::vector<std::pair<std::byte*, std::size_t>> pieces;
-  for (std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{4096}, std::size_t{200'000}, std::size_t{300'000}}) {
+  for (std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{4096}, std::size_t{200'000},
+                            std::size_t{300'000}}) {
     for (int i = 0; i < 20; ++i) {
       auto* const at = static_cast<std::byte*>(fault_allocate(bytes));
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % 64, 0u);
@@ -27,7 +29,8 @@ TEST(fault_heap, pieces_are_aligned_and_do_not_overlap) {
     }
   }
   std::ranges::sort(pieces);
-  for (std::size_t i = 1; i < pieces.size(); ++i) EXPECT_LE(pieces[i - 1].first + pieces[i - 1].second, pieces[i].first);
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    EXPECT_LE(pieces[i - 1].first + pieces[i - 1].second, pieces[i].first);
   for (const auto& [at, bytes] : pieces) fault_free(at, bytes);
 }
 

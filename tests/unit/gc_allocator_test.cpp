@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node hands out of a heap's slice, against a shadow of all granules: nothing twice, nothing outside, zero where it says so, and whatever is free is
-// found.
+// What a node hands out of a heap's slice, against a shadow of all granules: nothing twice, nothing outside, zero where
+// it says so, and whatever is free is found.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,7 +27,8 @@ TEST(gc_shape, slices_cover_the_heap_behind_the_roots) {
         EXPECT_EQ(slice.first, end);
         EXPECT_EQ(shape.node_of(shape.unit_of(slice.first)), node);
         EXPECT_EQ(shape.node_of(shape.unit_of(slice.end - 1)), node);
-        EXPECT_LE(object_offset(slice.end - 1) + granule_bytes - header_bytes, (shape.unit_of(slice.end - 1) + 1) * unit_bytes);
+        EXPECT_LE(object_offset(slice.end - 1) + granule_bytes - header_bytes,
+                  (shape.unit_of(slice.end - 1) + 1) * unit_bytes);
         end = slice.end + 1;
       }
       EXPECT_EQ(end, shape.bytes / granule_bytes);
@@ -119,12 +120,16 @@ TEST(gc_allocator, borrowed_memory_lasts_to_the_next_collection) {
 /// Everything at random, against a shadow by granule.
 class shadow {
  public:
-  explicit shadow(std::uint64_t seed) : random_(seed), memory_({first, first + size}, unit), owner_(size), touched_(size) {}
+  explicit shadow(std::uint64_t seed)
+      : random_(seed), memory_({first, first + size}, unit), owner_(size), touched_(size) {}
   void run() {
     for (int i = 0; i < 400; ++i) {
-      if (random_() % 60 == 0) collect();
-      else if (random_() % 40 == 0) lend();
-      else allocate();
+      if (random_() % 60 == 0)
+        collect();
+      else if (random_() % 40 == 0)
+        lend();
+      else
+        allocate();
       ASSERT_TRUE(memory_.is_valid());
     }
   }
@@ -133,9 +138,12 @@ class shadow {
   static constexpr std::uint64_t first = 3 * unit, size = 40 * unit - 1;
   std::uint64_t draw_size() {
     switch (random_() % 8) {
-      case 0: return 1 + random_() % (3 * unit);
-      case 1: return 1 + random_() % unit;
-      default: return 1 + random_() % 20;
+      case 0:
+        return 1 + random_() % (3 * unit);
+      case 1:
+        return 1 + random_() % unit;
+      default:
+        return 1 + random_() % 20;
     }
   }
   void allocate() {
@@ -151,7 +159,8 @@ class shadow {
       touched_[g] = true;
       ASSERT_TRUE(memory_.is_used(g + first));
     }
-    ASSERT_TRUE(count > unit / 4 || header_offset(given->at) / 4096 == (header_offset(given->at) + count * 16 - 1) / 4096);
+    ASSERT_TRUE(count > unit / 4 ||
+                header_offset(given->at) / 4096 == (header_offset(given->at) + count * 16 - 1) / 4096);
     objects_[next_++] = {given->at - first, count};
   }
   void check_that_there_is_none(std::uint64_t count) {
@@ -224,7 +233,9 @@ TEST(gc_types, one_name_is_one_layout) {
 }
 
 TEST(gc_types, layouts_that_no_type_has) {
-  const auto wrong = [](std::uint64_t bytes, std::vector<std::uint32_t> offsets) { return why_no_type(bytes, offsets) != nullptr; };
+  const auto wrong = [](std::uint64_t bytes, std::vector<std::uint32_t> offsets) {
+    return why_no_type(bytes, offsets) != nullptr;
+  };
   EXPECT_FALSE(wrong(24, {0, 8, 16}));
   EXPECT_FALSE(wrong(3, {}));
   EXPECT_TRUE(wrong(0, {}));

@@ -69,8 +69,8 @@ TEST(gc_fields, offsets_are_in_ascending_order) {
 TEST(gc_fields, arrays_and_members_with_fields_have_theirs) {
   const auto at = [](std::size_t offset) { return static_cast<std::uint32_t>(offset); };
   const std::uint32_t three = 40, inner = 64, others = 88;
-  const std::vector<std::uint32_t> wanted = {0, 8, 16, 24, three, three + 8, three + 16, inner + 8, inner + 16, others + 16,
-                                             at(others + sizeof(hidden) + 16)};
+  const std::vector<std::uint32_t> wanted = {
+      0, 8, 16, 24, three, three + 8, three + 16, inner + 8, inner + 16, others + 16, at(others + sizeof(hidden) + 16)};
   EXPECT_EQ(offsets<many>(), wanted);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collections of several nodes without processes: units are kept by nodes at random, objects of many shapes refer to each other at random, messages come in
-// any order, nodes work in turns that a seed decides. What is marked, and what is free afterwards, is compared with a search of the graph from its roots.
+// Collections of several nodes without processes: units are kept by nodes at random, objects of many shapes refer to
+// each other at random, messages come in any order, nodes work in turns that a seed decides. What is marked, and what
+// is free afterwards, is compared with a search of the graph from its roots.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -30,7 +31,10 @@ struct parcel {
 
 class world {
  public:
-  explicit world(std::uint64_t seed) : random_(seed), nodes_(1 + static_cast<unsigned>(random_() % 5)), shape_(heap_shape::of(256u << 10, 4096, nodes_)) {
+  explicit world(std::uint64_t seed)
+      : random_(seed),
+        nodes_(1 + static_cast<unsigned>(random_() % 5)),
+        shape_(heap_shape::of(256u << 10, 4096, nodes_)) {
     truth_.resize(shape_.bytes);
     make_types();
     for (unsigned node = 0; node < nodes_; ++node) memories_.emplace_back(shape_.slice(node), shape_.granules_a_unit());
@@ -76,7 +80,9 @@ class world {
   };
 
   void make_types() {
-    const auto add = [&](std::uint64_t bytes, std::vector<std::uint32_t> offsets) { types_.set(static_cast<unsigned>(++type_count_), bytes, offsets); };
+    const auto add = [&](std::uint64_t bytes, std::vector<std::uint32_t> offsets) {
+      types_.set(static_cast<unsigned>(++type_count_), bytes, offsets);
+    };
     add(8, {0});
     add(24, {0, 16});
     add(40, {8});
@@ -104,12 +110,16 @@ class world {
   }
   void mutate() {
     for (int i = 0; i < 150; ++i) {
-      const unsigned node = static_cast<unsigned>(random_() % nodes_), type = 1 + static_cast<unsigned>(random_() % type_count_);
-      const std::uint64_t length = random_() % 4 != 0 ? 1 : random_() % 20 != 0 ? 1 + random_() % 9 : 1 + random_() % 3000;
+      const unsigned node = static_cast<unsigned>(random_() % nodes_),
+                     type = 1 + static_cast<unsigned>(random_() % type_count_);
+      const std::uint64_t length = random_() % 4 != 0    ? 1
+                                   : random_() % 20 != 0 ? 1 + random_() % 9
+                                                         : 1 + random_() % 3000;
       const std::uint64_t count = granules_of(types_.find(type)->bytes, length);
       const auto given = memories_[node].allocate(count);
       if (!given) continue;
-      for (std::uint64_t g = given->at; g < given->at + count; ++g) ASSERT_TRUE(used_.insert(g).second) << "handed out, and live";
+      for (std::uint64_t g = given->at; g < given->at + count; ++g)
+        ASSERT_TRUE(used_.insert(g).second) << "handed out, and live";
       const auto bytes = static_cast<std::ptrdiff_t>(header_offset(given->at));
       std::fill_n(truth_.begin() + bytes, count * granule_bytes, std::byte{0});
       put(header_offset(given->at), object_header::of(type, length).word);
@@ -130,7 +140,8 @@ class world {
       const std::uint64_t granule = waiting.back();
       waiting.pop_back();
       for_each_field(granule, objects_.at(granule), [&](std::uint64_t field) {
-        if (const std::uint64_t value = word(field); value != 0 && found.insert(granule_at(value - base)).second) waiting.push_back(granule_at(value - base));
+        if (const std::uint64_t value = word(field); value != 0 && found.insert(granule_at(value - base)).second)
+          waiting.push_back(granule_at(value - base));
       });
     }
     return found;
@@ -149,7 +160,8 @@ class world {
     }
     unsigned keeper = 0;
     for (std::uint64_t unit = 0; unit < shape_.units(); ++unit) {
-      const auto begin = truth_.begin() + static_cast<std::ptrdiff_t>(unit * shape_.unit_bytes), end = begin + static_cast<std::ptrdiff_t>(shape_.unit_bytes);
+      const auto begin = truth_.begin() + static_cast<std::ptrdiff_t>(unit * shape_.unit_bytes),
+                 end = begin + static_cast<std::ptrdiff_t>(shape_.unit_bytes);
       if (std::all_of(begin, end, [](std::byte b) { return b == std::byte{0}; }) && random_() % 2 == 0) continue;
       if (random_() % 3 == 0) keeper = static_cast<unsigned>(random_() % nodes_);
       if (random_() % 3 == 0) keeper = shape_.node_of(unit);
@@ -166,10 +178,15 @@ class world {
     const parcel p = std::move(on_way_[which]);
     on_way_.erase(on_way_.begin() + static_cast<std::ptrdiff_t>(which));
     switch (p.what) {
-      case item::wave: return members_[p.to].on_wave(p.wave.wave);
-      case item::answer: return on_answer(p.wave);
-      case item::marked: done_[p.to] = true; return;
-      default: break;
+      case item::wave:
+        return members_[p.to].on_wave(p.wave.wave);
+      case item::answer:
+        return on_answer(p.wave);
+      case item::marked:
+        done_[p.to] = true;
+        return;
+      default:
+        break;
     }
     members_[p.to].on_received();
     if (p.what == item::kept) markers_[p.to]->on_kept(p.from, p.content);
@@ -186,11 +203,14 @@ class world {
     if (next == wave_leader::next::wait) return;
     if (next == wave_leader::next::done) check_that_all_is_quiet();
     for (unsigned node = 0; node < nodes_; ++node)
-      on_way_.push_back({0, node, next == wave_leader::next::wave ? item::wave : item::marked, {}, {leader_->wave(), 0, 0}});
+      on_way_.push_back(
+          {0, node, next == wave_leader::next::wave ? item::wave : item::marked, {}, {leader_->wave(), 0, 0}});
   }
   void check_that_all_is_quiet() {
     for (unsigned node = 0; node < nodes_; ++node) EXPECT_TRUE(idle_[node]) << "node " << node << " was not done";
-    for (const parcel& p : on_way_) EXPECT_TRUE(p.what == item::wave || p.what == item::answer || p.what == item::marked) << "a message was under way";
+    for (const parcel& p : on_way_)
+      EXPECT_TRUE(p.what == item::wave || p.what == item::answer || p.what == item::marked)
+          << "a message was under way";
   }
 
   void mark() {
@@ -236,7 +256,8 @@ class world {
     }
     ASSERT_EQ(marked, wanted.size());
     std::uint64_t fields = 0, met = 0;
-    for (const std::uint64_t granule : wanted) for_each_field(granule, objects_.at(granule), [&](std::uint64_t) { ++fields; });
+    for (const std::uint64_t granule : wanted)
+      for_each_field(granule, objects_.at(granule), [&](std::uint64_t) { ++fields; });
     for (unsigned node = 0; node < nodes_; ++node) {
       markers_[node]->for_each_field([&](std::uint64_t) { ++met; });
       markers_[node]->for_each_marked(0, shape_.units(), [&](std::uint64_t granule, object_header header) {
@@ -256,7 +277,8 @@ class world {
     for (unsigned node = 0; node < nodes_; ++node) {
       (void)memories_[node].adopt(markers_[node]->live_of_slice());
       const granule_range slice = shape_.slice(node);
-      for (std::uint64_t g = slice.first; g < slice.end; ++g) ASSERT_EQ(memories_[node].is_used(g), used_.contains(g)) << "granule " << g;
+      for (std::uint64_t g = slice.first; g < slice.end; ++g)
+        ASSERT_EQ(memories_[node].is_used(g), used_.contains(g)) << "granule " << g;
     }
   }
 
@@ -286,7 +308,8 @@ class world {
 class gc_marker_seeds : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(gc_marker_seeds, marks_what_can_be_reached_and_nothing_else) {
   constexpr std::uint64_t seeds = 500;
-  for (std::uint64_t seed = GetParam() * seeds; seed < (GetParam() + 1) * seeds && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = GetParam() * seeds; seed < (GetParam() + 1) * seeds && !testing::Test::HasFailure();
+       ++seed) {
     SCOPED_TRACE(seed);
     world(seed).run();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Types that a garbage-collected heap refuses when the program is compiled: shareable_refused.py holds the errors against the comments. Not part of any build.
+// Types that a garbage-collected heap refuses when the program is compiled: shareable_refused.py holds the errors
+// against the comments. Not part of any build.
 #include <quire/gc.hpp>
 
 #include <mutex>
@@ -39,13 +40,13 @@ struct misnamed {
 }  // namespace
 
 void refused(gc::heap heap) {
-  (void)heap.make<silent>();           // -> without fields if there are none
-  (void)heap.make<derived>();          // -> without fields if there are none
-  (void)heap.make<int*>();             // -> use gc::ref
-  (void)heap.make_array<base*>(3);     // -> use gc::ref
-  (void)heap.make<destroyed>();        // -> a collection runs no destructors
-  (void)heap.make<aligned>();          // -> objects are aligned to 16 bytes
-  (void)heap.make<locked>();           // -> use quire::mutex
-  (void)heap.make_array<int[3]>(2);    // -> are no arrays, nor const
-  (void)misnamed::quire_gc_fields();   // -> names a field that is no gc::ref
+  (void)heap.make<silent>();          // -> without fields if there are none
+  (void)heap.make<derived>();         // -> without fields if there are none
+  (void)heap.make<int*>();            // -> use gc::ref
+  (void)heap.make_array<base*>(3);    // -> use gc::ref
+  (void)heap.make<destroyed>();       // -> a collection runs no destructors
+  (void)heap.make<aligned>();         // -> objects are aligned to 16 bytes
+  (void)heap.make<locked>();          // -> use quire::mutex
+  (void)heap.make_array<int[3]>(2);   // -> are no arrays, nor const
+  (void)misnamed::quire_gc_fields();  // -> names a field that is no gc::ref
 }

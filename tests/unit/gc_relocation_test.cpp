@@ -36,13 +36,16 @@ TEST(gc_relocation, one_writer_or_the_same_object_is_no_false_sharing) {
 TEST(gc_relocation, lines_that_two_nodes_wrote_tell_nothing_of_the_objects_in_them) {
   const std::vector<live_object> objects = {{first, 2}, {first + 2, 2}, {first + 8, 2}};
   const auto lines = [](std::uint64_t granule) { return sharing::words_of(sharing::lines_of(words(granule, 1))); };
-  EXPECT_TRUE(plan(shape, unit, std::vector<written_part>{{0, lines(first)}, {1, lines(first + 2)}}, objects, 0).empty());
-  const auto wishes = plan(shape, unit, std::vector<written_part>{{0, lines(first)}, {1, lines(first + 8)}}, objects, 2);
+  EXPECT_TRUE(
+      plan(shape, unit, std::vector<written_part>{{0, lines(first)}, {1, lines(first + 2)}}, objects, 0).empty());
+  const auto wishes =
+      plan(shape, unit, std::vector<written_part>{{0, lines(first)}, {1, lines(first + 8)}}, objects, 2);
   ASSERT_EQ(wishes.size(), 1u);
   EXPECT_EQ(wishes[0].to, 1u);
 }
 
-/// Whatever is written: afterwards no two nodes are the only writers of two objects of the unit, and only such objects move.
+/// Whatever is written: afterwards no two nodes are the only writers of two objects of the unit, and only such objects
+/// move.
 TEST(gc_relocation, random_units) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 3000; ++round) {

@@ -17,7 +17,9 @@ constexpr unsigned a_page = 6;
 /// A node whose faults bring mates along; what others take away is said by the test.
 class lone_node {
  public:
-  explicit lone_node(grouping how, unsigned units_a_page = a_page) : units_a_page_(units_a_page) { EXPECT_EQ(together_.make(how, 10 * units_a_page, units_a_page), 0); }
+  explicit lone_node(grouping how, unsigned units_a_page = a_page) : units_a_page_(units_a_page) {
+    EXPECT_EQ(together_.make(how, 10 * units_a_page, units_a_page), 0);
+  }
 
   /// A thread uses a unit: what came by it.
   std::set<std::uint64_t> use(std::uint64_t unit, access want = access::read) {
@@ -43,7 +45,9 @@ class lone_node {
     return came;
   }
   /// Others have written all but these.
-  void lose_all(std::set<std::uint64_t> but = {}) { std::erase_if(rights_, [&](const auto& right) { return !but.contains(right.first); }); }
+  void lose_all(std::set<std::uint64_t> but = {}) {
+    std::erase_if(rights_, [&](const auto& right) { return !but.contains(right.first); });
+  }
   void lose(std::uint64_t unit) { rights_.erase(unit); }
   [[nodiscard]] unsigned withheld() { return std::exchange(withheld_, 0); }
 
@@ -85,7 +89,8 @@ TEST(groups, are_whole_pages_at_first_and_stay_so_where_all_is_used) {
   unsigned withheld = 0;
   constexpr unsigned rounds = 100;
   for (unsigned round = 0; round < rounds; ++round) {
-    for (const std::uint64_t unit : second_page) EXPECT_TRUE(node.use(unit).empty());  // the first touch of what is withheld is noticed
+    for (const std::uint64_t unit : second_page)
+      EXPECT_TRUE(node.use(unit).empty());  // the first touch of what is withheld is noticed
     node.lose_all();
     EXPECT_EQ(node.use(8), second_page);
     withheld += node.withheld();

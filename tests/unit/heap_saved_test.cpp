@@ -144,7 +144,8 @@ std::vector<object> use(minipage_heap& h, page_table& told, unsigned seed, int c
     if (random() % 5 < 3 || live.empty()) {
       const std::uint64_t bytes = random() % 6 == 0 ? 1 + random() % (9 * page) : 1 + random() % 700;
       const auto given = allocate(h, told, bytes);
-      if (given.ok()) live.push_back({given.value().address, given.value().bytes, told.minipage_of(given.value().address)});
+      if (given.ok())
+        live.push_back({given.value().address, given.value().bytes, told.minipage_of(given.value().address)});
     } else {
       const std::size_t which = random() % live.size();
       EXPECT_TRUE(h.release(live[which].address).ok());

@@ -62,8 +62,8 @@ TEST(heap_input, sizes_and_alignments_that_cannot_be) {
     EXPECT_EQ(h.allocate(bytes).why(), QUIRE_INVALID) << bytes;
     EXPECT_EQ(h.allocate(bytes, 2 * mib).why(), QUIRE_INVALID) << bytes;
   }
-  for (const std::uint64_t alignment : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{24}, page + 16, 4 * mib,
-                                        std::uint64_t{1} << 63}) {
+  for (const std::uint64_t alignment :
+       {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{24}, page + 16, 4 * mib, std::uint64_t{1} << 63}) {
     EXPECT_EQ(h.allocate(100, alignment).why(), QUIRE_INVALID) << alignment;
   }
   EXPECT_EQ(h.numbers().runs, 0u);
@@ -76,8 +76,16 @@ TEST(heap_input, only_the_start_of_a_live_allocation_can_be_freed) {
   const std::uint64_t large = h.allocate(3 * page).value().address;
   const std::uint64_t gone = h.allocate(page).value().address;
   ASSERT_TRUE(h.release(gone).ok());
-  std::vector<std::uint64_t> bad{0, 1, 16, UINT64_MAX, UINT64_MAX - 15, base_address - 1, base_address - page,
-                                 base_address + 64 * mib, base_address + 32 * mib, gone};
+  std::vector<std::uint64_t> bad{0,
+                                 1,
+                                 16,
+                                 UINT64_MAX,
+                                 UINT64_MAX - 15,
+                                 base_address - 1,
+                                 base_address - page,
+                                 base_address + 64 * mib,
+                                 base_address + 32 * mib,
+                                 gone};
   for (const std::uint64_t offset : {1, 8, 16, 2999, 3072, 4096, 3072 * 21}) bad.push_back(small + offset);
   for (const std::uint64_t offset : {1, 16, 4096, 8192, 3 * 4096 - 1}) bad.push_back(large + offset);
   for (const std::uint64_t address : bad) {
@@ -116,8 +124,12 @@ TEST(heap_input, no_memory_for_metadata_is_an_error_that_leaves_the_heap_whole) 
     const std::uint64_t wall = h.allocate(page).value().address;
     EXPECT_TRUE(h.release(hole).ok());
     allocations_left = budget;
-    for (const auto& [bytes, alignment] : {std::pair<std::uint64_t, std::uint64_t>{100, 16}, {2 * page, 2 * page},
-                                          {page, page}, {100 * page, 64 * page}, {2000, 16}, {7 * page, page}}) {
+    for (const auto& [bytes, alignment] : {std::pair<std::uint64_t, std::uint64_t>{100, 16},
+                                           {2 * page, 2 * page},
+                                           {page, page},
+                                           {100 * page, 64 * page},
+                                           {2000, 16},
+                                           {7 * page, page}}) {
       const auto given = h.allocate(bytes, alignment);
       if (given.ok()) live.push_back(given.value().address);
       failed = failed || given.why() == QUIRE_NO_MEMORY;

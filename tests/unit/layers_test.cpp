@@ -114,11 +114,11 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
       "mutex",   "shared_mutex", "condition_variable", "iostream", "fstream", "sstream",    "cstdio", "stdio.h",
       "ostream", "map",          "unordered_map",      "list",     "deque",   "functional", "regex"};
   const std::vector<std::string> places = {
-      "detect/",           "protocol/",          "directory/",   "model/",          "os/futex",
-      "os/memory",         "os/userfault",       "os/injection", "pool/",           "wire/",
-      "core/performer",    "core/fault",         "drive/threads", "drive/driver",    "core/inbox",    "core/outbox",
-      "core/node_effects", "core/unit_waiters",  "core/op",        "core/read_ahead",   "core/region_slot",   "core/protocol_set",
-      "core/unit_layout", "diff/"};
+      "detect/",          "protocol/",         "directory/",        "model/",       "os/futex",
+      "os/memory",        "os/userfault",      "os/injection",      "pool/",        "wire/",
+      "core/performer",   "core/fault",        "drive/threads",     "drive/driver", "core/inbox",
+      "core/outbox",      "core/node_effects", "core/unit_waiters", "core/op",      "core/read_ahead",
+      "core/region_slot", "core/protocol_set", "core/unit_layout",  "diff/"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
@@ -132,10 +132,12 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
 
 /// A core runs in the simulator as it does in a process: it has no threads, no clock and no descriptors of its own.
 TEST(layers, cores_have_neither_threads_nor_clocks_nor_descriptors) {
-  const std::set<std::string> forbidden = {"thread",  "chrono",       "ctime",           "time.h",        "random",        "unistd.h",       "fcntl.h",
-                                           "fstream", "pthread.h",    "poll.h",          "sched.h",       "sys/epoll.h",   "sys/eventfd.h",  "sys/timerfd.h",
-                                           "sys/socket.h", "base/clock.hpp"};
-  for (const included& i : all_includes(read_rows())) EXPECT_FALSE(i.folder == "core" && forbidden.contains(i.name)) << i.file << " includes " << i.name;
+  const std::set<std::string> forbidden = {"thread",        "chrono",        "ctime",        "time.h",
+                                           "random",        "unistd.h",      "fcntl.h",      "fstream",
+                                           "pthread.h",     "poll.h",        "sched.h",      "sys/epoll.h",
+                                           "sys/eventfd.h", "sys/timerfd.h", "sys/socket.h", "base/clock.hpp"};
+  for (const included& i : all_includes(read_rows()))
+    EXPECT_FALSE(i.folder == "core" && forbidden.contains(i.name)) << i.file << " includes " << i.name;
 }
 
 /// A core is a list of parts, each with a state of its own: nobody is let in by a back door.
@@ -144,7 +146,8 @@ TEST(layers, cores_have_no_friends) {
   for (const auto& entry : fs::directory_iterator(source / "core")) {
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line); ++looked_at) {
-      EXPECT_FALSE(std::regex_search(line, std::regex(R"(^\s*friend (class|struct) )"))) << entry.path() << ": " << line;
+      EXPECT_FALSE(std::regex_search(line, std::regex(R"(^\s*friend (class|struct) )")))
+          << entry.path() << ": " << line;
     }
   }
   EXPECT_GT(looked_at, 5000);

@@ -17,9 +17,13 @@ constexpr std::uint64_t end = INT64_MAX;
 
 struct on_file {
   lock_table all{};
-  outcome set(std::uint64_t owner, lock_kind kind, std::uint64_t first, std::uint64_t last) { return all.set(7, {{owner, 0, false}, kind, first, last}); }
+  outcome set(std::uint64_t owner, lock_kind kind, std::uint64_t first, std::uint64_t last) {
+    return all.set(7, {{owner, 0, false}, kind, first, last});
+  }
   /// Whether another one may have it.
-  bool free(lock_kind kind, std::uint64_t first, std::uint64_t last) const { return all.conflict(7, {{99, 9, false}, kind, first, last}) == nullptr; }
+  bool free(lock_kind kind, std::uint64_t first, std::uint64_t last) const {
+    return all.conflict(7, {{99, 9, false}, kind, first, last}) == nullptr;
+  }
 };
 
 TEST(lock_table, many_may_read_or_one_may_write) {
@@ -71,7 +75,8 @@ TEST(lock_table, owners_are_of_a_node_and_of_a_kind) {
 TEST(lock_table, there_are_so_many) {
   lock_table all;
   for (std::uint16_t i = 0; i < 1000; ++i) {
-    for (std::uint64_t k = 0; k < lock_table::most / 1000; ++k) ASSERT_EQ(all.set(i, {{1, 0, false}, shared, 2 * k, 2 * k}), outcome::done);
+    for (std::uint64_t k = 0; k < lock_table::most / 1000; ++k)
+      ASSERT_EQ(all.set(i, {{1, 0, false}, shared, 2 * k, 2 * k}), outcome::done);
   }
   EXPECT_EQ(all.set(1, {{2, 0, false}, shared, 0, 0}), outcome::full);
   EXPECT_EQ(all.set(1, {{1, 0, false}, none, 0, 0}), outcome::done);
@@ -94,7 +99,8 @@ TEST(lock_table, does_what_a_table_of_bytes_does) {
         for (unsigned i = first; i <= last && other != owner; ++i)
           free = free && (model[other][i] == none || (model[other][i] == shared && kind == shared));
       }
-      ASSERT_EQ(f.set(owner, kind, first, last), free ? outcome::done : outcome::in_the_way) << "round " << round << ", step " << step;
+      ASSERT_EQ(f.set(owner, kind, first, last), free ? outcome::done : outcome::in_the_way)
+          << "round " << round << ", step " << step;
       for (unsigned i = first; i <= last && free; ++i) model[owner][i] = kind;
       std::size_t ranges = 0;
       for (const auto& mine : model) {

@@ -18,8 +18,9 @@
 namespace quire::heap {
 namespace {
 
-/// Random operations in waves; the model knows what is live, and what each page is. No two live objects of different minipages overlap, a page has one
-/// size of minipages for ever, and an object lies in one minipage. With guards it is the end of a page, and nothing lies on the next one.
+/// Random operations in waves; the model knows what is live, and what each page is. No two live objects of different
+/// minipages overlap, a page has one size of minipages for ever, and an object lies in one minipage. With guards it is
+/// the end of a page, and nothing lies on the next one.
 void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operations, bool guards = false) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", views " << views);
   minipage_heap h{base_address, size, views, guards};
@@ -30,7 +31,9 @@ void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operatio
   std::vector<bool> used(size / 16, false);
   std::uint64_t live_bytes = 0;
   int refused = 0;
-  const auto size_now = [&] { return random() % 10 != 0 ? 1 + random() % (random() % 2 == 0 ? 300 : 2048) : 1 + random() % (64 * kib); };
+  const auto size_now = [&] {
+    return random() % 10 != 0 ? 1 + random() % (random() % 2 == 0 ? 300 : 2048) : 1 + random() % (64 * kib);
+  };
   const auto note = [&](const allocation& given, std::uint64_t bytes, std::uint64_t alignment) {
     const auto [address, usable, dirty] = given;
     ASSERT_GE(usable, bytes);
@@ -44,7 +47,8 @@ void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operatio
     const std::uint64_t minipage = table.minipage_of(address), in_page = offset_in_page(address);
     if (minipage != 0) {
       const std::uint64_t last = page / minipage - 1;
-      ASSERT_EQ(std::min(in_page / minipage, last), std::min((in_page + usable - 1) / minipage, last)) << "an object of two minipages";
+      ASSERT_EQ(std::min(in_page / minipage, last), std::min((in_page + usable - 1) / minipage, last))
+          << "an object of two minipages";
       if (guards) {
         ASSERT_EQ(in_page + usable, page);
         ASSERT_EQ(table.minipage_of(address + usable), minipage) << "another view may show something behind it";
@@ -76,7 +80,8 @@ void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operatio
   for (int i = 0; i < operations && !testing::Test::HasFatalFailure(); ++i) {
     const bool filling = i * 20L / operations % 2 == 0;
     const auto what = random() % 100;
-    if (random() % 2000 == 0) h.set_chunk(static_cast<unsigned>(1 + random() % (random() % 4 == 0 ? largest_chunk : 4)));
+    if (random() % 2000 == 0)
+      h.set_chunk(static_cast<unsigned>(1 + random() % (random() % 4 == 0 ? largest_chunk : 4)));
     if (addresses.empty() || what < (filling ? 60 : 35)) {
       const std::uint64_t bytes = size_now(), alignment = random() % 4 != 0 ? 16 : std::uint64_t{1} << random() % 14;
       const auto given = allocate(h, table, bytes, alignment);
@@ -131,7 +136,8 @@ TEST(minipage_heap_stress, every_step_leaves_a_whole_structure) {
     for (int i = 0; i < 600; ++i) {
       if (i % 50 == 0) h.set_chunk(static_cast<unsigned>(1 + random() % 5));
       if (live.empty() || random() % 100 < (i / 150 % 2 == 0 ? 75u : 35u)) {
-        const auto given = allocate(h, table, random() % 4 == 0 ? page * (1 + random() % 10) : 256 * (1 + random() % 4));
+        const auto given =
+            allocate(h, table, random() % 4 == 0 ? page * (1 + random() % 10) : 256 * (1 + random() % 4));
         if (given.ok()) live.push_back(given.value().address);
       } else {
         std::swap(live[random() % live.size()], live.back());
@@ -143,7 +149,8 @@ TEST(minipage_heap_stress, every_step_leaves_a_whole_structure) {
   }
 }
 
-/// Whoever is handed an address finds that its page has been announced; no two have the same; an announcement that fails at first does no harm.
+/// Whoever is handed an address finds that its page has been announced; no two have the same; an announcement that
+/// fails at first does no harm.
 TEST(minipage_heap_stress, threads_get_what_was_announced_and_never_the_same) {
   const std::uint64_t size = 64 * mib;
   minipage_heap h{base_address, size, 64};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of heaps with minipages share: what all nodes have been told, and an allocation as the region's registry makes it.
+// What tests of heaps with minipages share: what all nodes have been told, and an allocation as the region's registry
+// makes it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,10 +25,14 @@ class page_table {
     ASSERT_LE(planned.minipage_bytes, largest_minipage_bytes);
     ASSERT_EQ(planned.minipage_bytes % 16, 0u);
     for (std::uint64_t i = 0; i < planned.pages; ++i) {
-      ASSERT_EQ(bytes_[(planned.address - base_address) / page + i].exchange(static_cast<std::uint16_t>(planned.minipage_bytes)), 0u);
+      ASSERT_EQ(bytes_[(planned.address - base_address) / page + i].exchange(
+                    static_cast<std::uint16_t>(planned.minipage_bytes)),
+                0u);
     }
   }
-  [[nodiscard]] std::uint64_t minipage_of(std::uint64_t address) const { return bytes_[(address - base_address) / page].load(); }
+  [[nodiscard]] std::uint64_t minipage_of(std::uint64_t address) const {
+    return bytes_[(address - base_address) / page].load();
+  }
 
   std::atomic<unsigned> spans{0};
 
@@ -36,7 +41,8 @@ class page_table {
 };
 
 /// As the region's registry does it.
-inline base::result<allocation> allocate(allocator& h, page_table& table, std::uint64_t bytes, std::uint64_t alignment = 16) {
+inline base::result<allocation> allocate(allocator& h, page_table& table, std::uint64_t bytes,
+                                         std::uint64_t alignment = 16) {
   for (;;) {
     auto given = h.allocate(bytes, alignment);
     if (given.why() != QUIRE_BUSY) return given;

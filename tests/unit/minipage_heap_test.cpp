@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The allocator of heaps whose small objects are sharing units of their own: sizes, where slots lie, what is announced and when.
+// The allocator of heaps whose small objects are sharing units of their own: sizes, where slots lie, what is announced
+// and when.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,11 +53,13 @@ TEST(minipage_heap_sizes, objects_with_guards_end_where_their_page_ends) {
     for (std::uint64_t bytes = 1; bytes <= largest_minipage_bytes; bytes += 7) {
       const std::uint64_t alignment = std::uint64_t{1} << bytes % 9;
       const auto given = allocate(h, table, bytes, alignment).value();
-      ASSERT_EQ(given.bytes, (bytes + std::max<std::uint64_t>(alignment, 16) - 1) / std::max<std::uint64_t>(alignment, 16) * std::max<std::uint64_t>(alignment, 16));
+      ASSERT_EQ(given.bytes, (bytes + std::max<std::uint64_t>(alignment, 16) - 1) /
+                                 std::max<std::uint64_t>(alignment, 16) * std::max<std::uint64_t>(alignment, 16));
       ASSERT_EQ((given.address + given.bytes) % page, 0u);
       ASSERT_EQ(table.minipage_of(given.address), std::max(given.bytes, least_slot(views)));
       ASSERT_EQ(table.minipage_of(given.address + given.bytes), table.minipage_of(given.address));
-      ASSERT_TRUE(pages.insert(given.address / page).second && pages.insert(given.address / page + 1).second) << "alone";
+      ASSERT_TRUE(pages.insert(given.address / page).second && pages.insert(given.address / page + 1).second)
+          << "alone";
       ASSERT_EQ(h.size_of(given.address).value(), given.bytes);
       ASSERT_EQ(h.around(given.address + bytes - 1).value().address, given.address);
       ASSERT_EQ(h.around(given.address + given.bytes).why(), QUIRE_BAD_ADDRESS);
@@ -99,11 +102,13 @@ TEST(minipage_heap_sizes, about_the_bounds) {
 TEST(minipage_heap_sizes, six_molecules_and_twenty_five_tours_a_page) {
   minipage_heap h{base_address, 64 * mib, 256};
   page_table table{64 * mib};
-  for (const auto& [bytes, slot, a_page] : {std::array<std::uint64_t, 3>{672, 672, 6}, {148, 160, 25}, {256, 256, 16}, {16, 16, 256}, {2048, 2048, 2}}) {
+  for (const auto& [bytes, slot, a_page] :
+       {std::array<std::uint64_t, 3>{672, 672, 6}, {148, 160, 25}, {256, 256, 16}, {16, 16, 256}, {2048, 2048, 2}}) {
     const std::uint64_t first = allocate(h, table, bytes).value().address;
     EXPECT_EQ(offset_in_page(first), 0u);
     for (std::uint64_t i = 1; i < 3 * a_page; ++i) {
-      EXPECT_EQ(allocate(h, table, bytes).value().address, first + i / a_page * page + i % a_page * slot) << bytes << ", " << i;
+      EXPECT_EQ(allocate(h, table, bytes).value().address, first + i / a_page * page + i % a_page * slot)
+          << bytes << ", " << i;
     }
   }
   EXPECT_TRUE(h.is_valid());
@@ -113,7 +118,8 @@ TEST(minipage_heap_sizes, every_alignment_for_every_kind_of_size) {
   minipage_heap h{base_address + 5 * page, 1024 * mib, 16};
   page_table table{2048 * mib};
   for (std::uint64_t alignment = 1; alignment <= 2 * mib; alignment *= 2) {
-    for (const std::uint64_t bytes : {1, 17, 100, 129, 200, 672, 1000, 1025, 2048, 2049, 4096, 4097, 70'000, 3'000'000}) {
+    for (const std::uint64_t bytes :
+         {1, 17, 100, 129, 200, 672, 1000, 1025, 2048, 2049, 4096, 4097, 70'000, 3'000'000}) {
       const auto given = allocate(h, table, bytes, alignment);
       ASSERT_TRUE(given.ok()) << bytes << " aligned to " << alignment;
       EXPECT_EQ(given.value().address % std::max<std::uint64_t>(alignment, 16), 0u) << bytes;
@@ -135,7 +141,8 @@ TEST(minipage_heap_chunks, consecutive_slots_share_a_minipage) {
         minipage_heap h{base_address, 4 * mib, views};
         page_table table{4 * mib};
         h.set_chunk(chunk);
-        const std::uint64_t slot = std::max(bytes, up_to_16((least_slot(views) + chunk - 1) / chunk)), together = slot * chunk;
+        const std::uint64_t slot = std::max(bytes, up_to_16((least_slot(views) + chunk - 1) / chunk)),
+                            together = slot * chunk;
         const std::uint64_t minipage = together <= largest_minipage_bytes ? together : 0;
         const std::uint64_t a_page = minipage != 0 ? page / minipage * chunk : page / slot;
         const auto given = allocate(h, table, bytes).value();
@@ -144,8 +151,11 @@ TEST(minipage_heap_chunks, consecutive_slots_share_a_minipage) {
         ASSERT_EQ(offset_in_page(given.address), 0u);
         ASSERT_TRUE(minipage == 0 || page / minipage <= views);
         for (std::uint64_t i = 1; i <= a_page; ++i) {
-          const std::uint64_t in_page = i % a_page, place = minipage != 0 ? in_page / chunk * minipage + in_page % chunk * slot : in_page * slot;
-          ASSERT_EQ(allocate(h, table, bytes).value().address, given.address + i / a_page * page + place) << bytes << ", chunk " << chunk << ", " << i;
+          const std::uint64_t in_page = i % a_page, place = minipage != 0
+                                                                ? in_page / chunk * minipage + in_page % chunk * slot
+                                                                : in_page * slot;
+          ASSERT_EQ(allocate(h, table, bytes).value().address, given.address + i / a_page * page + place)
+              << bytes << ", chunk " << chunk << ", " << i;
         }
         ASSERT_TRUE(h.is_valid()) << chunk;
       }
@@ -299,8 +309,10 @@ TEST(minipage_heap_use, only_the_start_of_a_live_allocation_can_be_freed) {
     EXPECT_EQ(h.release(small + offset), QUIRE_BAD_ADDRESS) << offset;
     EXPECT_EQ(h.try_resize(small + offset, 1), QUIRE_BAD_ADDRESS) << offset;
   }
-  for (const std::uint64_t offset : {1, 16, 4096, 8192}) EXPECT_EQ(h.release(large + offset), QUIRE_BAD_ADDRESS) << offset;
-  for (const std::uint64_t address : {std::uint64_t{0}, UINT64_MAX, base_address - page, base_address + 64 * mib, base_address + 32 * mib}) {
+  for (const std::uint64_t offset : {1, 16, 4096, 8192})
+    EXPECT_EQ(h.release(large + offset), QUIRE_BAD_ADDRESS) << offset;
+  for (const std::uint64_t address :
+       {std::uint64_t{0}, UINT64_MAX, base_address - page, base_address + 64 * mib, base_address + 32 * mib}) {
     EXPECT_EQ(h.release(address), QUIRE_BAD_ADDRESS);
   }
   for (const std::uint64_t address : {small, large}) {
@@ -382,7 +394,8 @@ TEST(minipage_heap_use, exhausted_then_freed_then_used_again) {
       minipage_heap h{base_address, size, views};
       page_table table{size};
       const std::uint64_t slot = std::max(up_to_16(bytes), least_slot(views));
-      const std::uint64_t slots = slot <= largest_minipage_bytes ? size / page * (page / slot) : size / (((bytes + page - 1) / page) * page);
+      const std::uint64_t slots =
+          slot <= largest_minipage_bytes ? size / page * (page / slot) : size / (((bytes + page - 1) / page) * page);
       for (int round = 0; round < 3; ++round) {
         std::vector<std::uint64_t> live;
         auto given = allocate(h, table, bytes);

@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::uint64_t page = 4096, pages = 5, bytes = pages * page;
 
-std::unique_ptr<layout_body> make(std::uint64_t unit_bytes, unsigned views) { return minipages::make({.bytes = bytes, .unit_bytes = unit_bytes, .views = views}); }
+std::unique_ptr<layout_body> make(std::uint64_t unit_bytes, unsigned views) {
+  return minipages::make({.bytes = bytes, .unit_bytes = unit_bytes, .views = views});
+}
 
 /// Each byte is in one unit, which its view alone shows; numbers that are not used have no bytes.
 void check_layout(const minipages& body) {
@@ -41,7 +43,8 @@ void check_layout(const minipages& body) {
   EXPECT_EQ(layout.offset_of(layout.units()), bytes);
   // A page is a frame, whatever its units are.
   ASSERT_EQ(layout.frames(), pages);
-  for (std::uint64_t unit = 0; unit < layout.units(); ++unit) ASSERT_EQ(layout.frame_of(unit), unit / layout.units_a_page());
+  for (std::uint64_t unit = 0; unit < layout.units(); ++unit)
+    ASSERT_EQ(layout.frame_of(unit), unit / layout.units_a_page());
   for (std::uint64_t frame = 0; frame < pages; ++frame) {
     ASSERT_EQ(layout.offset_of_frame(frame), frame * page);
     ASSERT_EQ(layout.bytes_of_frames(frame, pages - frame), (pages - frame) * page);
@@ -61,7 +64,8 @@ TEST(minipages_layout, gives_each_byte_to_one_unit_of_every_size) {
 }
 
 TEST(minipages_layout, refuses_what_it_cannot_be) {
-  for (const std::uint64_t size : {0u, 1u, 15u, 17u, 2049u, 2064u, 4095u, 8192u}) EXPECT_EQ(make(size, 256), nullptr) << size;
+  for (const std::uint64_t size : {0u, 1u, 15u, 17u, 2049u, 2064u, 4095u, 8192u})
+    EXPECT_EQ(make(size, 256), nullptr) << size;
   EXPECT_EQ(make(256, 15), nullptr) << "more units a page than views";
   EXPECT_NE(make(256, 16), nullptr);
   EXPECT_EQ(make(16, 0), nullptr);
@@ -188,7 +192,9 @@ TEST(view_states, follow_a_model_for_random_steps) {
             }
           }
           break;
-        case 2: states.use_whole(p, draw() % 2 != 0); break;
+        case 2:
+          states.use_whole(p, draw() % 2 != 0);
+          break;
         default:
           if (divided.bytes_of_page(p) == 0 || level <= states.composed(p)) break;
           detector.pages_of[{0, p}] = level;
@@ -197,7 +203,9 @@ TEST(view_states, follow_a_model_for_random_steps) {
     }
     for (const auto& [at, now] : detector.pages_of) {
       const auto [view, p] = at;
-      const access known = view != 0 ? states.own(p * 16 + view - 1) : divided.bytes_of_page(p) == 0 ? states.own(p * 16) : states.composed(p);
+      const access known = view != 0                       ? states.own(p * 16 + view - 1)
+                           : divided.bytes_of_page(p) == 0 ? states.own(p * 16)
+                                                           : states.composed(p);
       EXPECT_EQ(known, now) << "view " << view << " page " << p;
     }
   }

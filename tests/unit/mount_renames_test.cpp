@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of a mounted directory whose names go or change while programs have them open. Skipped where this process may not mount.
+// Files of a mounted directory whose names go or change while programs have them open. Skipped where this process may
+// not mount.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -40,7 +41,8 @@ TEST_F(MountRenames, RenamesWhileFilesAreOpen) {
   shown.add("f", "one");
   shown.add("g", "two, longer");
   const auto f = opened(path("f"), O_RDWR), g = opened(path("g"), O_RDONLY);
-  struct stat before {}, after {};
+  struct stat before {
+  }, after{};
   ASSERT_EQ(::fstat(f.number(), &before), 0);
   ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
   EXPECT_EQ(shown.of("f"), "(none)");
@@ -79,7 +81,8 @@ TEST_F(MountRenames, RefusesOtherRenames) {
 TEST_F(MountRenames, KnowsAFileByWhatItIsNotByItsName) {
   shown.add("f", "one");
   const auto f = opened(path("f"), O_RDONLY);
-  struct stat before {}, after {};
+  struct stat before {
+  }, after{};
   ASSERT_EQ(::fstat(f.number(), &before), 0);
   shown.add("f", "another one");
   ASSERT_EQ(::fstat(f.number(), &after), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of mounted directories have in common: files in memory, and a mount over them. Skipped where this process may not mount.
+// What the tests of mounted directories have in common: files in memory, and a mount over them. Skipped where this
+// process may not mount.
 #pragma once
 
 #include <fcntl.h>
@@ -32,7 +33,8 @@
 
 namespace quire::mount {
 
-/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0.
+/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not
+/// 0.
 class files_in_memory final : public files {
  public:
   struct content {
@@ -158,14 +160,17 @@ class files_in_memory final : public files {
     const std::lock_guard guard(mutex);
     if (wanted.is != file_lock::kind::none && elsewhere.load() != file_lock::kind::none) return EAGAIN;
     const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
-    const auto got = locks.set(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    const auto got = locks.set(
+        number,
+        {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
     return got == container::lock_table::outcome::done ? 0 : EAGAIN;
   }
   int test_lock(handle h, file_lock& wanted) override {
     const std::lock_guard guard(mutex);
     const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
     const container::lock_owner owner{wanted.owner, 0, wanted.of_flock};
-    const auto* const other = locks.conflict(number, {owner, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    const auto* const other =
+        locks.conflict(number, {owner, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
     if (other == nullptr) return ENOENT;
     wanted.is = static_cast<file_lock::kind>(other->kind);
     wanted.first = other->first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mounted directory over files in memory: what programs see through the kernel, by system calls and by programs of the system; errors; and that nothing
-// stays mounted, whoever dies. Skipped where this process may not mount.
+// A mounted directory over files in memory: what programs see through the kernel, by system calls and by programs of
+// the system; errors; and that nothing stays mounted, whoever dies. Skipped where this process may not mount.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -61,7 +61,8 @@ TEST_F(Mount, ListsFilesWithTheirSizesAndModes) {
 TEST_F(Mount, ListsMoreThanFitsIntoOneAnswer) {
   for (int i = 0; i < 3000; ++i) shown.add("a-file-with-a-longer-name-" + std::to_string(i), "");
   std::size_t found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(at)) found += entry.path().filename().string().starts_with("a-file");
+  for (const auto& entry : std::filesystem::directory_iterator(at))
+    found += entry.path().filename().string().starts_with("a-file");
   EXPECT_EQ(found, 3000u);
 }
 
@@ -129,7 +130,9 @@ TEST_F(Mount, TakesWhatProgramsWrite) {
   EXPECT_EQ(shown.of("f"), "three\n");
   ASSERT_EQ(shell("printf XY | dd of=" + path("f") + " bs=1 seek=2 conv=notrunc status=none"), 0);
   EXPECT_EQ(shown.of("f"), "thXYe\n");
-  ASSERT_EQ(shell("head -c 3000000 /dev/urandom > " + path("g") + " && cp " + path("g") + " " + path("h") + " && cmp " + path("g") + " " + path("h")), 0);
+  ASSERT_EQ(shell("head -c 3000000 /dev/urandom > " + path("g") + " && cp " + path("g") + " " + path("h") + " && cmp " +
+                  path("g") + " " + path("h")),
+            0);
   EXPECT_EQ(shown.of("g").size(), 3'000'000u);
   EXPECT_TRUE(shown.of("g") == shown.of("h"));
   ASSERT_EQ(shell("truncate -s 7 " + path("g")), 0);
@@ -210,7 +213,8 @@ TEST_F(Mount, TellsErrorsByTheirNumbers) {
   EXPECT_EQ(errno, EIO);
   EXPECT_LT(::fsync(d.number()), 0);
   EXPECT_EQ(errno, EIO);
-  EXPECT_NE(shell("printf x | dd of=" + path("f") + " conv=notrunc status=none 2> /dev/null"), 0) << "who wrote hears of it at close()";
+  EXPECT_NE(shell("printf x | dd of=" + path("f") + " conv=notrunc status=none 2> /dev/null"), 0)
+      << "who wrote hears of it at close()";
   shown.fails = 0;
   EXPECT_EQ(::fsync(d.number()), 0);
   EXPECT_NE(::mkdir(path("d").c_str(), 0755), 0);
@@ -327,7 +331,8 @@ TEST_F(CachingMount, ReadsFromTheKernelsCache) {
   const auto d = opened(path("f"), O_RDONLY);
   char text[4096] = {};
   ASSERT_EQ(::pread(d.number(), text, sizeof text, 0), 4096);
-  const auto* const mapped = static_cast<const volatile char*>(::mmap(nullptr, 100'000, PROT_READ, MAP_SHARED, d.number(), 0));
+  const auto* const mapped =
+      static_cast<const volatile char*>(::mmap(nullptr, 100'000, PROT_READ, MAP_SHARED, d.number(), 0));
   ASSERT_NE(mapped, MAP_FAILED);
   EXPECT_EQ(mapped[50'000], 'a');
   set("f", std::string(100'000, 'b'));
@@ -379,7 +384,8 @@ TEST_F(CachingMount, EndsWhileAReadIsHeld) {
 
 TEST_F(Mount, RefusesADirectoryThatIsInUse) {
   EXPECT_THAT(os::why_no_mount_at(at), HasSubstr("another job is mounted"));
-  EXPECT_THAT(os::why_no_mount_at(at + "/../" + std::filesystem::path(at).filename().string() + "/"), HasSubstr("another job is mounted"));
+  EXPECT_THAT(os::why_no_mount_at(at + "/../" + std::filesystem::path(at).filename().string() + "/"),
+              HasSubstr("another job is mounted"));
 }
 
 TEST(MountPoint, IsAnEmptyDirectory) {

@@ -167,7 +167,10 @@ TEST(Options, WrongValuesAreRefusedWithTheNearestRightOne) {
 
 TEST(Options, VariablesOfTheLauncherAreAccepted) {
   std::string why;
-  EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_JOB_LOCAL=2", "QUIRE_FAIL=memfd:1:28", "QUIRE_EXEC_LD_PRELOAD=x", "QUIRE_EXEC_STACK=y"}, why).ok())
+  EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_JOB_LOCAL=2",
+                    "QUIRE_FAIL=memfd:1:28", "QUIRE_EXEC_LD_PRELOAD=x", "QUIRE_EXEC_STACK=y"},
+                   why)
+                  .ok())
       << why;
 }
 

@@ -15,8 +15,10 @@ using model::access;
 constexpr std::uint64_t second = 1'000'000'000, later = page_tries::at_once_ns + 1;
 
 struct tries_for_pages : testing::Test {
-  /// So many tries, the first now, and so much time between two. What the last one leads to; no other leads to anything.
-  std::optional<unsigned> come(unsigned times, std::uint64_t apart_ns = 0, access want = access::write, std::uint64_t page = 7) {
+  /// So many tries, the first now, and so much time between two. What the last one leads to; no other leads to
+  /// anything.
+  std::optional<unsigned> come(unsigned times, std::uint64_t apart_ns = 0, access want = access::write,
+                               std::uint64_t page = 7) {
     std::optional<unsigned> level;
     for (unsigned i = 0; i < times; ++i) {
       EXPECT_FALSE(level);
@@ -32,7 +34,8 @@ struct tries_for_pages : testing::Test {
 };
 
 TEST_F(tries_for_pages, in_a_row_lead_to_claims_of_rising_levels) {
-  for (unsigned level = 0; level < 10; ++level) EXPECT_EQ(come(page_tries::before_claim), std::min(level, page_tries::most_levels));
+  for (unsigned level = 0; level < 10; ++level)
+    EXPECT_EQ(come(page_tries::before_claim), std::min(level, page_tries::most_levels));
 }
 
 TEST_F(tries_for_pages, are_in_a_row_whatever_time_they_take) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The atomic page update (ParADE): while one thread replaces the content of a page, no other may see a half of it. Threads
-// read pages word by word, upwards; an updater closes a page, writes a higher number into all words, upwards, and opens it again.
-// Who reads upwards may meet the next version on the way, but never the version before. Over pools and detectors;
-// and with a pool that is broken on purpose, to show that this test can see.
+// The atomic page update (ParADE): while one thread replaces the content of a page, no other may see a half of it.
+// Threads read pages word by word, upwards; an updater closes a page, writes a higher number into all words, upwards,
+// and opens it again. Who reads upwards may meet the next version on the way, but never the version before. Over pools
+// and detectors; and with a pool that is broken on purpose, to show that this test can see.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -57,7 +57,8 @@ struct outcome {
 
 constexpr std::uint64_t enough_faults = 50;
 
-/// Lets readers and an updater loose on `s` for `span` and until they have met often enough, or a torn page has been seen.
+/// Lets readers and an updater loose on `s` for `span` and until they have met often enough, or a torn page has been
+/// seen.
 outcome hammer(const setting& s, std::chrono::milliseconds span) {
   outcome seen;
   auto detector = detect::open(s.detector, false);
@@ -102,7 +103,8 @@ outcome hammer(const setting& s, std::chrono::milliseconds span) {
     const bool was_open = f.open[page].exchange(false);
     int failed = was_open ? guard.protect(view, page_bytes, access::read, access::none) : 0;
     if (s.broken) failed |= guard.permit(view, page_bytes, access::none, access::write);
-    auto* const words = reinterpret_cast<volatile std::uint64_t*>(s.broken ? view : memory.system_view() + page * page_bytes);
+    auto* const words =
+        reinterpret_cast<volatile std::uint64_t*>(s.broken ? view : memory.system_view() + page * page_bytes);
     for (std::size_t i = 0; i < words_per_page; ++i) words[i] = version;
     failed |= s.broken ? guard.protect(view, page_bytes, access::write, access::read)
                        : guard.permit(view, page_bytes, access::none, access::read);
@@ -126,17 +128,19 @@ outcome hammer(const setting& s, std::chrono::milliseconds span) {
 }
 
 class page_update : public testing::TestWithParam<setting> {};
-INSTANTIATE_TEST_SUITE_P(
-    all, page_update,
-    testing::Values(setting{pool::kind::memfd, detect::kind::userfault_inline},
-                    setting{pool::kind::posix, detect::kind::userfault_inline},
-                    setting{pool::kind::mdup, detect::kind::userfault_inline}, setting{pool::kind::memfd, detect::kind::segv},
-                    setting{pool::kind::file, detect::kind::segv}, setting{pool::kind::posix, detect::kind::segv},
-                    setting{pool::kind::sysv, detect::kind::segv}, setting{pool::kind::mdup, detect::kind::segv}),
-    [](const auto& chosen) {
-      return std::string(pool::name_of(chosen.param.pool)) +
-             (chosen.param.detector == detect::kind::segv ? "_segv" : "_userfault");
-    });
+INSTANTIATE_TEST_SUITE_P(all, page_update,
+                         testing::Values(setting{pool::kind::memfd, detect::kind::userfault_inline},
+                                         setting{pool::kind::posix, detect::kind::userfault_inline},
+                                         setting{pool::kind::mdup, detect::kind::userfault_inline},
+                                         setting{pool::kind::memfd, detect::kind::segv},
+                                         setting{pool::kind::file, detect::kind::segv},
+                                         setting{pool::kind::posix, detect::kind::segv},
+                                         setting{pool::kind::sysv, detect::kind::segv},
+                                         setting{pool::kind::mdup, detect::kind::segv}),
+                         [](const auto& chosen) {
+                           return std::string(pool::name_of(chosen.param.pool)) +
+                                  (chosen.param.detector == detect::kind::segv ? "_segv" : "_userfault");
+                         });
 
 TEST_P(page_update, nobody_sees_half_a_page) {
   const outcome seen = hammer(GetParam(), 700ms);
@@ -150,7 +154,8 @@ TEST_P(page_update, nobody_sees_half_a_page) {
 TEST(page_update_choice, takes_userfault_is_what_the_kernel_says) {
   auto detector = detect::open(detect::kind::userfault_inline, false);
   ASSERT_TRUE(detector.ok());
-  for (const auto which : {pool::kind::memfd, pool::kind::file, pool::kind::posix, pool::kind::sysv, pool::kind::mdup}) {
+  for (const auto which :
+       {pool::kind::memfd, pool::kind::file, pool::kind::posix, pool::kind::sysv, pool::kind::mdup}) {
     for (const char* directory : {"/var/tmp", "/dev/shm"}) {
       int error = 0;
       void* const at = os::reserve(pages * page_bytes, nullptr, error);

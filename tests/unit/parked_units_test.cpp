@@ -9,7 +9,9 @@
 namespace quire::core {
 namespace {
 
-op make_op() { return op([](core&, op&) noexcept {}, op::type::call); }
+op make_op() {
+  return op([](core&, op&) noexcept {}, op::type::call);
+}
 
 TEST(parked_units, are_taken_by_unit_in_the_order_in_which_they_came) {
   parked_units all;

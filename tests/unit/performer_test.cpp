@@ -72,7 +72,9 @@ struct recorder final : core::effects {
   void leave_units(region_slot&, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept override {
     g_log.push_back("leave " + std::to_string(end) + " " + pages(first, count));
   }
-  void flush_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override { g_log.push_back("flush " + pages(first, count)); }
+  void flush_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
+    g_log.push_back("flush " + pages(first, count));
+  }
   void operate(region_slot&, const model::action&) noexcept override { g_log.push_back("operate"); }
   void complete_call(const model::message&) noexcept override { g_log.push_back("complete"); }
   void hold_unit(region_slot&, std::uint64_t unit, std::uint64_t) noexcept override {
@@ -84,7 +86,9 @@ struct recorder final : core::effects {
   void send_diffs(region_slot&, model::node_id to, std::uint64_t first, std::uint64_t count, bool) noexcept override {
     g_log.push_back("diffs to " + std::to_string(to.value()) + " " + pages(first, count));
   }
-  void send_patch(region_slot&, const model::action& a) noexcept override { g_log.push_back("patch of " + pages(a.unit, 1)); }
+  void send_patch(region_slot&, const model::action& a) noexcept override {
+    g_log.push_back("patch of " + pages(a.unit, 1));
+  }
   void end_of_actions() noexcept override { ++ends; }
   int ends = 0;
 };
@@ -174,7 +178,8 @@ TEST_F(performer, content_is_cut_at_the_largest_payload) {
     send(unit, 1, true);
     end_step();
   }
-  EXPECT_EQ(performed(), (strings{"send to 1 " + pages(0, most) + " content", "send to 1 " + pages(most, 1) + " content"}));
+  EXPECT_EQ(performed(),
+            (strings{"send to 1 " + pages(0, most) + " content", "send to 1 " + pages(most, 1) + " content"}));
 }
 
 /// No message may speak of more units than the receiver lets one speak of.

@@ -151,7 +151,8 @@ TEST_P(pool_contract, the_application_view_may_begin_closed) {
   const auto p = made(false);
   ASSERT_NE(p, nullptr);
   p->system_view()[4096] = std::byte{5};
-  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4096}, size - 4096}) EXPECT_FALSE(readable(p->application_view() + at));
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4096}, size - 4096})
+    EXPECT_FALSE(readable(p->application_view() + at));
   EXPECT_EQ(os::protect(p->application_view() + 4096, 4096, PROT_READ), 0);
   EXPECT_EQ(p->application_view()[4096], std::byte{5});
   EXPECT_FALSE(readable(p->application_view()));
@@ -285,7 +286,8 @@ TEST(pool_leftovers, segment_of_a_process_that_was_killed_goes_with_the_next_poo
   const settings sysv{kind::sysv, "", false, 0};
   pid_t killed = -1;
   bool seen = false;
-  for (int tries = 0; tries < 100 && !seen; ++tries) {  // a pool that another process makes just now, as tests beside this one do, removes the segment
+  for (int tries = 0; tries < 100 && !seen;
+       ++tries) {  // a pool that another process makes just now, as tests beside this one do, removes the segment
     killed = killed_at(os::call::segment_attach, sysv);
     seen = segments_without_process(killed) == 1;
   }
@@ -315,7 +317,9 @@ TEST(pool_leftovers, names_of_processes_that_were_killed_go_with_the_next_file) 
   char directory[] = "/tmp/quire-pool-test.XXXXXX";
   ASSERT_NE(::mkdtemp(directory), nullptr);
   const auto path = [&](const char* name) { return std::string(directory) + "/" + name; };
-  for (const char* name : {"quire.unnamed.abcdef", "quire.unnamed.ghijkl", "quire.of-the-user", "anything"}) { std::ofstream(path(name)) << "x"; }
+  for (const char* name : {"quire.unnamed.abcdef", "quire.unnamed.ghijkl", "quire.of-the-user", "anything"}) {
+    std::ofstream(path(name)) << "x";
+  }
   std::filesystem::create_directory(path("quire.unnamed.folder"));
   os::inject(os::call::unnamed_file, 1, EOPNOTSUPP);
   const int file = os::make_temporary_file(directory, 4096);

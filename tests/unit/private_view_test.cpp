@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Application views with private copies of pages (pool::view_kind), for which transactions have them: frames hold what is committed, and what a
-// thread writes goes to a copy. On the machine's own kernel, over the pools that have such views and the detectors that work on them.
+// Application views with private copies of pages (pool::view_kind), for which transactions have them: frames hold what
+// is committed, and what a thread writes goes to a copy. On the machine's own kernel, over the pools that have such
+// views and the detectors that work on them.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,8 +59,8 @@ class private_view : public testing::TestWithParam<variant> {
     int error = 0;
     void* const at = os::reserve(pages * page_bytes, nullptr, error);
     ASSERT_NE(at, nullptr) << std::strerror(error);
-    auto made = pool::make(GetParam().how, reinterpret_cast<std::uint64_t>(at), pages * page_bytes, guard_->accessible(), {},
-                           pool::view_kind::private_copies);
+    auto made = pool::make(GetParam().how, reinterpret_cast<std::uint64_t>(at), pages * page_bytes,
+                           guard_->accessible(), {}, pool::view_kind::private_copies);
     ASSERT_TRUE(made.ok());
     memory_ = std::move(made.value());
     ASSERT_EQ(memory_->application_view(), at);
@@ -84,7 +85,9 @@ class private_view : public testing::TestWithParam<variant> {
   void store(std::size_t page, int value, std::size_t offset = 100) const {
     const_cast<volatile std::byte*>(view(page))[offset] = static_cast<std::byte>(value);
   }
-  [[nodiscard]] int framed(std::size_t page, std::size_t offset = 100) const { return std::to_integer<int>(frame(page)[offset]); }
+  [[nodiscard]] int framed(std::size_t page, std::size_t offset = 100) const {
+    return std::to_integer<int>(frame(page)[offset]);
+  }
   void permit(std::size_t page, std::size_t count, access from, access to) {
     ASSERT_EQ(guard_->permit(view(page), count * page_bytes, from, to), 0);
     for (std::size_t i = page; i < page + count; ++i) rights_[i] = to;
@@ -108,7 +111,8 @@ class private_view : public testing::TestWithParam<variant> {
  private:
   static bool on_fault(std::uint64_t address, bool write) noexcept {
     private_view& self = *g_running;
-    const std::uint64_t page = (address - reinterpret_cast<std::uint64_t>(self.memory_->application_view())) / page_bytes;
+    const std::uint64_t page =
+        (address - reinterpret_cast<std::uint64_t>(self.memory_->application_view())) / page_bytes;
     if (page >= pages || self.seen_.size() == self.seen_.capacity()) return false;
     self.seen_.push_back({page, write});
     const std::size_t first = page / self.unit_ * self.unit_;
@@ -125,7 +129,8 @@ INSTANTIATE_TEST_SUITE_P(all, private_view,
                                          of("memfd_segv", pool::kind::memfd, detect::kind::segv),
                                          of("posix_userfault", pool::kind::posix, detect::kind::userfault_inline),
                                          of("posix_segv", pool::kind::posix, detect::kind::segv),
-                                         of("file_in_memory_userfault", pool::kind::file, detect::kind::userfault_inline, "/dev/shm"),
+                                         of("file_in_memory_userfault", pool::kind::file,
+                                            detect::kind::userfault_inline, "/dev/shm"),
                                          of("file_in_memory_segv", pool::kind::file, detect::kind::segv, "/dev/shm"),
                                          of("file_segv", pool::kind::file, detect::kind::segv)),
                          [](const auto& chosen) { return std::string(chosen.param.name); });
@@ -137,7 +142,8 @@ TEST_P(private_view, read_shows_the_frame) {
   EXPECT_EQ(seen(), (faults{{3, false}, {4, false}}));
 }
 
-/// The view shows frames for a while: nothing is permitted at first, writes are in the frames, and copies of before are gone.
+/// The view shows frames for a while: nothing is permitted at first, writes are in the frames, and copies of before are
+/// gone.
 TEST_P(private_view, shows_frames_and_copies_again) {
   store(3, 77);
   (void)load(4);
@@ -314,7 +320,8 @@ TEST_P(private_view, leaving_leaves_a_reservation) {
   os::unmap(at, pages * page_bytes);
 }
 
-/// The detector knows which ranges have copies: others beside them, and ranges that come where they have been, have none.
+/// The detector knows which ranges have copies: others beside them, and ranges that come where they have been, have
+/// none.
 TEST_P(private_view, shared_ranges_beside_it_are_shared) {
   guard_->detach(memory_->application_view(), pages * page_bytes);
   ASSERT_EQ(memory_->leave(), 0);
@@ -323,8 +330,9 @@ TEST_P(private_view, shared_ranges_beside_it_are_shared) {
   std::unique_ptr<pool::pool> three[3];
   for (int i = 0; i < 3; ++i) {
     const bool copies = i == 1;
-    auto made = pool::make(GetParam().how, reinterpret_cast<std::uint64_t>(at) + i * page_bytes, page_bytes, guard_->accessible(), {},
-                           copies ? pool::view_kind::private_copies : pool::view_kind::shared);
+    auto made =
+        pool::make(GetParam().how, reinterpret_cast<std::uint64_t>(at) + i * page_bytes, page_bytes,
+                   guard_->accessible(), {}, copies ? pool::view_kind::private_copies : pool::view_kind::shared);
     ASSERT_TRUE(made.ok());
     three[i] = std::move(made.value());
     ASSERT_EQ(guard_->attach(three[i]->application_view(), page_bytes, copies), 0);
@@ -341,7 +349,8 @@ TEST_P(private_view, shared_ranges_beside_it_are_shared) {
   if (GetParam().detector == detect::kind::segv) {
     os::inject(os::call::advise, 1, ENOMEM);
     EXPECT_EQ(guard_->protect(at, 3 * page_bytes, access::read, access::none), 0);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(guard_->protect(at + i * page_bytes, page_bytes, access::read, access::none), 0) << i;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(guard_->protect(at + i * page_bytes, page_bytes, access::read, access::none), 0) << i;
     os::inject(os::call::none, 0, 0);
   }
   for (int i = 0; i < 3; ++i) guard_->detach(at + i * page_bytes, page_bytes);
@@ -351,7 +360,8 @@ void expect_refused(pool::kind which, const pool::fine_views& fine, const char* 
   testing::internal::CaptureStderr();
   int error = 0;
   void* const at = os::reserve(pages * page_bytes, nullptr, error);
-  const auto p = pool::make({which, "", false, 0}, reinterpret_cast<std::uint64_t>(at), pages * page_bytes, true, fine, pool::view_kind::private_copies);
+  const auto p = pool::make({which, "", false, 0}, reinterpret_cast<std::uint64_t>(at), pages * page_bytes, true, fine,
+                            pool::view_kind::private_copies);
   EXPECT_EQ(p.why().code(), QUIRE_UNSUPPORTED);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find(told), std::string::npos) << said;
@@ -366,7 +376,9 @@ TEST(private_view_limits, pools_that_cannot_are_refused_with_those_that_can) {
   }
 }
 
-TEST(private_view_limits, fine_views_are_refused) { expect_refused(pool::kind::memfd, {2, 64 * page_bytes}, "make its units pages"); }
+TEST(private_view_limits, fine_views_are_refused) {
+  expect_refused(pool::kind::memfd, {2, 64 * page_bytes}, "make its units pages");
+}
 
 }  // namespace
 }  // namespace quire

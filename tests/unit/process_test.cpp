@@ -17,7 +17,9 @@ TEST(process_states, are_told_apart) {
     for (;;) ::pause();
   }
   siginfo_t news{};
-  const auto wait_for = [&](int what) { ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &news, what | WNOWAIT), 0); };
+  const auto wait_for = [&](int what) {
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &news, what | WNOWAIT), 0);
+  };
   EXPECT_FALSE(is_stopped(child));
   EXPECT_FALSE(is_ending(child));
   EXPECT_TRUE(descends_from(child, ::getpid()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of protocols: each kind of message is one protocol's, and docs/limits.md says of each consistency what its row says.
+// The table of protocols: each kind of message is one protocol's, and docs/limits.md says of each consistency what its
+// row says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +41,8 @@ TEST(protocol_table, has_each_protocol_once) {
   }
 }
 
-/// Of each kind about units there is one row; what the core itself asks of nodes with memory limits, and with stores, is no protocol's.
+/// Of each kind about units there is one row; what the core itself asks of nodes with memory limits, and with stores,
+/// is no protocol's.
 TEST(protocol_table, has_each_message_once) {
   std::map<unsigned, std::string> owner;
   for (const row* const r : all_rows()) {
@@ -49,7 +51,8 @@ TEST(protocol_table, has_each_message_once) {
       EXPECT_TRUE(fresh) << "kind " << at->first << " is of " << at->second << " and of " << r->name;
     }
   }
-  for (auto k = static_cast<unsigned>(message_kind::read_request); k < static_cast<unsigned>(message_kind::other_first); ++k) {
+  for (auto k = static_cast<unsigned>(message_kind::read_request); k < static_cast<unsigned>(message_kind::other_first);
+       ++k) {
     const auto kind = static_cast<message_kind>(k);
     const bool of_stores = kind == message_kind::write_back || kind == message_kind::written_back;
     const bool of_core = kind == message_kind::please_take || kind == message_kind::room || of_stores;

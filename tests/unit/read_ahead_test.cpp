@@ -19,7 +19,9 @@ const region_id region{0};
 read_ahead_plan fault(read_ahead& r, std::uint64_t unit, region_id in = region) {
   return r.on_fault(in, unit, units, window);
 }
-read_ahead_plan local_fault(read_ahead& r, std::uint64_t unit) { return r.on_fault(region, unit, units, window, false, true); }
+read_ahead_plan local_fault(read_ahead& r, std::uint64_t unit) {
+  return r.on_fault(region, unit, units, window, false, true);
+}
 read_ahead_plan write_fault(read_ahead& r, std::uint64_t unit) { return r.on_fault(region, unit, units, window, true); }
 
 TEST(read_ahead, single_faults_ask_for_nothing) {

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint64_t us = 1000, ms = 1000 * us, s = 1000 * ms;
 
-// ---- Segments ---------------------------------------------------------------------------------------------------------
+// ---- Segments
+// ---------------------------------------------------------------------------------------------------------
 
 wait_times sums_of(const segments& of) {
   wait_times sums{};
@@ -75,7 +76,8 @@ TEST(record_segments, a_thousand_seconds_fit_and_their_sums_are_exact) {
   std::uint64_t before = when.begin_ns();
   for (const segment& one : when.all()) {
     EXPECT_LE(before, one.end_ns);
-    EXPECT_LE(std::accumulate(one.waited_ns.begin(), one.waited_ns.end(), std::uint64_t{0}), one.end_ns - before) << "what was not waited was computed";
+    EXPECT_LE(std::accumulate(one.waited_ns.begin(), one.waited_ns.end(), std::uint64_t{0}), one.end_ns - before)
+        << "what was not waited was computed";
     before = one.end_ns;
   }
 }
@@ -95,7 +97,8 @@ TEST(record_segments, a_long_pause_does_not_merge_what_was_before) {
   EXPECT_EQ(when.all().size(), 11u);
 }
 
-// ---- What comes often -------------------------------------------------------------------------------------------------
+// ---- What comes often
+// -------------------------------------------------------------------------------------------------
 
 struct number_key {
   std::uint64_t number;
@@ -128,7 +131,8 @@ TEST(record_frequent, a_new_key_has_a_value_of_its_own_and_the_weight_of_the_one
   all->for_each([](const auto& p) { EXPECT_EQ(p.weight, p.key.number == 100 ? 3u : 2u); });
 }
 
-// ---- Heat -------------------------------------------------------------------------------------------------------------
+// ---- Heat
+// -------------------------------------------------------------------------------------------------------------
 
 using small_heat = heat_map<8, 16>;
 
@@ -170,9 +174,12 @@ TEST(record_heat, a_bin_that_is_full_stays_full) {
   EXPECT_EQ(h->row(0)[0], ~0u);
 }
 
-// ---- The recorder -----------------------------------------------------------------------------------------------------
+// ---- The recorder
+// -----------------------------------------------------------------------------------------------------
 
-recorder::fault fault_at(std::uint64_t unit, bool write, std::uint64_t begin, std::uint64_t end) { return {3, unit, 17, write, {0x1000, 0x2000, 0, 0}, begin, end}; }
+recorder::fault fault_at(std::uint64_t unit, bool write, std::uint64_t begin, std::uint64_t end) {
+  return {3, unit, 17, write, {0x1000, 0x2000, 0, 0}, begin, end};
+}
 
 wait_times rest_of(const recorder& r) {
   wait_times all{};
@@ -242,13 +249,15 @@ TEST(record_recorder, names_have_limits_and_a_label_replaces_one_of_its_address)
 TEST(record_recorder, regions_beyond_the_most_share_a_map) {
   const auto r = recorder::make(0, 1);
   ASSERT_NE(r, nullptr);
-  for (std::uint16_t region = 0; region < most_heats + 5; ++region) r->on_access(region, region * 4096u, 10, [&] { return place_of(region); });
+  for (std::uint16_t region = 0; region < most_heats + 5; ++region)
+    r->on_access(region, region * 4096u, 10, [&] { return place_of(region); });
   for (const auto& h : r->all().heats) EXPECT_TRUE(h.used);
   EXPECT_EQ(r->all().heats.back().map.rows(), 6u);
   EXPECT_EQ(r->all().heats.front().map.rows(), 1u);
 }
 
-// ---- Of a node that has died ------------------------------------------------------------------------------------------
+// ---- Of a node that has died
+// ------------------------------------------------------------------------------------------
 
 std::vector<std::byte> about_node_1() {
   node_record about;
@@ -311,7 +320,8 @@ TEST(record_tell, memory_that_is_none_or_says_nonsense_is_refused_or_bounded) {
   EXPECT_THAT(why, testing::HasSubstr("of another build"));
 }
 
-// ---- The file ---------------------------------------------------------------------------------------------------------
+// ---- The file
+// ---------------------------------------------------------------------------------------------------------
 
 node_record sample() {
   node_record r;
@@ -321,7 +331,11 @@ node_record sample() {
   r.met_ns = 42;
   r.program = "/bin/program";
   r.phases = {"sweep"};
-  r.threads.push_back({.number = 3, .begin_ns = 10, .resolution_ns = 0, .segments = {{20, {1, 2, 3, 4, 0}, 1}}, .phases = {{1, 10, {1, 2, 3, 4, 0}}}});
+  r.threads.push_back({.number = 3,
+                       .begin_ns = 10,
+                       .resolution_ns = 0,
+                       .segments = {{20, {1, 2, 3, 4, 0}, 1}},
+                       .phases = {{1, 10, {1, 2, 3, 4, 0}}}});
   r.threads[0].units.push_back({2, 7, 0x200000007000, 4096, {0x1234, 0}, {{1, 2}, {300, ~std::uint64_t{0}}, {1, 3}}});
   r.threads[0].sites.push_back({{0x1234}, {{1, 2}, {3, 4}, {5, 6}}});
   r.heats.push_back({2, 4096, 1 << 20, {{0x200000007000, {0, 5, 511, 1}}}});
@@ -330,7 +344,17 @@ node_record sample() {
   r.peers = {{1, 2}, {0, 0}};
   r.counters.push_back({"fault_ns", 300});
   r.modules.push_back({"/bin/program", "00ff", 0x555500000000, {{0x555500001000, 0x555500002000}}});
-  r.uses.push_back({2, 0x200000007000, 4096, 1, 5, 6, {1, 0, 2}, {0, 0, 9}, {{0x200000007000, 0x200000007010}}, {"/bin/program+0x11"}, ""});
+  r.uses.push_back({2,
+                    0x200000007000,
+                    4096,
+                    1,
+                    5,
+                    6,
+                    {1, 0, 2},
+                    {0, 0, 9},
+                    {{0x200000007000, 0x200000007010}},
+                    {"/bin/program+0x11"},
+                    ""});
   r.interpreted.push_back({~std::uint64_t{0}, 12, "/home/x.py", "f"});
   return r;
 }
@@ -350,7 +374,8 @@ TEST(record_file, damage_is_refused_wherever_it_is) {
   const auto file = encode(sample());
   node_record r;
   std::string why;
-  for (std::size_t bytes = 0; bytes < file.size(); ++bytes) EXPECT_FALSE(decode(std::span(file).first(bytes), r, why)) << bytes;
+  for (std::size_t bytes = 0; bytes < file.size(); ++bytes)
+    EXPECT_FALSE(decode(std::span(file).first(bytes), r, why)) << bytes;
   for (std::size_t at = 0; at < file.size(); ++at) {
     auto damaged = file;
     damaged[at] ^= std::byte{0x10};

@@ -63,8 +63,10 @@ TEST(region_space, never_gives_an_address_twice) {
     ASSERT_LE(at + bytes, base + 64 * granule);
     const auto after = live.lower_bound(at);
     const auto granule_of = [](std::uint64_t address) { return address / granule; };
-    ASSERT_TRUE(after == live.end() || granule_of(after->first) > granule_of(at + bytes - 1)) << "two regions share a granule";
-    ASSERT_TRUE(after == live.begin() || granule_of(std::prev(after)->first + std::prev(after)->second - 1) < granule_of(at));
+    ASSERT_TRUE(after == live.end() || granule_of(after->first) > granule_of(at + bytes - 1))
+        << "two regions share a granule";
+    ASSERT_TRUE(after == live.begin() ||
+                granule_of(std::prev(after)->first + std::prev(after)->second - 1) < granule_of(at));
     live.emplace(at, bytes);
   }
   for (const auto& [at, bytes] : live) s.give_back(at, bytes);

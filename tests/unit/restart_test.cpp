@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Out of a fault to the start of a function: detect::redirect_faults_by() and os::restart_point. Compiled with -O2, whatever the other tests are
-// compiled with: what is kept in registers must be right.
+// Out of a fault to the start of a function: detect::redirect_faults_by() and os::restart_point. Compiled with -O2,
+// whatever the other tests are compiled with: what is kept in registers must be right.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
@@ -108,7 +108,9 @@ class restarts : public testing::Test {
     g_stack = g_stack_end = 0;
     g_asked = 0;
     detect::redirect_faults_by(to_restart);
-    ASSERT_TRUE(detect::install_signals(on_fault, nullptr, [](std::uint64_t address) noexcept { return address >= g_stack && address < g_stack_end; }).ok());
+    ASSERT_TRUE(detect::install_signals(on_fault, nullptr, [](std::uint64_t address) noexcept {
+                  return address >= g_stack && address < g_stack_end;
+                }).ok());
     t_attempt = &self_;
   }
   void TearDown() override {
@@ -154,7 +156,8 @@ TEST_F(restarts, out_of_nested_frames_a_thousand_times) {
 
 /// Values of the frame around run(), more than there are registers that functions keep.
 [[gnu::noinline]] std::uint64_t around(attempt& self, std::uint64_t seed, double real) {
-  std::uint64_t a = seed * 3, b = seed ^ 0x1234567, c = seed << 7, d = ~seed, e = seed + 99, f = seed * seed, g = seed / 3, h = seed % 1001;
+  std::uint64_t a = seed * 3, b = seed ^ 0x1234567, c = seed << 7, d = ~seed, e = seed + 99, f = seed * seed,
+                g = seed / 3, h = seed % 1001;
   double x = real * 2, y = real / 3, z = real + 7;
   unsigned calls = 0;
   for (unsigned i = 0; i < 3; ++i) {
@@ -175,7 +178,8 @@ TEST_F(restarts, out_of_nested_frames_a_thousand_times) {
 }
 
 std::uint64_t around_without(std::uint64_t seed, double real) {
-  std::uint64_t a = seed * 3, b = seed ^ 0x1234567, c = seed << 7, d = ~seed, e = seed + 99, f = seed * seed, g = seed / 3, h = seed % 1001;
+  std::uint64_t a = seed * 3, b = seed ^ 0x1234567, c = seed << 7, d = ~seed, e = seed + 99, f = seed * seed,
+                g = seed / 3, h = seed % 1001;
   double x = real * 2, y = real / 3, z = real + 7;
   for (unsigned i = 0; i < 3; ++i) {
     a += b, b ^= c, c += d, d -= e, e ^= f, f += g, g ^= h, h += a;
@@ -203,7 +207,9 @@ TEST_F(restarts, inside_a_handler_of_an_exception) {
     } catch (const std::exception&) {
       try {
         throw 2;
-      } catch (int) { touch(); }
+      } catch (int) {
+        touch();
+      }
     }
   });
   EXPECT_EQ(calls, 21);
@@ -224,7 +230,9 @@ TEST_F(restarts, while_an_exception_is_on_its_way) {
     try {
       const touches here{};
       throw std::runtime_error("one");
-    } catch (const std::exception&) { EXPECT_EQ(std::uncaught_exceptions(), 0); }
+    } catch (const std::exception&) {
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+    }
   });
   EXPECT_EQ(calls, 21);
   EXPECT_EQ(std::uncaught_exceptions(), 0);
@@ -251,12 +259,16 @@ TEST_F(restarts, within_the_handler_of_an_exception_that_is_thrown_again) {
       try {
         const touches on_its_way{};
         throw;
-      } catch (const counted& again) { EXPECT_EQ(&again, &outer); }
+      } catch (const counted& again) {
+        EXPECT_EQ(&again, &outer);
+      }
       self_.doomed = calls % 2 == 1 && calls <= 20;
       close_page();
       try {
         throw;
-      } catch (const counted&) { touch(); }
+      } catch (const counted&) {
+        touch();
+      }
     });
     EXPECT_EQ(std::current_exception(), before);
     EXPECT_EQ(std::uncaught_exceptions(), 0);
@@ -275,7 +287,9 @@ TEST_F(restarts, handler_of_an_exception_that_was_thrown_again_in_a_handler) {
       self_.doomed = ++calls <= 5;
       try {
         throw;
-      } catch (const counted&) { touch(); }
+      } catch (const counted&) {
+        touch();
+      }
     });
   }
   EXPECT_EQ(calls, 6);
@@ -291,7 +305,8 @@ struct on_stack {
   int calls = 0, given = 0;
 };
 
-/// A thread on a stack of the test's, by itself as the signal's handler, and as nothing is known of it: it has no alternate stack before.
+/// A thread on a stack of the test's, by itself as the signal's handler, and as nothing is known of it: it has no
+/// alternate stack before.
 void on_a_stack(on_stack& about) {
   int error = 0;
   about.stack = static_cast<std::byte*>(os::map_table(about.bytes, error));
@@ -304,21 +319,27 @@ void on_a_stack(on_stack& about) {
   pthread_attr_init(&how);
   ASSERT_EQ(pthread_attr_setstack(&how, about.stack, about.bytes), 0);
   pthread_t thread;
-  ASSERT_EQ(pthread_create(&thread, &how, [](void* at) -> void* {
-    auto& of = *static_cast<on_stack*>(at);
-    t_attempt = &of.self;
-    detect::prepare_thread();
-    of.given = of.self.point.run([&] {
-      of.self.doomed = ++of.calls <= 100;
-      if (of.shared) {  // all below what this frame and the next few need
-        const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) / page_bytes * page_bytes - 4 * page_bytes;
-        of.self.closed_bytes = here - reinterpret_cast<std::uintptr_t>(of.stack);
-        of.self.closed = of.self.doomed ? of.stack : nullptr;
-      }
-      return nested(of.calls % 5, "abc");
-    });
-    return nullptr;
-  }, &about), 0);
+  ASSERT_EQ(pthread_create(
+                &thread, &how,
+                [](void* at) -> void* {
+                  auto& of = *static_cast<on_stack*>(at);
+                  t_attempt = &of.self;
+                  detect::prepare_thread();
+                  of.given = of.self.point.run([&] {
+                    of.self.doomed = ++of.calls <= 100;
+                    if (of.shared) {  // all below what this frame and the next few need
+                      const auto here =
+                          reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) / page_bytes * page_bytes -
+                          4 * page_bytes;
+                      of.self.closed_bytes = here - reinterpret_cast<std::uintptr_t>(of.stack);
+                      of.self.closed = of.self.doomed ? of.stack : nullptr;
+                    }
+                    return nested(of.calls % 5, "abc");
+                  });
+                  return nullptr;
+                },
+                &about),
+            0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&how);
   EXPECT_EQ(about.calls, 101);
@@ -330,14 +351,16 @@ void on_a_stack(on_stack& about) {
 TEST_F(restarts, on_a_stack_of_the_program) {
   on_stack about;
   on_a_stack(about);
-  EXPECT_LT(about.self.stack - reinterpret_cast<std::uintptr_t>(about.stack), about.bytes) << "what the fault is redirected to runs on the thread's stack";
+  EXPECT_LT(about.self.stack - reinterpret_cast<std::uintptr_t>(about.stack), about.bytes)
+      << "what the fault is redirected to runs on the thread's stack";
 }
 
 TEST_F(restarts, on_a_stack_in_shared_memory) {
   on_stack about;
   about.shared = true;
   on_a_stack(about);
-  EXPECT_GE(about.self.stack - reinterpret_cast<std::uintptr_t>(about.stack), about.bytes) << "its pages may be elsewhere";
+  EXPECT_GE(about.self.stack - reinterpret_cast<std::uintptr_t>(about.stack), about.bytes)
+      << "its pages may be elsewhere";
 }
 
 TEST_F(restarts, where_the_alternate_stack_of_the_program_is_small) {
@@ -370,16 +393,19 @@ TEST_F(restarts, signals_stay_blocked_as_they_were) {
   EXPECT_EQ(calls, 4);
   for (const sigset_t* mask : {&self_.mask, &now}) {
     EXPECT_EQ(sigismember(mask, SIGUSR1), 1);
-    for (const int other : {SIGUSR2, SIGALRM, SIGSEGV, SIGBUS, SIGTERM}) EXPECT_EQ(sigismember(mask, other), 0) << other;
+    for (const int other : {SIGUSR2, SIGALRM, SIGSEGV, SIGBUS, SIGTERM})
+      EXPECT_EQ(sigismember(mask, other), 0) << other;
   }
 }
 
 /// A handler of the program that runs within a fault may fault too; the way back is from the outer fault only.
 TEST_F(restarts, fault_within_a_fault_is_not_redirected) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's alternate stack is small: the fault is served on another one, and signals wait for its end";
+  GTEST_SKIP()
+      << "the sanitizer's alternate stack is small: the fault is served on another one, and signals wait for its end";
 #endif
-  struct sigaction inner {}, before {};
+  struct sigaction inner {
+  }, before{};
   inner.sa_handler = [](int) {
     touch();
     close_page();
@@ -426,7 +452,8 @@ TEST_F(restarts, out_of_code_that_uses_all_of_the_processor) {
     const long double third = 1 / three;  // not a number, if the x87 stack is full
     EXPECT_EQ(third * 3, 1);
     if (self_.doomed) {
-      if (__builtin_cpu_supports("avx")) asm volatile("vxorps %%ymm5, %%ymm5, %%ymm5\n\tvcmpps $0, %%ymm5, %%ymm5, %%ymm5" ::: "xmm5");
+      if (__builtin_cpu_supports("avx"))
+        asm volatile("vxorps %%ymm5, %%ymm5, %%ymm5\n\tvcmpps $0, %%ymm5, %%ymm5, %%ymm5" ::: "xmm5");
       asm volatile(
           "fld1\n\tfld1\n\tfld1\n\tfld1\n\tfld1\n\tfld1\n\tfld1\n\tfld1\n\t"
           "pcmpeqd %%xmm0, %%xmm0\n\tmovaps %%xmm0, %%xmm7\n\tmovaps %%xmm0, %%xmm15\n\t"
@@ -506,7 +533,8 @@ TEST(restart_point, exceptions_pass) {
   EXPECT_THROW(here.run([&] {
     if (++calls < 3) here.go_back();
     throw std::runtime_error("x");
-  }), std::runtime_error);
+  }),
+               std::runtime_error);
   EXPECT_EQ(calls, 3);
   EXPECT_FALSE(here.is_running());
   EXPECT_EQ(here.run([] { return 1; }), 1) << "it can be used again";

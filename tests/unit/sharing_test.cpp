@@ -14,7 +14,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// ---- Parts ------------------------------------------------------------------------------------------------------------
+// ---- Parts
+// ------------------------------------------------------------------------------------------------------------
 
 TEST(sharing_parts, a_page_has_lines_of_64_bytes_and_a_larger_unit_as_many) {
   EXPECT_EQ(line_bytes(4096), 64u);
@@ -43,7 +44,8 @@ TEST(sharing_parts, words_that_differ_are_found_where_they_are) {
   EXPECT_EQ(ranges_of(words_of(line_mask{}.set(2).set(3))), "16-31");
 }
 
-// ---- The table --------------------------------------------------------------------------------------------------------
+// ---- The table
+// --------------------------------------------------------------------------------------------------------
 
 TEST(sharing_table, counts_lines_read_words_written_moves_and_time) {
   table t;
@@ -95,7 +97,8 @@ TEST(sharing_table, a_read_that_brings_the_right_to_write_is_a_write) {
   EXPECT_EQ(t.most(1)[0].writes[3], 1u) << "a write is counted once";
 }
 
-/// Bounded: a sweep over more units than there are places does not push out those that move again and again, and what takes a place finds it clean.
+/// Bounded: a sweep over more units than there are places does not push out those that move again and again, and what
+/// takes a place finds it clean.
 TEST(sharing_table, what_moves_often_stays_when_it_is_full) {
   table t(5);
   for (std::uint64_t round = 0; round < 200; ++round) {
@@ -131,7 +134,8 @@ TEST(sharing_table, threads_count_at_the_same_time) {
   EXPECT_EQ(writes, 80'000u);
 }
 
-// ---- The verdict ------------------------------------------------------------------------------------------------------
+// ---- The verdict
+// ------------------------------------------------------------------------------------------------------
 
 unit_use page() { return {0, 0x1000, 4096}; }
 
@@ -257,7 +261,8 @@ TEST(sharing_verdict, a_node_that_filled_all_at_first_does_not_hide_it) {
   EXPECT_EQ(ranges_of(lines_of(v.of_nodes[0].written)), "0");
 }
 
-// ---- Advice -----------------------------------------------------------------------------------------------------------
+// ---- Advice
+// -----------------------------------------------------------------------------------------------------------
 
 unit_use falsely_shared() {
   unit_use u = page();

@@ -17,9 +17,13 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-std::vector<std::byte> pages_of(unsigned value, std::size_t count = 1) { return std::vector<std::byte>(count * page, static_cast<std::byte>(value)); }
+std::vector<std::byte> pages_of(unsigned value, std::size_t count = 1) {
+  return std::vector<std::byte>(count * page, static_cast<std::byte>(value));
+}
 
-std::unique_ptr<store> make_swap(const std::string& directory = testing::TempDir()) { return find(built_in(), 0)->make({directory}); }
+std::unique_ptr<store> make_swap(const std::string& directory = testing::TempDir()) {
+  return find(built_in(), 0)->make({directory});
+}
 
 TEST(stores, have_numbers_and_names_of_their_own) {
   std::set<unsigned> ids;

@@ -87,7 +87,8 @@ TEST_P(transport_contract, payloads_land_in_place_intact) {
   static constexpr std::size_t sizes[] = {1, 63, 4096, 8192, 20'000, 32'768, 65'536, 262'144, 2u << 20, 16u << 20};
   static constexpr std::size_t guard = 64;
   job(GetParam(), 2).run([](node& n) {
-    // One who has met sends the next payload at once: it may come while this node is still on its way out of the meeting.
+    // One who has met sends the next payload at once: it may come while this node is still on its way out of the
+    // meeting.
     std::vector<blob> arenas;
     for (const std::size_t bytes : sizes) arenas.emplace_back(guard + bytes + guard, std::byte{0xa5});
     n.in.on_place = [&](const message& m) -> void* {
@@ -214,7 +215,8 @@ TEST_P(transport_contract, ping_pong_between_sleepers) {
   });
 }
 
-// Neither is the rest of a message: payloads that are announced, come in parts, or find no room at a receiver that has gone to sleep.
+// Neither is the rest of a message: payloads that are announced, come in parts, or find no room at a receiver that has
+// gone to sleep.
 TEST_P(transport_contract, payloads_arrive_at_sleepers) {
   static constexpr std::size_t sizes[] = {0, 4096, 20'000, 70'000, 1u << 20}, rounds = 300, burst = 150;
   job(GetParam(), 2).run([](node& n) {
@@ -222,7 +224,8 @@ TEST_P(transport_contract, payloads_arrive_at_sleepers) {
     const blob out = pattern(1u << 20, 5);
     n.in.on_place = [&](const message&) -> void* { return in.data(); };
     const auto send = [&](std::size_t round) {
-      for (std::size_t i = 0; i < burst; ++i) n.send(n.other().value(), round, std::span(out).first(round % 10 == 0 ? sizes[1] : 0));
+      for (std::size_t i = 0; i < burst; ++i)
+        n.send(n.other().value(), round, std::span(out).first(round % 10 == 0 ? sizes[1] : 0));
       n.send(n.other().value(), round, std::span(out).first(sizes[round % std::size(sizes)]));
     };
     std::size_t round = 0, came = 0;
@@ -241,7 +244,8 @@ TEST_P(transport_contract, payloads_arrive_at_sleepers) {
   });
 }
 
-// Who has armed for urgent messages sleeps on when another comes, has it with the next, and misses none that came before it armed for all.
+// Who has armed for urgent messages sleeps on when another comes, has it with the next, and misses none that came
+// before it armed for all.
 TEST_P(transport_contract, urgent_messages_wake_and_others_can_wait) {
   job(GetParam(), 2).run([&](node& n) {
     pollfd ready{n.link->descriptor(), POLLIN, 0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where units lie: each byte of a region is in one unit, units are in the order of their numbers, and ranges are covered exactly.
+// Where units lie: each byte of a region is in one unit, units are in the order of their numbers, and ranges are
+// covered exactly.
 #include "core/unit_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ TEST_P(layouts, give_each_byte_to_one_unit) {
 TEST_P(layouts, know_how_large_several_are) {
   for (const std::uint64_t first : {std::uint64_t{0}, layout.units() / 3, layout.units() - 1}) {
     std::uint64_t sum = 0;
-    for (std::uint64_t count = 0; first + count < layout.units() && count < 20; sum += layout.bytes_of(first + count), ++count) {
+    for (std::uint64_t count = 0; first + count < layout.units() && count < 20;
+         sum += layout.bytes_of(first + count), ++count) {
       EXPECT_EQ(layout.bytes_of(first, count), sum);
     }
   }
@@ -48,7 +50,8 @@ TEST_P(layouts, have_a_frame_for_each_unit) {
 TEST_P(layouts, cover_ranges_exactly) {
   const std::uint64_t edge = layout.offset_of(layout.units() / 2);
   for (const std::uint64_t first : {std::uint64_t{0}, edge - 1, edge, edge + 1, bytes - 2}) {
-    for (const std::uint64_t length : {std::uint64_t{1}, std::uint64_t{2}, layout.most_bytes(), layout.most_bytes() + 1}) {
+    for (const std::uint64_t length :
+         {std::uint64_t{1}, std::uint64_t{2}, layout.most_bytes(), layout.most_bytes() + 1}) {
       if (first + length > bytes) continue;
       const unit_range all = layout.under(first, length);
       ASSERT_GT(all.count(), 0u);
@@ -61,7 +64,8 @@ TEST_P(layouts, cover_ranges_exactly) {
 }
 
 TEST_P(layouts, know_how_many_fit) {
-  for (const std::uint64_t room : {std::uint64_t{0}, std::uint64_t{1}, layout.most_bytes(), 3 * layout.most_bytes() - 1, bytes}) {
+  for (const std::uint64_t room :
+       {std::uint64_t{0}, std::uint64_t{1}, layout.most_bytes(), 3 * layout.most_bytes() - 1, bytes}) {
     const std::uint64_t count = layout.fitting(0, room);
     ASSERT_GE(count, 1u);
     EXPECT_TRUE(count == 1 || layout.bytes_of(0, count) <= room);
@@ -69,7 +73,8 @@ TEST_P(layouts, know_how_many_fit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(uniform, layouts, testing::Values(4096, 65536, 2 << 20), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(uniform, layouts, testing::Values(4096, 65536, 2 << 20),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
 }  // namespace quire::core

@@ -157,7 +157,8 @@ TEST(wire, random_bytes_behind_a_good_mark) {
     std::memcpy(h.bytes, &mark, sizeof mark);
     if (round % 2 == 0) {  // so that some get further: nodes of the job, no flags, a payload that is not absurd
       h.bytes[9] = h.bytes[13] = h.bytes[15] = h.bytes[67] = std::byte{0};
-      for (const std::size_t node : {12, 14}) h.bytes[node] = static_cast<std::byte>(static_cast<unsigned>(h.bytes[node]) % (nodes + 1));
+      for (const std::size_t node : {12, 14})
+        h.bytes[node] = static_cast<std::byte>(static_cast<unsigned>(h.bytes[node]) % (nodes + 1));
     }
     message m;
     std::memcpy(&m, h.bytes + 8, sizeof m);

@@ -15,7 +15,7 @@
 namespace quire::tools::advisor {
 namespace {
 
-constexpr std::uint64_t heap = 0;  // the region of quire_malloc()
+constexpr std::uint64_t heap = 0;                               // the region of quire_malloc()
 constexpr std::uint64_t larger_units[] = {64 << 10, 16 << 10};  // QUIRE_UNIT, in the order in which they are tried
 constexpr std::uint64_t most_small = 2048;  // QUIRE_HEAP_VIEWS: larger allocations are not alone on theirs
 
@@ -56,7 +56,7 @@ void add_units(const report::job& all, evidence& to) {
 std::string job_text(const bootstrap::launcher::job_plan& plan) {
   std::string text = fmt::format("{} nodes", plan.nodes);
   for (const auto& host : plan.hosts) text += " " + host.name;
-  struct stat about{};
+  struct stat about {};
   if (::stat(plan.command.front().c_str(), &about) == 0) text += fmt::format(" {}:{}", about.st_size, about.st_mtime);
   for (const auto& word : plan.command) text += " " + quoted(word);
   std::ranges::replace(text, '\n', ' ');
@@ -92,7 +92,8 @@ double seconds_of(const report::job& all) {
   return static_cast<double>(longest) / 1e9;
 }
 
-tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed, std::string& note)
+tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed,
+               std::string& note)
     : file_(std::move(file)), closed_(std::move(closed)) {
   const std::string job = job_text(plan);
   std::ifstream from(file_);

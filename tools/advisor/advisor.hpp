@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire run --auto`: from the records of a run to what decide.hpp needs, and the file in which it is kept from run to run.
+// `quire run --auto`: from the records of a run to what decide.hpp needs, and the file in which it is kept from run to
+// run.
 #pragma once
 
 #include <string>
@@ -19,11 +20,13 @@ namespace quire::tools::advisor {
 class tuning {
  public:
   /// `closed`: options that the user has set. What the file has of another job is forgotten, with a line in `note`.
-  tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed, std::string& note);
+  tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed,
+         std::string& note);
   [[nodiscard]] const history& known() const noexcept { return known_; }
-  /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it cannot be, or no record was left to learn
-  /// from.
-  [[nodiscard]] bool on_run(int exit_status, const std::string& records, std::vector<std::string>& said, std::string& why);
+  /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it
+  /// cannot be, or no record was left to learn from.
+  [[nodiscard]] bool on_run(int exit_status, const std::string& records, std::vector<std::string>& said,
+                            std::string& why);
 
  private:
   std::string file_;

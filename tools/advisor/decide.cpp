@@ -9,9 +9,9 @@
 namespace quire::tools::advisor {
 namespace {
 
-constexpr std::size_t runs_each = 2;      // of what is compared; the faster one counts
-constexpr double least_gain = 0.95;       // of the time before: less is noise
-constexpr double hopeless = 1.25;         // so much slower once is enough
+constexpr std::size_t runs_each = 2;  // of what is compared; the faster one counts
+constexpr double least_gain = 0.95;   // of the time before: less is noise
+constexpr double hopeless = 1.25;     // so much slower once is enough
 constexpr std::string_view ends[] = {"planned", "open", "kept", "taken-back"};  // in the order of trial::end
 constexpr std::string_view title = "quire.advice 1";
 
@@ -20,7 +20,8 @@ double fastest(const std::vector<double>& seconds) { return *std::ranges::min_el
 std::string text_of(const setting& s) { return s.option + "=" + s.value; }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1)));
+  return fmt::format("{:.0f} %",
+                     100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1)));
 }
 
 trial* first_that_is(history& of, trial::end how) {
@@ -28,20 +29,26 @@ trial* first_that_is(history& of, trial::end how) {
   return at != of.trials.end() ? &*at : nullptr;
 }
 trial* open_trial(history& of) { return first_that_is(of, trial::end::open); }
-bool has_open_trial(const history& of) { return std::ranges::find(of.trials, trial::end::open, &trial::how) != of.trials.end(); }
+bool has_open_trial(const history& of) {
+  return std::ranges::find(of.trials, trial::end::open, &trial::how) != of.trials.end();
+}
 
 /// Tried already, with whatever end.
-bool was_tried(const history& of, const setting& s) { return std::ranges::find(of.trials, s, &trial::what) != of.trials.end(); }
+bool was_tried(const history& of, const setting& s) {
+  return std::ranges::find(of.trials, s, &trial::what) != of.trials.end();
+}
 /// An option that is kept is settled.
 bool is_settled(const history& of, const std::string& option) {
-  return std::ranges::any_of(of.trials, [&](const trial& t) { return t.how == trial::end::kept && t.what.option == option; });
+  return std::ranges::any_of(of.trials,
+                             [&](const trial& t) { return t.how == trial::end::kept && t.what.option == option; });
 }
 
 /// Plans anew: what this run, which had just what is kept, says.
 void plan(history& of, const evidence& told, std::span<const std::string> closed) {
   std::erase_if(of.trials, [](const trial& t) { return t.how == trial::end::planned; });
   for (proposal& p : propose(told, closed))
-    if (!was_tried(of, p.what) && !is_settled(of, p.what.option)) of.trials.push_back({std::move(p.what), std::move(p.why)});
+    if (!was_tried(of, p.what) && !is_settled(of, p.what.option))
+      of.trials.push_back({std::move(p.what), std::move(p.why)});
 }
 
 /// Begins the next trial, if there is something to try. A sentence.
@@ -56,11 +63,12 @@ std::string judge(history& of, trial& t) {
   const double before = fastest(of.base), now = fastest(t.seconds);
   const bool faster = now <= least_gain * before;
   if (t.seconds.size() < runs_each && (faster || now < hopeless * before))
-    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it; one run more decides", text_of(t.what), now, before);
+    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it; one run more decides", text_of(t.what), now,
+                       before);
   if (!faster) {
     t.how = trial::end::taken_back;
-    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it: {}, so it is taken back", text_of(t.what), now, before,
-                       now > before / least_gain ? "slower" : "no gain");
+    return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it: {}, so it is taken back", text_of(t.what), now,
+                       before, now > before / least_gain ? "slower" : "no gain");
   }
   t.how = trial::end::kept;
   of.base = t.seconds;
@@ -68,9 +76,11 @@ std::string judge(history& of, trial& t) {
 }
 
 std::string in_program(const setting& s) {
-  if (s.option == "unit") return "the program can say so for arrays of its own: quire_region_options.unit_bytes (quire_region_create())";
+  if (s.option == "unit")
+    return "the program can say so for arrays of its own: quire_region_options.unit_bytes (quire_region_create())";
   if (s.option == "heap_views")
-    return "the program can say so for a heap of its own: quire_region_options.views (quire_region_create()), or keep what nodes write apart: alignas, padding";
+    return "the program can say so for a heap of its own: quire_region_options.views (quire_region_create()), or keep "
+           "what nodes write apart: alignas, padding";
   return "";
 }
 
@@ -80,22 +90,29 @@ std::vector<proposal> propose(const evidence& from, std::span<const std::string>
   constexpr std::uint64_t page = 4096, enough = 256;
   std::vector<std::pair<std::uint64_t, proposal>> all;  // with what it may save, ns
   const auto add = [&](std::uint64_t saves, const char* option, std::string value, std::string why) {
-    if (std::ranges::find(closed, option) == closed.end()) all.push_back({saves, {{option, std::move(value)}, std::move(why)}});
+    if (std::ranges::find(closed, option) == closed.end())
+      all.push_back({saves, {{option, std::move(value)}, std::move(why)}});
   };
   if (from.heap_unit_bytes <= page && from.false_small_ns * 5 >= from.waited_ns && from.false_small_ns != 0)
     add(from.false_small_ns, "heap_views", "16",
-        fmt::format("because {} of all waiting is for small allocations of several nodes on one page", percent(from.false_small_ns, from.waited_ns)));
-  const bool waits_for_pages = from.heap_unit_bytes == page && from.heap_units >= 64 && from.heap_fault_ns * 10 >= from.threads_ns;
+        fmt::format("because {} of all waiting is for small allocations of several nodes on one page",
+                    percent(from.false_small_ns, from.waited_ns)));
+  const bool waits_for_pages =
+      from.heap_unit_bytes == page && from.heap_units >= 64 && from.heap_fault_ns * 10 >= from.threads_ns;
   for (const auto& p : from.heap_pieces)
     if (waits_for_pages && p.contended * 20 <= p.used)
       add(from.heap_fault_ns / 2, "unit", fmt::format("{}K", p.bytes >> 10),
-          fmt::format("because threads wait {} of their time for pages, and of {} pieces of {} KiB {} have two writers", percent(from.heap_fault_ns, from.threads_ns),
-                      p.used, p.bytes >> 10, p.contended == 0 ? "none" : std::to_string(p.contended)));
+          fmt::format("because threads wait {} of their time for pages, and of {} pieces of {} KiB {} have two writers",
+                      percent(from.heap_fault_ns, from.threads_ns), p.used, p.bytes >> 10,
+                      p.contended == 0 ? "none" : std::to_string(p.contended)));
   if (from.read_ahead_units >= enough && from.read_ahead_wasted * 2 >= from.read_ahead_units)
-    add(from.fault_ns / 8, "read_ahead", "0", fmt::format("because {} of what was read ahead went away unused", percent(from.read_ahead_wasted, from.read_ahead_units)));
+    add(from.fault_ns / 8, "read_ahead", "0",
+        fmt::format("because {} of what was read ahead went away unused",
+                    percent(from.read_ahead_wasted, from.read_ahead_units)));
   if (from.exclusive_reads >= enough && from.exclusive_wasted * 2 >= from.exclusive_reads)
     add(from.fault_ns / 8, "learn_writes", "0",
-        fmt::format("because {} of the units that were fetched to be written went away unwritten", percent(from.exclusive_wasted, from.exclusive_reads)));
+        fmt::format("because {} of the units that were fetched to be written went away unwritten",
+                    percent(from.exclusive_wasted, from.exclusive_reads)));
   std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<proposal> sorted;
   for (auto& [saves, p] : all) sorted.push_back(std::move(p));
@@ -111,13 +128,17 @@ std::vector<setting> next_run(const history& of) {
 
 bool is_done(const history& of) { return of.base.size() >= runs_each && !has_open_trial(of); }
 
-std::vector<std::string> on_run(history& of, double seconds, const evidence& told, std::span<const std::string> closed) {
+std::vector<std::string> on_run(history& of, double seconds, const evidence& told,
+                                std::span<const std::string> closed) {
   if (of.base.size() < runs_each) {
     of.base.push_back(seconds);
     of.first_seconds = fastest(of.base);
     plan(of, told, closed);
     if (of.base.size() < runs_each)
-      return {fmt::format("this run took {:.3f} s as the program is; the next one is the same, to know how much times differ by themselves", seconds)};
+      return {
+          fmt::format("this run took {:.3f} s as the program is; the next one is the same, to know how much times "
+                      "differ by themselves",
+                      seconds)};
     return {fmt::format("as the program is, runs took {:.3f} s and {:.3f} s", of.base[0], of.base[1]), begin_trial(of)};
   }
   trial* const t = open_trial(of);
@@ -133,7 +154,8 @@ std::vector<std::string> on_failure(history& of, int exit_status) {
   trial* const t = open_trial(of);
   if (t == nullptr) return {fmt::format("the job has ended with status {}: nothing is learnt from it", exit_status)};
   t->how = trial::end::taken_back;
-  return {fmt::format("tried {}: the job has ended with status {}, so it is taken back", text_of(t->what), exit_status), begin_trial(of)};
+  return {fmt::format("tried {}: the job has ended with status {}, so it is taken back", text_of(t->what), exit_status),
+          begin_trial(of)};
 }
 
 std::vector<std::string> how_to_write(const history& of) {
@@ -143,7 +165,8 @@ std::vector<std::string> how_to_write(const history& of) {
     if (t.how == trial::end::kept) options += " --set " + text_of(t.what);
   if (options.empty()) return said;
   const double now = fastest(of.base);
-  said.push_back(fmt::format("what is kept has made {:.3f} s of {:.3f} s: {:.2f} times as fast", now, of.first_seconds, of.first_seconds / now));
+  said.push_back(fmt::format("what is kept has made {:.3f} s of {:.3f} s: {:.2f} times as fast", now, of.first_seconds,
+                             of.first_seconds / now));
   said.push_back(fmt::format("to have it without --auto: quire run{} ...", options));
   for (const trial& t : of.trials)
     if (const std::string text = in_program(t.what); t.how == trial::end::kept && !text.empty())
@@ -154,19 +177,24 @@ std::vector<std::string> how_to_write(const history& of) {
 std::vector<std::string> hints(const evidence& from) {
   std::vector<std::string> said;
   if (from.false_other_ns * 5 >= from.waited_ns && from.false_other_ns != 0)
-    said.push_back(fmt::format("{} of all waiting is for units of which nodes use different parts, and only the program can end it (--report names lines and "
-                               "bytes): parts on units of their own, or release consistency (quire_region_options.consistency) if the program has no races",
-                               percent(from.false_other_ns, from.waited_ns)));
+    said.push_back(
+        fmt::format("{} of all waiting is for units of which nodes use different parts, and only the program can end "
+                    "it (--report names lines and "
+                    "bytes): parts on units of their own, or release consistency (quire_region_options.consistency) if "
+                    "the program has no races",
+                    percent(from.false_other_ns, from.waited_ns)));
   constexpr std::uint64_t many = 1000;
   if (from.double_faults >= many)
-    said.push_back(
-        fmt::format("{} times a unit came to be read and was written next: quire_will_write() before saves one of the two faults", from.double_faults));
+    said.push_back(fmt::format(
+        "{} times a unit came to be read and was written next: quire_will_write() before saves one of the two faults",
+        from.double_faults));
   return said;
 }
 
 std::string write(const history& of) {
-  std::string text = fmt::format("{}\n# What `quire run --auto` has found out. Without this file it begins anew.\njob {}\nfirst {}\nbase", title, of.job,
-                                 of.first_seconds);
+  std::string text = fmt::format(
+      "{}\n# What `quire run --auto` has found out. Without this file it begins anew.\njob {}\nfirst {}\nbase", title,
+      of.job, of.first_seconds);
   for (const double s : of.base) text += fmt::format(" {}", s);
   for (const trial& t : of.trials) {
     text += fmt::format("\n{} {} {}", ends[static_cast<std::size_t>(t.how)], t.what.option, t.what.value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `quire run --auto` tries, keeps and takes back: only settings that leave the meaning of a program as it is, one at a time, judged by the time of whole
-// runs. Pure: what has been recorded and how long runs took are inputs.
+// What `quire run --auto` tries, keeps and takes back: only settings that leave the meaning of a program as it is, one
+// at a time, judged by the time of whole runs. Pure: what has been recorded and how long runs took are inputs.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace quire::tools::advisor {
 
 /// What the records of a run say.
 struct evidence {
-  std::uint64_t threads_ns = 0;      ///< how long threads were there, all together
+  std::uint64_t threads_ns = 0;               ///< how long threads were there, all together
   std::uint64_t fault_ns = 0, waited_ns = 0;  ///< in faults; in all waits
   std::uint64_t false_small_ns = 0;  ///< for units of the heap that nodes share falsely and that hold small allocations
   std::uint64_t false_other_ns = 0;  ///< the same elsewhere: within arrays, in static data
   std::uint64_t heap_fault_ns = 0;
-  std::uint64_t heap_units = 0;      ///< that threads waited for
-  /// Pieces of this size of them, and how many of them have been written by several nodes: as units they would move between these.
+  std::uint64_t heap_units = 0;  ///< that threads waited for
+  /// Pieces of this size of them, and how many of them have been written by several nodes: as units they would move
+  /// between these.
   struct pieces {
     std::uint64_t bytes = 0, used = 0, contended = 0;
   };
@@ -53,9 +54,9 @@ struct trial {
 };
 /// All that is known of a program on so many nodes.
 struct history {
-  std::string job;            ///< which program, arguments and nodes
-  double first_seconds = 0;   ///< as the program is: the fastest run; 0: none yet
-  std::vector<double> base{}; ///< runs with what is kept
+  std::string job;              ///< which program, arguments and nodes
+  double first_seconds = 0;     ///< as the program is: the fastest run; 0: none yet
+  std::vector<double> base{};   ///< runs with what is kept
   std::vector<trial> trials{};  ///< those that have ended, at most one that is open, those that are planned
 };
 
@@ -64,7 +65,8 @@ struct history {
 /// Whether the next run would find out nothing new.
 [[nodiscard]] bool is_done(const history& of);
 /// A run with next_run() has ended well. Sentences for people.
-[[nodiscard]] std::vector<std::string> on_run(history& of, double seconds, const evidence& told, std::span<const std::string> closed);
+[[nodiscard]] std::vector<std::string> on_run(history& of, double seconds, const evidence& told,
+                                              std::span<const std::string> closed);
 /// It has failed: a setting that was tried is taken back.
 [[nodiscard]] std::vector<std::string> on_failure(history& of, int exit_status);
 /// How to have what is kept without --auto; none if nothing is.

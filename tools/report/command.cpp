@@ -14,19 +14,23 @@ void add_report(CLI::App& quire, session& about) {
   struct arguments {
     std::string directory, page, events;
   };
-  auto* command = quire.add_subcommand("report", "Make the report of a job whose nodes have left their records in a directory (QUIRE_REPORT)");
+  auto* command = quire.add_subcommand(
+      "report", "Make the report of a job whose nodes have left their records in a directory (QUIRE_REPORT)");
   const auto asked = std::make_shared<arguments>();
   command->add_option("DIRECTORY", asked->directory, "Where the records are")->required();
   command->add_option("-o,--output", asked->page, "The page for a browser")->type_name("FILE.html");
-  command->add_option("--perfetto", asked->events, "Events for Perfetto (ui.perfetto.dev) and chrome://tracing")->type_name("FILE.json");
+  command->add_option("--perfetto", asked->events, "Events for Perfetto (ui.perfetto.dev) and chrome://tracing")
+      ->type_name("FILE.json");
   command->footer(
-      "Lines of the program are found by addr2line and names of its static data by nm, both of binutils, in files that are still where they were.\n"
+      "Lines of the program are found by addr2line and names of its static data by nm, both of binutils, in files that "
+      "are still where they were.\n"
       "Example, where another launcher starts the job:\n"
       "  QUIRE_REPORT=records srun -n 4 ./program && quire report records -o report.html");
   command->callback([&about, asked] {
     about.command = [asked]() -> int {
       std::string why;
-      if (asked->page.empty() && asked->events.empty()) why = "what shall be made? -o FILE.html, --perfetto FILE.json, or both";
+      if (asked->page.empty() && asked->events.empty())
+        why = "what shall be made? -o FILE.html, --perfetto FILE.json, or both";
       if (why.empty() && report::make(asked->directory, asked->page, asked->events, why)) return 0;
       fmt::print(stderr, "quire report: {}\n", why);
       return bootstrap::launcher::launcher_failed;

@@ -46,7 +46,8 @@ std::vector<std::string> places_of(const node_record& r, const std::vector<std::
     const std::uint64_t at = from[i] - (i == 0 ? 0 : 1);  // of a caller the call, not what follows it
     for (const auto& m : r.modules) {
       const bool inside = std::ranges::any_of(m.parts, [at](const auto& p) { return at - p.begin < p.end - p.begin; });
-      if (inside && !m.path.empty() && !is_of_quire(m.path)) places.push_back(fmt::format("{}+0x{:x}", m.path, at - m.bias));
+      if (inside && !m.path.empty() && !is_of_quire(m.path))
+        places.push_back(fmt::format("{}+0x{:x}", m.path, at - m.bias));
     }
   }
   return places;
@@ -56,7 +57,9 @@ std::vector<std::string> places_of(const node_record& r, const std::vector<std::
 std::string interpreted_line(const node_record& r, const std::vector<std::uint64_t>& from) {
   if (from.empty()) return {};
   const auto line = std::ranges::find(r.interpreted, from.back(), &record::file_line::number);
-  return line != r.interpreted.end() ? fmt::format("{}:{} in {}()", fs::path(line->file).filename().string(), line->line, line->function) : std::string();
+  return line != r.interpreted.end()
+             ? fmt::format("{}:{} in {}()", fs::path(line->file).filename().string(), line->line, line->function)
+             : std::string();
 }
 
 /// Source lines for the places of all nodes.
@@ -104,13 +107,17 @@ std::vector<sharing::unit_use> uses_of(const job& all) {
   std::vector<sharing::unit_use> uses;
   for (const node_record& r : all.nodes) {
     for (const auto& told : r.uses) {
-      auto at = std::ranges::find_if(uses, [&](const auto& u) { return u.address == told.address && u.bytes == told.bytes; });
-      if (at == uses.end()) at = uses.insert(at, sharing::unit_use{static_cast<int>(told.region), told.address, told.bytes, told.release != 0});
+      auto at =
+          std::ranges::find_if(uses, [&](const auto& u) { return u.address == told.address && u.bytes == told.bytes; });
+      if (at == uses.end())
+        at = uses.insert(at,
+                         sharing::unit_use{static_cast<int>(told.region), told.address, told.bytes, told.release != 0});
       auto& n = at->nodes.emplace_back(sharing::node_use{static_cast<int>(r.node), told.moves, told.ns});
       std::ranges::copy(told.reads, n.reads.begin());
       std::ranges::copy(told.writes, n.writes.begin());
       for (const auto& o : told.objects)
-        if (std::ranges::find(at->objects, o.begin, &sharing::object::address) == at->objects.end()) at->objects.push_back({o.begin, o.end - o.begin});
+        if (std::ranges::find(at->objects, o.begin, &sharing::object::address) == at->objects.end())
+          at->objects.push_back({o.begin, o.end - o.begin});
       if (at->calls.empty()) at->calls = told.calls;
       if (at->data.empty()) at->data = told.data;
     }
@@ -145,17 +152,20 @@ void add_uses_of_dead(const job& all, std::vector<sharing::unit_use>& uses) {
     for (const auto& t : r.threads) {
       for (const auto& u : t.units) {
         if (u.bytes == 0) continue;
-        auto at = std::ranges::find_if(uses, [&](const auto& one) { return one.address == u.address && one.bytes == u.bytes; });
+        auto at = std::ranges::find_if(
+            uses, [&](const auto& one) { return one.address == u.address && one.bytes == u.bytes; });
         const auto region = std::ranges::find(r.regions, u.region, &record::file_region::id);
         const bool release = region != r.regions.end() && region->release != 0;
-        if (at == uses.end()) at = uses.insert(at, sharing::unit_use{static_cast<int>(u.region), u.address, u.bytes, release});
+        if (at == uses.end())
+          at = uses.insert(at, sharing::unit_use{static_cast<int>(u.region), u.address, u.bytes, release});
         auto n = std::ranges::find(at->nodes, static_cast<int>(r.node), &sharing::node_use::node);
         if (n == at->nodes.end()) n = at->nodes.insert(n, sharing::node_use{static_cast<int>(r.node)});
         n->moves += u.sums.faults[0] + u.sums.faults[1];
         n->ns += ns_of(u.sums);
         for (std::size_t line = 0; line < sharing::lines; ++line) {
           if ((u.sums.lines[0] >> line & 1) != 0) n->reads[line] += u.sums.faults[0];
-          if ((u.sums.lines[1] >> line & 1) != 0) n->writes[line * (sharing::words / sharing::lines)] += u.sums.faults[1];
+          if ((u.sums.lines[1] >> line & 1) != 0)
+            n->writes[line * (sharing::words / sharing::lines)] += u.sums.faults[1];
         }
       }
     }
@@ -193,7 +203,9 @@ void find_sharing(job& all, const line_finder& finder) {
     if (f.verdict.kind != sharing::sharing_kind::falsely && f.verdict.kind != sharing::sharing_kind::both) continue;
     f.name = place_name(all, unit.address, unit.bytes);
     f.allocated = finder.line(unit.calls);
-    f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) { return is_dead(all, static_cast<std::uint64_t>(n.node)); });
+    f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) {
+      return is_dead(all, static_cast<std::uint64_t>(n.node));
+    });
     f.lines = lines_of(all, unit, finder);
     all.shared.push_back(std::move(f));
   }
@@ -219,13 +231,15 @@ bool read_file(const fs::path& path, node_record& r, std::string& why) {
 /// What a node had recorded when it died.
 bool read_memory(const fs::path& path, node_record& r, std::string& why) {
   const os::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat about{};
+  struct stat about {};
   if (!file.open() || ::fstat(file.number(), &about) != 0) {
     why = fmt::format("cannot read {}", path.string());
     return false;
   }
   int error = 0;
-  void* const at = about.st_size == sizeof(record::memory) ? os::map_private(file.number(), sizeof(record::memory), nullptr, true, error) : nullptr;
+  void* const at = about.st_size == sizeof(record::memory)
+                       ? os::map_private(file.number(), sizeof(record::memory), nullptr, true, error)
+                       : nullptr;
   if (at == nullptr) {
     why = fmt::format("{}: it is no memory of a node, or of another build of Quire, or cut off", path.string());
     return false;
@@ -239,7 +253,8 @@ bool read_memory(const fs::path& path, node_record& r, std::string& why) {
 
 /// What keeps a record from being of the job of those that have been read; empty: nothing.
 std::string why_not_of(const job& all, const node_record& r) {
-  if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end()) return fmt::format("there is another record of node {}", r.node);
+  if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end())
+    return fmt::format("there is another record of node {}", r.node);
   if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes)
     return fmt::format("its job had {} nodes, that of the others {}", r.nodes, all.nodes.front().nodes);
   return {};
@@ -252,7 +267,8 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("quire.") && (name.ends_with(".record") || name.ends_with(".memory"))) files.push_back(entry.path());
+    if (name.starts_with("quire.") && (name.ends_with(".record") || name.ends_with(".memory")))
+      files.push_back(entry.path());
   }
   if (error) {
     why = fmt::format("cannot read the directory {}: {}", directory, error.message());
@@ -275,7 +291,11 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
     all.nodes.push_back(std::move(r));
   }
   if (all.nodes.empty()) {
-    why = !last.empty() ? last : fmt::format("there is no record in {}: nodes leave them as quire.NODE.record where QUIRE_REPORT says, at their end", directory);
+    why = !last.empty() ? last
+                        : fmt::format(
+                              "there is no record in {}: nodes leave them as quire.NODE.record where QUIRE_REPORT "
+                              "says, at their end",
+                              directory);
     return false;
   }
   std::ranges::sort(all.nodes, {}, &node_record::node);
@@ -303,15 +323,18 @@ std::uint64_t shift_of(const job& all, const node_record& node) {
 std::string place_name(const job& all, std::uint64_t address, std::uint64_t bytes) {
   const named_memory* best = nullptr;
   for (const named_memory& n : all.names)
-    if (n.address < address + bytes && address < n.address + n.bytes && (best == nullptr || n.bytes > best->bytes)) best = &n;
+    if (n.address < address + bytes && address < n.address + n.bytes && (best == nullptr || n.bytes > best->bytes))
+      best = &n;
   if (best != nullptr) {
-    const std::uint64_t first = std::max(best->address, address) - best->address, end = std::min(best->address + best->bytes, address + bytes) - best->address;
+    const std::uint64_t first = std::max(best->address, address) - best->address,
+                        end = std::min(best->address + best->bytes, address + bytes) - best->address;
     return first == 0 && end == best->bytes ? best->name : fmt::format("{}[bytes {}-{}]", best->name, first, end - 1);
   }
   for (const node_record& r : all.nodes)
     for (const auto& region : r.regions)
       if (address - region.address < region.bytes)
-        return region.id == 0 ? fmt::format("heap+0x{:x}", address - region.address) : fmt::format("region {}+0x{:x}", region.id, address - region.address);
+        return region.id == 0 ? fmt::format("heap+0x{:x}", address - region.address)
+                              : fmt::format("region {}+0x{:x}", region.id, address - region.address);
   return fmt::format("0x{:x}", address);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the records of a job's nodes say together: their times laid side by side, source lines for instructions, names for memory, false sharing.
+// What the records of a job's nodes say together: their times laid side by side, source lines for instructions, names
+// for memory, false sharing.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,9 @@ struct line_use {
 struct finding {
   sharing::unit_use unit;
   sharing::verdict verdict{};
-  std::string name{};       ///< what lies there
-  std::string allocated{};  ///< the line that allocated it; empty: not known
-  bool likely = false;      ///< where each fault began is all that is known
+  std::string name{};                          ///< what lies there
+  std::string allocated{};                     ///< the line that allocated it; empty: not known
+  bool likely = false;                         ///< where each fault began is all that is known
   std::vector<std::vector<line_use>> lines{};  ///< by entry of unit.nodes
 };
 
@@ -56,7 +57,9 @@ void explain(job& all);
 /// Events for Perfetto and chrome://tracing.
 [[nodiscard]] std::string perfetto(const job& all);
 
-/// Reads the records of `directory` and writes what was asked for; an empty name is nothing. False, and a sentence in `why`.
-[[nodiscard]] bool make(const std::string& directory, const std::string& html, const std::string& events, std::string& why);
+/// Reads the records of `directory` and writes what was asked for; an empty name is nothing. False, and a sentence in
+/// `why`.
+[[nodiscard]] bool make(const std::string& directory, const std::string& html, const std::string& events,
+                        std::string& why);
 
 }  // namespace quire::tools::report

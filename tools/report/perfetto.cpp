@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trace event format of chrome://tracing, which Perfetto reads: events of type X, strictly nested. A phase lies around the waits in it. Where segments were
-// merged, waits stand one after the other at the end of theirs.
+// The trace event format of chrome://tracing, which Perfetto reads: events of type X, strictly nested. A phase lies
+// around the waits in it. Where segments were merged, waits stand one after the other at the end of theirs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,14 +18,16 @@ class event_list {
  public:
   void name(const char* what, std::uint64_t node, std::uint64_t thread, const std::string& text) {
     open();
-    text_ += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", node, thread, what, json_text(text));
+    text_ += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", node, thread, what,
+                         json_text(text));
   }
-  void add(std::uint64_t node, std::uint64_t thread, const std::string& what, std::uint64_t begin_ns, std::uint64_t end_ns) {
+  void add(std::uint64_t node, std::uint64_t thread, const std::string& what, std::uint64_t begin_ns,
+           std::uint64_t end_ns) {
     if (end_ns <= begin_ns) return;
     const std::uint64_t ns = end_ns - begin_ns;
     open();
-    text_ += fmt::format(R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{}.{:03},"dur":{}.{:03}}})", node, thread, json_text(what), begin_ns / 1000,
-                         begin_ns % 1000, ns / 1000, ns % 1000);
+    text_ += fmt::format(R"({{"ph":"X","pid":{},"tid":{},"name":{},"ts":{}.{:03},"dur":{}.{:03}}})", node, thread,
+                         json_text(what), begin_ns / 1000, begin_ns % 1000, ns / 1000, ns % 1000);
   }
   std::string end() { return text_ + "\n]}\n"; }
 
@@ -43,7 +45,8 @@ void add_phases(event_list& to, const record::node_record& r, const record::file
   for (std::size_t i = 0; i < t.segments.size(); ++i) {
     const bool ends = i + 1 == t.segments.size() || t.segments[i + 1].phase != t.segments[i].phase;
     if (!ends) continue;
-    if (t.segments[i].phase != 0) to.add(r.node, t.number, r.phases[t.segments[i].phase - 1], begin + shift, t.segments[i].end_ns + shift);
+    if (t.segments[i].phase != 0)
+      to.add(r.node, t.number, r.phases[t.segments[i].phase - 1], begin + shift, t.segments[i].end_ns + shift);
     begin = t.segments[i].end_ns;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire top`: what a running job does, twice a second, in a terminal or for scripts. It only listens: the job is as it was when it ends, however that is.
+// `quire top`: what a running job does, twice a second, in a terminal or for scripts. It only listens: the job is as it
+// was when it ends, however that is.
 #include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -58,7 +59,10 @@ std::optional<found_job> choose(const arguments& asked, std::string& why) {
     auto found = std::ranges::find_if(all, [&](const found_job& j) { return is_meant(j) && j.user == ::geteuid(); });
     if (found == all.end()) found = std::ranges::find_if(all, is_meant);
     if (found != all.end()) return *found;
-    why = fmt::format("there is no job {} on this machine: the number is that of its `quire run`, and `quire top` without one lists those of yours", asked.pid);
+    why = fmt::format(
+        "there is no job {} on this machine: the number is that of its `quire run`, and `quire top` without one lists "
+        "those of yours",
+        asked.pid);
     return std::nullopt;
   }
   std::vector<found_job> mine;
@@ -69,14 +73,16 @@ std::optional<found_job> choose(const arguments& asked, std::string& why) {
     return std::nullopt;
   }
   why = "which job? Write its number behind `quire top`:";
-  for (const found_job& j : mine) why += fmt::format("\n  {}  {}", j.pid, top::for_terminal(command_of(j.pid), longest_command));
+  for (const found_job& j : mine)
+    why += fmt::format("\n  {}  {}", j.pid, top::for_terminal(command_of(j.pid), longest_command));
   return std::nullopt;
 }
 
 /// Takes in what the job says, until it has ended or the viewer has had enough.
 class look {
  public:
-  look(const arguments& asked, const found_job& job, bootstrap::local::channel link) : asked_(asked), job_(job), link_(std::move(link)) {
+  look(const arguments& asked, const found_job& job, bootstrap::local::channel link)
+      : asked_(asked), job_(job), link_(std::move(link)) {
     if (::isatty(0) != 0 && ::isatty(1) != 0 && !asked.json && !asked.once) screen_.emplace();
   }
 
@@ -89,7 +95,8 @@ class look {
       if ((entries[1].revents & (POLLHUP | POLLERR)) != 0) break;  // the terminal is gone
       on_events();
       take_frames();
-      if (!screen_ && base::now_ns() - heard_ns_ >= patience_ns) return refuse(fmt::format("job {} does not answer: is it stopped?", job_.pid));
+      if (!screen_ && base::now_ns() - heard_ns_ >= patience_ns)
+        return refuse(fmt::format("job {} does not answer: is it stopped?", job_.pid));
     }
     screen_.reset();
     if (!failure_.empty()) return refuse(failure_);
@@ -149,11 +156,15 @@ class look {
   void draw() {
     if (!screen_) return;
     const auto [rows, columns] = screen_->dimensions();
-    if (!now_) return screen_->show({fmt::format("job {}: waiting for its nodes to start (q ends)", job_.pid).substr(0, columns)});
+    if (!now_)
+      return screen_->show(
+          {fmt::format("job {}: waiting for its nodes to start (q ends)", job_.pid).substr(0, columns)});
     std::string silent;
-    if (const std::uint64_t ns = base::now_ns() - heard_ns_; ns >= 2 * second_ns) silent = fmt::format(", nothing heard for {} s", ns / second_ns);
+    if (const std::uint64_t ns = base::now_ns() - heard_ns_; ns >= 2 * second_ns)
+      silent = fmt::format(", nothing heard for {} s", ns / second_ns);
     auto lines = top::lines(top::compare(before_, *now_), title() + silent, {rows, columns, first_});
-    if (lines.size() < rows) lines.push_back(std::string("waits: seconds of threads, a second; q ends").substr(0, columns));
+    if (lines.size() < rows)
+      lines.push_back(std::string("waits: seconds of threads, a second; q ends").substr(0, columns));
     screen_->show(lines);
   }
 
@@ -174,11 +185,13 @@ class look {
 void add_top(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("top", "Look at what a running job does, twice a second");
   const auto asked = std::make_shared<arguments>();
-  command->add_option("JOB", asked->pid, "The pid of its `quire run`; without it the only job of yours on this machine")->check(CLI::PositiveNumber);
+  command->add_option("JOB", asked->pid, "The pid of its `quire run`; without it the only job of yours on this machine")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--once", asked->once, "One table, of half a second, and end");
   command->add_flag("--json", asked->json, "An object a line, twice a second until the job ends; with --once only one");
   command->footer(
-      "Keys: arrows (or j and k) scroll, q or Ctrl-C ends. The job is not touched; only its user and root may look. A wait counts when it ends.\n"
+      "Keys: arrows (or j and k) scroll, q or Ctrl-C ends. The job is not touched; only its user and root may look. A "
+      "wait counts when it ends.\n"
       "Jobs of other launchers (srun, mpirun) cannot be looked at.");
   command->callback([&about, asked] {
     about.command = [asked]() -> int {

@@ -92,7 +92,8 @@ terminal::event terminal::take_signal() {
 
 terminal::event terminal::take_key() {
   std::array<char, 64> keys;
-  if (const ssize_t count = ::read(0, keys.data(), keys.size()); count > 0) typed_.append(keys.data(), static_cast<std::size_t>(count));
+  if (const ssize_t count = ::read(0, keys.data(), keys.size()); count > 0)
+    typed_.append(keys.data(), static_cast<std::size_t>(count));
   while (!typed_.empty()) {
     const auto takes = [this](std::string_view what) {
       if (!typed_.starts_with(what)) return false;

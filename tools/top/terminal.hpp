@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A terminal that shows pictures and tells keys, by ANSI sequences alone. Whatever way the command ends, but by SIGKILL, the terminal is as before.
+// A terminal that shows pictures and tells keys, by ANSI sequences alone. Whatever way the command ends, but by
+// SIGKILL, the terminal is as before.
 #pragma once
 
 #include <termios.h>
@@ -28,7 +29,8 @@ class terminal {
   /// Both become readable when there is an event.
   [[nodiscard]] int keys() const noexcept { return 0; }
   [[nodiscard]] int signals() const noexcept { return signals_.number(); }
-  /// The next one; `nothing`: there is none. Does not block. Ctrl-Z stops the process here, with the terminal as before meanwhile.
+  /// The next one; `nothing`: there is none. Does not block. Ctrl-Z stops the process here, with the terminal as before
+  /// meanwhile.
   [[nodiscard]] event next();
 
  private:

@@ -13,7 +13,7 @@ namespace quire::tools::top {
 
 /// What a node did between two views, a second.
 struct rates {
-  double cores = 0;  ///< processor time
+  double cores = 0;                                                    ///< processor time
   double faults = 0, fault_wait = 0, lock_wait = 0, barrier_wait = 0;  ///< waits: seconds of threads that ended
   double sent_bytes = 0, received_bytes = 0, messages = 0;
 };
@@ -29,7 +29,8 @@ struct picture {
   std::vector<node_view> nodes;
 };
 
-/// So many characters at most, and nothing that a terminal would obey: a question mark for each that is not of ASCII, or not to be seen.
+/// So many characters at most, and nothing that a terminal would obey: a question mark for each that is not of ASCII,
+/// or not to be seen.
 [[nodiscard]] std::string for_terminal(const std::string& text, std::size_t most);
 /// `before` may be of other nodes, or none.
 [[nodiscard]] picture compare(const bootstrap::launcher::job_view& before, const bootstrap::launcher::job_view& now);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes tell each other while a region runs, in steps: meetings of nodes, tasks that one has and another one has threads for. A task that is given
-// away stays open where it was made until the other node has told that it has left, with all that it has made there.
+// What nodes tell each other while a region runs, in steps: meetings of nodes, tasks that one has and another one has
+// threads for. A task that is given away stays open where it was made until the other node has told that it has left,
+// with all that it has made there.
 //
-// Pure. `Node` is this node's surroundings: locks, rings, tasks. team/exchange.cpp has those of a process, tests/openmp/steps those of a test.
+// Pure. `Node` is this node's surroundings: locks, rings, tasks. team/exchange.cpp has those of a process,
+// tests/openmp/steps those of a test.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +18,10 @@
 
 namespace quire::openmp::steps {
 
-/// How many tasks a node gives at once: half of what is ready, at most a few for each thread. The last one stays, lest it travel to and fro.
-[[nodiscard]] constexpr std::uint64_t tasks_to_give(std::uint64_t ready, std::uint64_t threads, std::uint64_t most) noexcept {
+/// How many tasks a node gives at once: half of what is ready, at most a few for each thread. The last one stays, lest
+/// it travel to and fro.
+[[nodiscard]] constexpr std::uint64_t tasks_to_give(std::uint64_t ready, std::uint64_t threads,
+                                                    std::uint64_t most) noexcept {
   return std::min({ready / 2, most, 4 + 2 * threads});
 }
 
@@ -31,7 +35,8 @@ class exchange {
   explicit constexpr exchange(Node& surroundings) noexcept : node_(surroundings) {}
   void open(int node, int nodes) noexcept { tree_.set(node, nodes); }
 
-  /// What has come is looked at. Nobody receives for another thread that does; when the region has ended here, what comes is the next one's.
+  /// What has come is looked at. Nobody receives for another thread that does; when the region has ended here, what
+  /// comes is the next one's.
   void look() noexcept {
     const std::unique_lock held(node_.guard(), std::try_to_lock);
     if (!held) return;
@@ -118,8 +123,10 @@ class exchange {
 
   void on_letter(const letter& l, int from) noexcept {
     switch (l.what) {
-      case kind::arrived: return tree_.on_arrived(from, l.value);
-      case kind::released: return on_released(l.value);
+      case kind::arrived:
+        return tree_.on_arrived(from, l.value);
+      case kind::released:
+        return on_released(l.value);
       case kind::hungry:
         if (!node_.hungry(from)) ++hungry_nodes_;
         node_.hungry(from) = true;
@@ -129,8 +136,10 @@ class exchange {
         node_.unpack(node_.parcel_of(l.value));
         return;
       case kind::ended:
-      case kind::left: return on_end(node_.parcel_of(l.value), l.what == kind::left);
-      case kind::none: return;
+      case kind::left:
+        return on_end(node_.parcel_of(l.value), l.what == kind::left);
+      case kind::none:
+        return;
     }
   }
 
@@ -190,7 +199,8 @@ class exchange {
     task* taken[Node::most_given];
     const std::uint64_t count = node_.with_tasks(in, [&](pool& tasks) {
       std::uint64_t so_far = 0;
-      for (const std::uint64_t share = tasks_to_give(tasks.ready(), node_.threads_of(in), Node::most_given); so_far < share; ++so_far) {
+      for (const std::uint64_t share = tasks_to_give(tasks.ready(), node_.threads_of(in), Node::most_given);
+           so_far < share; ++so_far) {
         if ((taken[so_far] = tasks.take_away()) == nullptr) break;
       }
       return so_far;
@@ -198,7 +208,8 @@ class exchange {
     if (count == 0) return;
     node_.hungry(other) = false;
     --hungry_nodes_;
-    for (std::uint64_t i = 0; i < count; ++i) send(other, {kind::given, node_.number_of(node_.pack(in, *taken[i]))}, guard::held);
+    for (std::uint64_t i = 0; i < count; ++i)
+      send(other, {kind::given, node_.number_of(node_.pack(in, *taken[i]))}, guard::held);
   }
 
   Node& node_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The atomic steps of a barrier in which threads run tasks, on one node. Pure: what else a thread does there is the node's, which team/meet.cpp gives, or
-// a test (tests/openmp/steps).
+// The atomic steps of a barrier in which threads run tasks, on one node. Pure: what else a thread does there is the
+// node's, which team/meet.cpp gives, or a test (tests/openmp/steps).
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,8 @@ struct meeting_words {
   Word arrived{0}, closed{0}, released{0};
 };
 
-/// All threads of the node have come for this round, and the caller finds that nothing is left to do here. True: it is the one that closes the round.
+/// All threads of the node have come for this round, and the caller finds that nothing is left to do here. True: it is
+/// the one that closes the round.
 template <class Words, class Node>
 [[nodiscard]] bool close(Words& m, Node& node, std::uint64_t round) noexcept {
   if (m.arrived.load(std::memory_order_acquire) < round * node.threads_here()) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The atomic steps of a ring of words from one node to another. A slot is zero while it is free: a sender puts its word there by one operation, the
-// receiver takes it and makes the slot free again. Pure: where slots lie is the caller's business.
+// The atomic steps of a ring of words from one node to another. A slot is zero while it is free: a sender puts its word
+// there by one operation, the receiver takes it and makes the slot free again. Pure: where slots lie is the caller's
+// business.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The atomic steps of `single`. Pure: a word is anything that has these operations of std::atomic<std::uint64_t>. team/single.cpp gives those of the team,
-// tests/openmp/steps words on which it tries all orders of steps.
+// The atomic steps of `single`. Pure: a word is anything that has these operations of std::atomic<std::uint64_t>.
+// team/single.cpp gives those of the team, tests/openmp/steps words on which it tries all orders of steps.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@ namespace quire::openmp::steps {
 
 constexpr unsigned region_shift = 32;
 
-/// Whether the caller is the first to claim construct `number`, counted from 1 in the region. `last` has the region above, and the last construct that is
-/// claimed below. Nobody comes to a construct before the one in front of it is claimed: so `last` grows by one at a time.
+/// Whether the caller is the first to claim construct `number`, counted from 1 in the region. `last` has the region
+/// above, and the last construct that is claimed below. Nobody comes to a construct before the one in front of it is
+/// claimed: so `last` grows by one at a time.
 template <class Word>
 [[nodiscard]] bool claim(Word& last, std::uint64_t region, std::uint64_t number) noexcept {
   const std::uint64_t base = region << region_shift;
@@ -41,7 +42,8 @@ template <class Shared, class Own>
 [[nodiscard]] bool is_first_of_all(Shared& last, Own& heard, std::uint64_t region, std::uint64_t number) noexcept {
   if (heard.load() >= number) return false;
   const bool first = claim(last, region, number);
-  // Only now may the node's other threads pass without a message of their own: a thread that passed before could claim the next construct first.
+  // Only now may the node's other threads pass without a message of their own: a thread that passed before could claim
+  // the next construct first.
   hear(heard, number);
   return first;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The atomic steps by which threads take parts of a loop from a counter. A counter serves one loop of a region after the other: its word has the loop's
-// number above, and the iterations that are taken below. Pure.
+// The atomic steps by which threads take parts of a loop from a counter. A counter serves one loop of a region after
+// the other: its word has the loop's number above, and the iterations that are taken below. Pure.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ struct taken {
   std::uint64_t first, end;
 };
 
-/// The next part of loop `number`; an empty one when nothing is left. `size(left)`: how large a part is. Who comes first to a loop finds the number of an
-/// older one, and begins anew. A thread may come so late that the counter is a later loop's: nothing of its own is left then, as nobody leaves a loop
-/// before.
+/// The next part of loop `number`; an empty one when nothing is left. `size(left)`: how large a part is. Who comes
+/// first to a loop finds the number of an older one, and begins anew. A thread may come so late that the counter is a
+/// later loop's: nothing of its own is left then, as nobody leaves a loop before.
 template <class Word, class Size>
 [[nodiscard]] taken take(Word& word, std::uint64_t number, std::uint64_t iterations, Size&& size) noexcept {
   for (std::uint64_t now = number << number_shift;;) {

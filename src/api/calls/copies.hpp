@@ -70,8 +70,8 @@ struct argument {};
 
 enum class way { in, out, both };
 
-/// A run of bytes. Out: `scale` bytes for each one that the call returns. Both: what the kernel has changed goes back, and nothing
-/// beside it, as the structure may be shorter than it is taken for.
+/// A run of bytes. Out: `scale` bytes for each one that the call returns. Both: what the kernel has changed goes back,
+/// and nothing beside it, as the structure may be shorter than it is taken for.
 template <way direction, class T>
 class bytes : public argument {
  public:

@@ -43,7 +43,8 @@ QUIRE_CALL(int, fstat, (int fd, struct stat* about), fd, both(about))
 QUIRE_SAME(int, fstat64, fstat, (int, struct stat*));
 QUIRE_CALL(int, fstatat, (int at, const char* name, struct stat* about, int flags), at, text(name), both(about), flags)
 QUIRE_SAME(int, fstatat64, fstatat, (int, const char*, struct stat*, int));
-QUIRE_CALL(int, statx, (int at, const char* name, int flags, unsigned mask, struct statx* about), at, text(name), flags, mask, both(about))
+QUIRE_CALL(int, statx, (int at, const char* name, int flags, unsigned mask, struct statx* about), at, text(name), flags,
+           mask, both(about))
 QUIRE_CALL(int, statfs, (const char* name, struct statfs* about), text(name), both(about))
 QUIRE_SAME(int, statfs64, statfs, (const char*, struct statfs*));
 QUIRE_CALL(int, fstatfs, (int fd, struct statfs* about), fd, both(about))
@@ -63,7 +64,8 @@ QUIRE_CALL(int, unlinkat, (int at, const char* name, int flags), at, text(name),
 QUIRE_CALL(int, remove, (const char* name), text(name))
 QUIRE_CALL(int, rename, (const char* from, const char* to), text(from), text(to))
 QUIRE_CALL(int, renameat, (int a, const char* from, int b, const char* to), a, text(from), b, text(to))
-QUIRE_CALL(int, renameat2, (int a, const char* from, int b, const char* to, unsigned flags), a, text(from), b, text(to), flags)
+QUIRE_CALL(int, renameat2, (int a, const char* from, int b, const char* to, unsigned flags), a, text(from), b, text(to),
+           flags)
 QUIRE_CALL(int, link, (const char* from, const char* to), text(from), text(to))
 QUIRE_CALL(int, linkat, (int a, const char* from, int b, const char* to, int flags), a, text(from), b, text(to), flags)
 QUIRE_CALL(int, symlink, (const char* from, const char* to), text(from), text(to))
@@ -72,7 +74,8 @@ QUIRE_CALL(int, chmod, (const char* name, mode_t mode), text(name), mode)
 QUIRE_CALL(int, fchmodat, (int at, const char* name, mode_t mode, int flags), at, text(name), mode, flags)
 QUIRE_CALL(int, chown, (const char* name, uid_t user, gid_t group), text(name), user, group)
 QUIRE_CALL(int, lchown, (const char* name, uid_t user, gid_t group), text(name), user, group)
-QUIRE_CALL(int, fchownat, (int at, const char* name, uid_t user, gid_t group, int flags), at, text(name), user, group, flags)
+QUIRE_CALL(int, fchownat, (int at, const char* name, uid_t user, gid_t group, int flags), at, text(name), user, group,
+           flags)
 QUIRE_CALL(int, truncate, (const char* name, off_t length), text(name), length)
 QUIRE_SAME(int, truncate64, truncate, (const char*, off_t));
 QUIRE_CALL(int, mknod, (const char* name, mode_t mode, dev_t device), text(name), mode, device)
@@ -81,7 +84,8 @@ QUIRE_CALL(int, mkfifo, (const char* name, mode_t mode), text(name), mode)
 QUIRE_CALL(int, mkfifoat, (int at, const char* name, mode_t mode), at, text(name), mode)
 QUIRE_CALL(int, chdir, (const char* name), text(name))
 QUIRE_CALL(int, chroot, (const char* name), text(name))
-QUIRE_CALL(int, utimensat, (int at, const char* name, const timespec* two, int flags), at, text(name), in(two, 2 * sizeof *two), flags)
+QUIRE_CALL(int, utimensat, (int at, const char* name, const timespec* two, int flags), at, text(name),
+           in(two, 2 * sizeof *two), flags)
 QUIRE_CALL(int, futimens, (int fd, const timespec* two), fd, in(two, 2 * sizeof *two))
 QUIRE_CALL(int, utimes, (const char* name, const timeval* two), text(name), in(two, 2 * sizeof *two))
 QUIRE_CALL(int, lutimes, (const char* name, const timeval* two), text(name), in(two, 2 * sizeof *two))
@@ -98,15 +102,20 @@ QUIRE_SAME(int, mkostemp64, mkostemp, (char*, int));
 
 QUIRE_CALL(ssize_t, readlink, (const char* name, char* to, size_t n), text(name), out(to, n), n)
 QUIRE_CALL(ssize_t, readlinkat, (int at, const char* name, char* to, size_t n), at, text(name), out(to, n), n)
-QUIRE_CALL(ssize_t, getxattr, (const char* name, const char* which, void* to, size_t n), text(name), text(which), out(to, n), n)
-QUIRE_CALL(ssize_t, lgetxattr, (const char* name, const char* which, void* to, size_t n), text(name), text(which), out(to, n), n)
+QUIRE_CALL(ssize_t, getxattr, (const char* name, const char* which, void* to, size_t n), text(name), text(which),
+           out(to, n), n)
+QUIRE_CALL(ssize_t, lgetxattr, (const char* name, const char* which, void* to, size_t n), text(name), text(which),
+           out(to, n), n)
 QUIRE_CALL(ssize_t, fgetxattr, (int fd, const char* which, void* to, size_t n), fd, text(which), out(to, n), n)
 QUIRE_CALL(ssize_t, listxattr, (const char* name, char* to, size_t n), text(name), out(to, n), n)
 QUIRE_CALL(ssize_t, llistxattr, (const char* name, char* to, size_t n), text(name), out(to, n), n)
 QUIRE_CALL(ssize_t, flistxattr, (int fd, char* to, size_t n), fd, out(to, n), n)
-QUIRE_CALL(int, setxattr, (const char* name, const char* which, const void* from, size_t n, int flags), text(name), text(which), in(from, n), n, flags)
-QUIRE_CALL(int, lsetxattr, (const char* name, const char* which, const void* from, size_t n, int flags), text(name), text(which), in(from, n), n, flags)
-QUIRE_CALL(int, fsetxattr, (int fd, const char* which, const void* from, size_t n, int flags), fd, text(which), in(from, n), n, flags)
+QUIRE_CALL(int, setxattr, (const char* name, const char* which, const void* from, size_t n, int flags), text(name),
+           text(which), in(from, n), n, flags)
+QUIRE_CALL(int, lsetxattr, (const char* name, const char* which, const void* from, size_t n, int flags), text(name),
+           text(which), in(from, n), n, flags)
+QUIRE_CALL(int, fsetxattr, (int fd, const char* which, const void* from, size_t n, int flags), fd, text(which),
+           in(from, n), n, flags)
 QUIRE_CALL(int, removexattr, (const char* name, const char* which), text(name), text(which))
 QUIRE_CALL(int, lremovexattr, (const char* name, const char* which), text(name), text(which))
 QUIRE_CALL(int, fremovexattr, (int fd, const char* which), fd, text(which))

@@ -14,25 +14,29 @@
 
 using namespace quire::api::calls;
 
-QUIRE_CALL(int, execve, (const char* name, char* const* words, char* const* variables), text(name), texts(words), texts(variables))
+QUIRE_CALL(int, execve, (const char* name, char* const* words, char* const* variables), text(name), texts(words),
+           texts(variables))
 QUIRE_CALL(int, execv, (const char* name, char* const* words), text(name), texts(words))
 QUIRE_CALL(int, execvp, (const char* name, char* const* words), text(name), texts(words))
-QUIRE_CALL(int, execvpe, (const char* name, char* const* words, char* const* variables), text(name), texts(words), texts(variables))
+QUIRE_CALL(int, execvpe, (const char* name, char* const* words, char* const* variables), text(name), texts(words),
+           texts(variables))
 QUIRE_CALL(int, system, (const char* command), text(command, most_bytes))
 
 namespace {
-int spawn(row& of, pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* about,
-          char* const* words, char* const* variables) {
+int spawn(row& of, pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
+          const posix_spawnattr_t* about, char* const* words, char* const* variables) {
   const int result = make<int>(of, both(pid), text(name), actions, about, texts(words), texts(variables));
   return result == -1 ? ENOMEM : result;  // no memory for copies
 }
 }  // namespace
-QUIRE_OWN(int, posix_spawn, (pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* about,
-                             char* const* words, char* const* variables)) {
+QUIRE_OWN(int, posix_spawn,
+          (pid_t * pid, const char* name, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* about,
+           char* const* words, char* const* variables)) {
   return spawn(row_posix_spawn, pid, name, actions, about, words, variables);
 }
-QUIRE_OWN(int, posix_spawnp, (pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* about,
-                              char* const* words, char* const* variables)) {
+QUIRE_OWN(int, posix_spawnp,
+          (pid_t * pid, const char* name, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* about,
+           char* const* words, char* const* variables)) {
   return spawn(row_posix_spawnp, pid, name, actions, about, words, variables);
 }
 
@@ -47,16 +51,18 @@ QUIRE_CALL(int, getrlimit, (int which, rlimit* to), which, both(to))
 QUIRE_SAME(int, getrlimit64, getrlimit, (int, rlimit*));
 QUIRE_CALL(int, setrlimit, (int which, const rlimit* now), which, in(now))
 QUIRE_SAME(int, setrlimit64, setrlimit, (int, const rlimit*));
-QUIRE_CALL(int, prlimit, (pid_t whose, int which, const rlimit* now, rlimit* before), whose, which, in(now), both(before))
+QUIRE_CALL(int, prlimit, (pid_t whose, int which, const rlimit* now, rlimit* before), whose, which, in(now),
+           both(before))
 QUIRE_SAME(int, prlimit64, prlimit, (pid_t, int, const rlimit*, rlimit*));
-QUIRE_CALL(clock_t, times, (tms* to), both(to))
-QUIRE_CALL(int, uname, (utsname* to), both(to))
-QUIRE_CALL(int, sysinfo, (struct sysinfo* to), both(to))
+QUIRE_CALL(clock_t, times, (tms * to), both(to))
+QUIRE_CALL(int, uname, (utsname * to), both(to))
+QUIRE_CALL(int, sysinfo, (struct sysinfo * to), both(to))
 QUIRE_CALL(int, sched_getaffinity, (pid_t whose, size_t bytes, cpu_set_t* to), whose, bytes, both(to, bytes))
 QUIRE_CALL(int, sched_setaffinity, (pid_t whose, size_t bytes, const cpu_set_t* now), whose, bytes, in(now, bytes))
 QUIRE_CALL(int, sched_getparam, (pid_t whose, sched_param* to), whose, both(to))
 QUIRE_CALL(int, sched_setparam, (pid_t whose, const sched_param* now), whose, in(now))
 QUIRE_CALL(int, sched_setscheduler, (pid_t whose, int policy, const sched_param* now), whose, policy, in(now))
-QUIRE_CALL(int, getgroups, (int most, gid_t* to), most, out(to, most > 0 ? static_cast<std::size_t>(most) * sizeof *to : 0, sizeof *to))
-QUIRE_CALL(int, getresuid, (uid_t* a, uid_t* b, uid_t* c), both(a), both(b), both(c))
-QUIRE_CALL(int, getresgid, (gid_t* a, gid_t* b, gid_t* c), both(a), both(b), both(c))
+QUIRE_CALL(int, getgroups, (int most, gid_t* to), most,
+           out(to, most > 0 ? static_cast<std::size_t>(most) * sizeof *to : 0, sizeof *to))
+QUIRE_CALL(int, getresuid, (uid_t * a, uid_t* b, uid_t* c), both(a), both(b), both(c))
+QUIRE_CALL(int, getresgid, (gid_t * a, gid_t* b, gid_t* c), both(a), both(b), both(c))

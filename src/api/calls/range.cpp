@@ -33,7 +33,8 @@ std::size_t within_region(const void* address, std::size_t bytes) noexcept {
   std::size_t of_minipage = 0;  // of a fine view
   void* first = nullptr;
   if (quire_minipage_of(address, &first, &of_minipage) != QUIRE_OK) return bytes;
-  return std::min(bytes, of_minipage - static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<const char*>(first)));
+  return std::min(bytes, of_minipage - static_cast<std::size_t>(static_cast<const char*>(address) -
+                                                                static_cast<const char*>(first)));
 }
 
 void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {
@@ -47,7 +48,8 @@ void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {
 
 void watch_adopted(std::uint64_t base, std::uint64_t bytes) noexcept {
   const std::uint64_t had = g_range.adopted_bytes.load(), first = g_range.adopted_base.load();
-  const std::uint64_t low = had == 0 ? base : std::min(base, first), high = had == 0 ? base + bytes : std::max(base + bytes, first + had);
+  const std::uint64_t low = had == 0 ? base : std::min(base, first),
+                      high = had == 0 ? base + bytes : std::max(base + bytes, first + had);
   g_range.adopted_bytes.store(0);  // never more than there is
   g_range.adopted_base.store(low);
   g_range.adopted_bytes.store(high - low);

@@ -28,7 +28,8 @@ extern constinit shared_range g_range __attribute__((visibility("hidden")));
 [[nodiscard]] inline bool is_shared(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   if (at - g_range.base.load(std::memory_order_relaxed) < g_range.bytes.load(std::memory_order_relaxed)) return true;
-  const bool may_be = at - g_range.adopted_base.load(std::memory_order_relaxed) < g_range.adopted_bytes.load(std::memory_order_relaxed);
+  const bool may_be =
+      at - g_range.adopted_base.load(std::memory_order_relaxed) < g_range.adopted_bytes.load(std::memory_order_relaxed);
   return may_be && is_adopted(at);
 }
 [[nodiscard]] inline bool is_away(const void* address) noexcept {

@@ -15,23 +15,26 @@ static bytes<way::both, char> filled(void* at, const socklen_t* length) noexcept
 
 QUIRE_CALL(ssize_t, recv, (int fd, void* to, size_t n, int flags), fd, out(to, n), n, flags)
 QUIRE_CALL(ssize_t, send, (int fd, const void* from, size_t n, int flags), fd, in(from, n), n, flags)
-QUIRE_CALL(ssize_t, recvfrom, (int fd, void* to, size_t n, int flags, sockaddr* peer, socklen_t* length), fd, out(to, n), n, flags,
-           filled(peer, length), both(length))
-QUIRE_CALL(ssize_t, sendto, (int fd, const void* from, size_t n, int flags, const sockaddr* peer, socklen_t length), fd, in(from, n), n,
-           flags, in(peer, length), length)
+QUIRE_CALL(ssize_t, recvfrom, (int fd, void* to, size_t n, int flags, sockaddr* peer, socklen_t* length), fd,
+           out(to, n), n, flags, filled(peer, length), both(length))
+QUIRE_CALL(ssize_t, sendto, (int fd, const void* from, size_t n, int flags, const sockaddr* peer, socklen_t length), fd,
+           in(from, n), n, flags, in(peer, length), length)
 QUIRE_CALL(ssize_t, recvmsg, (int fd, msghdr* m, int flags), fd, message<way::out>(m), flags)
 QUIRE_CALL(ssize_t, sendmsg, (int fd, const msghdr* m, int flags), fd, message<way::in>(m), flags)
 
 QUIRE_CALL(int, bind, (int fd, const sockaddr* name, socklen_t length), fd, in(name, length), length)
 QUIRE_CALL(int, connect, (int fd, const sockaddr* name, socklen_t length), fd, in(name, length), length)
 QUIRE_CALL(int, accept, (int fd, sockaddr* peer, socklen_t* length), fd, filled(peer, length), both(length))
-QUIRE_CALL(int, accept4, (int fd, sockaddr* peer, socklen_t* length, int flags), fd, filled(peer, length), both(length), flags)
+QUIRE_CALL(int, accept4, (int fd, sockaddr* peer, socklen_t* length, int flags), fd, filled(peer, length), both(length),
+           flags)
 QUIRE_CALL(int, getsockname, (int fd, sockaddr* name, socklen_t* length), fd, filled(name, length), both(length))
 QUIRE_CALL(int, getpeername, (int fd, sockaddr* name, socklen_t* length), fd, filled(name, length), both(length))
-QUIRE_CALL(int, getsockopt, (int fd, int level, int what, void* value, socklen_t* length), fd, level, what, filled(value, length),
-           both(length))
-QUIRE_CALL(int, setsockopt, (int fd, int level, int what, const void* value, socklen_t length), fd, level, what, in(value, length), length)
-QUIRE_CALL(int, socketpair, (int domain, int type, int protocol, int* two), domain, type, protocol, both(two, 2 * sizeof *two))
+QUIRE_CALL(int, getsockopt, (int fd, int level, int what, void* value, socklen_t* length), fd, level, what,
+           filled(value, length), both(length))
+QUIRE_CALL(int, setsockopt, (int fd, int level, int what, const void* value, socklen_t length), fd, level, what,
+           in(value, length), length)
+QUIRE_CALL(int, socketpair, (int domain, int type, int protocol, int* two), domain, type, protocol,
+           both(two, 2 * sizeof *two))
 
 namespace {
 bool any_away(const mmsghdr* list, unsigned count) noexcept {
@@ -41,7 +44,8 @@ bool any_away(const mmsghdr* list, unsigned count) noexcept {
   return false;
 }
 }  // namespace
-/// With shared buffers one message a call: fewer than asked for is what the caller must expect anyway, and none is lost.
+/// With shared buffers one message a call: fewer than asked for is what the caller must expect anyway, and none is
+/// lost.
 QUIRE_OWN(int, recvmmsg, (int fd, mmsghdr* list, unsigned count, int flags, timespec* timeout)) {
   if (!any_away(list, count)) return make<int>(row_recvmmsg, fd, list, count, flags, both(timeout));
   const ssize_t got = quire_own_recvmsg(fd, &list[0].msg_hdr, flags & ~MSG_WAITFORONE);
@@ -62,7 +66,8 @@ QUIRE_OWN(ssize_t, __recv_chk, (int fd, void* to, size_t n, size_t room, int fla
   if (n > room) __chk_fail();
   return quire_own_recv(fd, to, n, flags);
 }
-QUIRE_OWN(ssize_t, __recvfrom_chk, (int fd, void* to, size_t n, size_t room, int flags, sockaddr* peer, socklen_t* length)) {
+QUIRE_OWN(ssize_t, __recvfrom_chk,
+          (int fd, void* to, size_t n, size_t room, int flags, sockaddr* peer, socklen_t* length)) {
   if (n > room) __chk_fail();
   return quire_own_recvfrom(fd, to, n, flags, peer, length);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of interposed calls: one row a function of libc that Quire defines too. Rows stand where their functions are
-// defined (files.cpp, names.cpp, ...); the linker puts them together.
+// The table of interposed calls: one row a function of libc that Quire defines too. Rows stand where their functions
+// are defined (files.cpp, names.cpp, ...); the linker puts them together.
 //
-// The names are exported without a version. The dynamic linker then takes them for whichever version of libc's a program or a
-// prebuilt library asks for (libstdc++: write@GLIBC_2.2.5); with a version of Quire's own they would be passed over.
+// The names are exported without a version. The dynamic linker then takes them for whichever version of libc's a
+// program or a prebuilt library asks for (libstdc++: write@GLIBC_2.2.5); with a version of Quire's own they would be
+// passed over.
 //
-// Inside of libquire a function is meant by its own name, quire_own_NAME: where libc comes first in the order of libraries,
-// NAME is libc's here too.
+// Inside of libquire a function is meant by its own name, quire_own_NAME: where libc comes first in the order of
+// libraries, NAME is libc's here too.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,8 @@ static_assert(sizeof(row) == 3 * sizeof(void*));  // the linker puts them side b
 template <class Function>
 [[nodiscard]] inline Function* real_of(row& of) noexcept {
   void* found = of.real.load(std::memory_order_relaxed);
-  if (found == nullptr) [[unlikely]] found = find_real(of);
+  if (found == nullptr) [[unlikely]]
+    found = find_real(of);
   return reinterpret_cast<Function*>(found);
 }
 
@@ -40,18 +42,18 @@ row* end_rows() noexcept;
 }  // namespace quire::api::calls
 
 #define QUIRE_HIDDEN __attribute__((visibility("hidden")))
-#define QUIRE_TABLE_ROW(name, own)                                                                   \
-  static ::quire::api::calls::row row_##name __attribute__((section("quire_calls"), used, aligned(8))) = { \
-      #name, reinterpret_cast<void*>(&own), {nullptr}}
+#define QUIRE_TABLE_ROW(name, own)           \
+  static ::quire::api::calls::row row_##name \
+      __attribute__((section("quire_calls"), used, aligned(8))) = {#name, reinterpret_cast<void*>(&own), {nullptr}}
 
 /// Declares an interposed function and its row; the body of quire_own_NAME follows.
-#define QUIRE_OWN(result, name, parameters)                                                                                 \
-  extern "C" QUIRE_HIDDEN result quire_own_##name parameters;                                                               \
-  QUIRE_TABLE_ROW(name, quire_own_##name);                                                                                  \
-  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #name)));         \
+#define QUIRE_OWN(result, name, parameters)                                                                         \
+  extern "C" QUIRE_HIDDEN result quire_own_##name parameters;                                                       \
+  QUIRE_TABLE_ROW(name, quire_own_##name);                                                                          \
+  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #name))); \
   extern "C" result quire_own_##name parameters
 
 /// A second name of a function.
-#define QUIRE_SAME(result, name, as, parameters)                                                                            \
-  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #as)));           \
+#define QUIRE_SAME(result, name, as, parameters)                                                                  \
+  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #as))); \
   QUIRE_TABLE_ROW(name, quire_own_##as)

@@ -106,10 +106,10 @@ class agent {
   start_description what_;
   std::vector<process> processes_;
   os::descriptor signals_;
-  os::descriptor input_;       ///< to node 0
-  std::string input_waiting_;  ///< what it has not taken yet
-  bool input_owed_ = false;    ///< the launcher waits for input_taken
-  bool input_over_ = false;    ///< nothing comes after input_waiting_
+  os::descriptor input_;             ///< to node 0
+  std::string input_waiting_;        ///< what it has not taken yet
+  bool input_owed_ = false;          ///< the launcher waits for input_taken
+  bool input_over_ = false;          ///< nothing comes after input_waiting_
   std::uint64_t untaken_bytes_ = 0;  ///< output that was sent, and not taken yet as far as we know
   int alive_ = 0;
   watch::watch life_{0, 2, 0};  ///< the launcher is peer 1
@@ -418,8 +418,9 @@ void agent::reap() {
     drain(index, it->err, frame_kind::error_output);
     on_control(index);
     if (!it->record.put_down())
-      tell(frame_kind::error_output, node_of(index), "quire: cannot write what node " + std::to_string(node_of(index)) + " has recorded for the report: " +
-           os::error_text(errno) + "\n");
+      tell(frame_kind::error_output, node_of(index),
+           "quire: cannot write what node " + std::to_string(node_of(index)) +
+               " has recorded for the report: " + os::error_text(errno) + "\n");
     tell(frame_kind::ended, node_of(index), bytes_of(status));
   }
 }
@@ -439,8 +440,10 @@ void agent::watch_launcher() {
 void agent::look_for_stopped() {
   for (int i = 0; i < static_cast<int>(processes_.size()); ++i) {
     auto& one = processes_[static_cast<std::size_t>(i)];
-    const bool stopped = one.alive && (os::is_stopped(one.pid) || (one.member_pid > 0 && os::is_stopped(one.member_pid)));
-    if (std::exchange(one.stopped, stopped) != stopped) tell(frame_kind::stopped, node_of(i), bytes_of(stopped ? 1 : 0));
+    const bool stopped =
+        one.alive && (os::is_stopped(one.pid) || (one.member_pid > 0 && os::is_stopped(one.member_pid)));
+    if (std::exchange(one.stopped, stopped) != stopped)
+      tell(frame_kind::stopped, node_of(i), bytes_of(stopped ? 1 : 0));
   }
 }
 
@@ -487,8 +490,8 @@ std::optional<start_description> unpack_start(std::string_view packed) {
   };
   start_description what{(*words)[1], number(2), number(3), number(4), {}, {}};
   const int command = number(5);
-  if (what.nodes < 1 || what.nodes > base::most_nodes || what.first < 0 || what.here < 1 || what.here > what.nodes - what.first ||
-      command < 1 || words->size() < 6 + static_cast<std::size_t>(command))
+  if (what.nodes < 1 || what.nodes > base::most_nodes || what.first < 0 || what.here < 1 ||
+      what.here > what.nodes - what.first || command < 1 || words->size() < 6 + static_cast<std::size_t>(command))
     return std::nullopt;
   const auto environment = words->begin() + 6 + command;
   what.command.assign(words->begin() + 6, environment);

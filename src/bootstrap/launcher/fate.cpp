@@ -29,7 +29,8 @@ void job::on_exit(int node, int wait_status) {
   record.remote_out.finish(out_);
   record.remote_err.finish(err_);
   on_control(node);
-  if (!record.record.put_down()) say("cannot write what " + name_of(node) + " has recorded for the report: " + os::error_text(errno));
+  if (!record.record.put_down())
+    say("cannot write what " + name_of(node) + " has recorded for the report: " + os::error_text(errno));
   if (!record.why.empty()) {
     fail(node, record.why, 128 + SIGKILL, manner::killed);
   } else if (WIFSIGNALED(wait_status)) {
@@ -37,8 +38,9 @@ void job::on_exit(int node, int wait_status) {
     if (signal == ended_by_)
       end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal));
     else
-      fail(node, "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : "") +
-                     (signal == SIGKILL && record.host < 0 ? memory_kills_.explain() : ""),
+      fail(node,
+           "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : "") +
+               (signal == SIGKILL && record.host < 0 ? memory_kills_.explain() : ""),
            128 + signal, manner_of(wait_status));
   } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
     fail(node, "exited with status " + std::to_string(code), code, manner_of(wait_status));

@@ -68,7 +68,8 @@ std::vector<std::string> mpirun_words(const job_plan& plan, const std::string& m
   if (plan.timeout_ms > 0) words.insert(words.end(), {"--timeout", seconds_of(plan.timeout_ms)});
   for (const auto& entry : environment_with(plan.environment)) {
     const std::string name = entry.substr(0, entry.find('='));
-    if (name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name == "LD_LIBRARY_PATH") words.insert(words.end(), {"-x", name});
+    if (name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name == "LD_LIBRARY_PATH")
+      words.insert(words.end(), {"-x", name});
   }
   words.insert(words.end(), plan.command.begin(), plan.command.end());
   return words;

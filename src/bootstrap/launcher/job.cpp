@@ -58,10 +58,11 @@ job_outcome job::run() {
   }
   ::signal(SIGPIPE, on_pipe);
   job_outcome outcome{exit_status_, {}, static_cast<double>(base::now_ns() - begin) / 1e9};
-  const bool ran = exit_status_ != launcher_failed && exit_status_ != cannot_execute && exit_status_ != command_not_found;
+  const bool ran =
+      exit_status_ != launcher_failed && exit_status_ != cannot_execute && exit_status_ != command_not_found;
   outcome.nobody_joined = ran && std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) {
-    return !n.joined && (n.host < 0 ? n.pid : n.remote_pid) > 0;
-  });
+                            return !n.joined && (n.host < 0 ? n.pid : n.remote_pid) > 0;
+                          });
   for (auto& node : nodes_) outcome.statistics.push_back(std::move(node.statistics));
   return outcome;
 }

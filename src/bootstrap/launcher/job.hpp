@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
 // start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
-// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job when a node or a person ends something. One
-// thread.
+// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job
+// when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t silence_limit_ns = 1'000'000'000;
 /// What the launcher knows of one node.
 struct node_record {
   pid_t pid = -1;
-  pid_t member_pid = -1;        ///< who has said hello, if that is a process that comes of `pid`
+  pid_t member_pid = -1;  ///< who has said hello, if that is a process that comes of `pid`
   bool alive = false;
   bool own_group = true;        ///< signals go to its whole process group
   bool joined = false;          ///< has said hello: it is a Quire program
@@ -40,8 +40,8 @@ struct node_record {
   bool waiting = false;         ///< has given its address and has no answer yet
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;
-  std::string counters;         ///< as told last, while somebody looks
-  bool asked = false;           ///< for those, and has not answered
+  std::string counters;  ///< as told last, while somebody looks
+  bool asked = false;    ///< for those, and has not answered
   kept_record record;
   std::string why;  ///< what it did wrong, if we have killed it for that
   local::channel control;
@@ -56,16 +56,18 @@ struct host_record {
   pid_t pid = -1;
   bool alive = false;
   bool answered = false;  ///< its agent has spoken
-  std::string why;  ///< why we have given it up
+  std::string why;        ///< why we have given it up
   local::channel link;
   std::uint64_t owed_bytes = 0;  ///< output that it has sent and was not told to be taken
-  watch::watch life{0, 2, 0};  ///< the agent is peer 1
+  watch::watch life{0, 2, 0};    ///< the agent is peer 1
 };
 
 class job {
  public:
   explicit job(const job_plan& plan)
-      : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)), hosts_(plan.hosts.size()),
+      : plan_(plan),
+        nodes_(static_cast<std::size_t>(plan.nodes)),
+        hosts_(plan.hosts.size()),
         stops_(plan.nodes, static_cast<std::uint64_t>(plan.peer_timeout_s) * 1'000'000'000) {}
   [[nodiscard]] job_outcome run();
 
@@ -157,10 +159,10 @@ class job {
   const job_plan& plan_;
   std::vector<node_record> nodes_;
   std::vector<host_record> hosts_;
-  bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
+  bool input_open_ = false;              ///< node 0 is on another host, and may take more of our standard input
   const start_of_job* start_ = nullptr;  ///< for hosts that are reached later
-  std::size_t begun_hosts_ = 0;     ///< so many, from the first on, are being reached
-  std::size_t answered_hosts_ = 0;  ///< so many have spoken
+  std::size_t begun_hosts_ = 0;          ///< so many, from the first on, are being reached
+  std::size_t answered_hosts_ = 0;       ///< so many have spoken
   std::uint64_t start_ns_ = 0;     ///< when the next host must have answered, then all nodes have started; 0: they have
   std::uint64_t progress_ns_ = 0;  ///< when to tell next how many hosts have answered
   memory_kills memory_kills_;
@@ -179,8 +181,9 @@ class job {
   phase phase_ = phase::running;
   std::shared_ptr<const std::string> verdict_;  ///< why the job ends, as told to the nodes
   std::uint64_t next_phase_ns_ = 0;             ///< when this phase ends, if it is not `running`
-  std::string mount_{};  ///< canonical directory where the nodes mount; empty: nowhere. It is not looked at once they have
-  std::uint64_t timeout_ns_ = 0;                ///< when the job must end; 0: never
+  std::string
+      mount_{};  ///< canonical directory where the nodes mount; empty: nowhere. It is not looked at once they have
+  std::uint64_t timeout_ns_ = 0;  ///< when the job must end; 0: never
   /// Somebody has asked what the nodes wait for.
   struct {
     std::uint64_t until_ns = 0;  ///< when those who have not answered are given up; 0: nobody has asked
@@ -188,13 +191,14 @@ class job {
     std::vector<std::optional<std::string>> answers;  ///< by node
   } waits_;
   viewers viewers_;
-  /// When nodes are asked next for their counters, and until when their answers are waited for; 0: nobody looks, and all has come.
+  /// When nodes are asked next for their counters, and until when their answers are waited for; 0: nobody looks, and
+  /// all has come.
   struct {
     std::uint64_t next_ns = 0, until_ns = 0;
   } look_;
   std::uint64_t begin_ns_ = 0;
-  int ended_by_ = 0;                            ///< the last signal that asked the nodes to end
-  int interrupts_ = 0;                          ///< SIGINT and SIGTERM so far; the second kills
+  int ended_by_ = 0;    ///< the last signal that asked the nodes to end
+  int interrupts_ = 0;  ///< SIGINT and SIGTERM so far; the second kills
 };
 
 }  // namespace quire::bootstrap::launcher

@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::string_view of_record = ".record", of_memory = ".memory";
 
-bool is_number(const std::string& text) { return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 bool copy(int from, int to, off_t begin, off_t end) {
   std::array<char, 65536> buffer;
@@ -49,14 +51,17 @@ bool copy_used(int from, int to) {
 
 void kept_record::take(std::string_view payload) {
   const auto words = local::unpack_strings(payload);
-  if (!words || words->size() != 3 || !is_number((*words)[0]) || !is_number((*words)[1]) || !(*words)[2].ends_with(of_record)) return;
-  memory_ = os::descriptor(::open(("/proc/" + (*words)[0] + "/fd/" + (*words)[1]).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!words || words->size() != 3 || !is_number((*words)[0]) || !is_number((*words)[1]) ||
+      !(*words)[2].ends_with(of_record))
+    return;
+  memory_ = os::descriptor(
+      ::open(("/proc/" + (*words)[0] + "/fd/" + (*words)[1]).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   record_ = (*words)[2];
 }
 
 bool kept_record::put_down() {
   const os::descriptor memory = std::move(memory_);
-  struct stat about{};
+  struct stat about {};
   if (!memory.open() || (::stat(record_.c_str(), &about) == 0 && about.st_size != 0)) return true;
   const std::string path = record_.substr(0, record_.size() - of_record.size()) + std::string(of_memory);
   const os::descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));

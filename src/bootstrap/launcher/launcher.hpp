@@ -30,7 +30,8 @@ struct job_plan {
   bool tag = false;                                              ///< begin each line of output with "[node] "
   std::int64_t timeout_ms = 0;                                   ///< 0: none
   bool survivors_go_on = false;  ///< a death does not end the job: the others are told (QUIRE_ON_FAILURE=notify)
-  std::string mount;  ///< absolute directory where nodes show files (QUIRE_MOUNT): nothing dead stays mounted there on any host; empty: none
+  std::string mount;  ///< absolute directory where nodes show files (QUIRE_MOUNT): nothing dead stays mounted there on
+                      ///< any host; empty: none
   int peer_timeout_s = 0;  ///< hosts that are silent for so long are lost (QUIRE_PEER_TIMEOUT of the nodes); 0: never
 };
 

@@ -15,7 +15,8 @@ std::uint64_t memory_kills::count() noexcept {
 
 std::string memory_kills::explain() const {
   if (count() == before_) return {};
-  return ", probably by the kernel as memory is used up: the system's, or what its control group (container, batch job) may have; set "
+  return ", probably by the kernel as memory is used up: the system's, or what its control group (container, batch "
+         "job) may have; set "
          "QUIRE_MEMORY_LIMIT to less than that for each node";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the kernel has killed processes because memory was used up: a node's death by SIGKILL has no other word. Used by the
-// launcher's loop.
+// Whether the kernel has killed processes because memory was used up: a node's death by SIGKILL has no other word. Used
+// by the launcher's loop.
 #pragma once
 
 #include <cstdint>

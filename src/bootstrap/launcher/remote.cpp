@@ -125,7 +125,8 @@ void job::on_host_exit(std::size_t host, int wait_status) {
     // The agent ends its nodes when it hears nothing of us, and nobody takes anything from them any more.
     const std::string& why = hosts_[host].why;
     for (const int node : dead)
-      announce(node, name_of(node) + " is lost: " + (why.empty() ? "the connection is lost: " + reach : why), launcher_failed);
+      announce(node, name_of(node) + " is lost: " + (why.empty() ? "the connection is lost: " + reach : why),
+               launcher_failed);
   } else if (started) {
     end(launcher_failed, frame_kind::node_died, where.first, "the connection to its nodes is lost: " + reach);
   } else {

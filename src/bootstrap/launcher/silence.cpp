@@ -56,8 +56,8 @@ void job::on_withdrawal(int by, const local::frame& frame) {
 
 /// A node of which others hear nothing is stopped, hangs, is cut off, or has no core. The kernel says the first, and
 /// then those that are not stopped are not judged beside it. To the others the limit is given once more: who gets a
-/// core again is heard, and those who have accused it say so. So it is to one whose connections are gone because it is ending: the kernel closes them
-/// first, and says last why; to give much memory back takes a while.
+/// core again is heard, and those who have accused it say so. So it is to one whose connections are gone because it is
+/// ending: the kernel closes them first, and says last why; to give much memory back takes a while.
 bool job::puts_off(std::uint64_t now) {
   for (int node = 0; node < plan_.nodes; ++node) {
     if (at(node).host < 0) stops_.saw(node, at(node).alive && is_stopped(node));

@@ -121,8 +121,8 @@ std::string job::start_frame(std::size_t host) const {
   for (const auto& entry : environment_with(plan_.environment)) {
     const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
     const std::string name = entry.substr(0, equals);
-    const bool travels =
-        name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name.starts_with("PYQUIRE_") || name == "PYTHONPATH" || name == "LD_LIBRARY_PATH";
+    const bool travels = name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") ||
+                         name.starts_with("PYQUIRE_") || name == "PYTHONPATH" || name == "LD_LIBRARY_PATH";
     if (travels) what.environment.emplace_back(name, entry.substr(equals + 1));
   }
   return local::encode(frame_kind::start, -1, pack(what));

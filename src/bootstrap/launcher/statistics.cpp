@@ -54,7 +54,9 @@ void add_places(job_statistics& all, const json& told) {
   }
 }
 
-std::uint64_t number_at(const json& list, std::size_t at) { return at < list.size() && list[at].is_number_integer() ? list[at].get<std::uint64_t>() : 0; }
+std::uint64_t number_at(const json& list, std::size_t at) {
+  return at < list.size() && list[at].is_number_integer() ? list[at].get<std::uint64_t>() : 0;
+}
 
 /// [[3, 17], ...]
 template <class Counts>
@@ -107,20 +109,35 @@ json as_json(const sharing::unit_use& u) {
   const sharing::verdict v = sharing::judge(u);
   json nodes = json::array(), objects = json::array(), shared = json::array();
   for (const auto& n : u.nodes)
-    nodes.push_back({{"node", n.node}, {"moves", n.moves}, {"ns", n.ns}, {"reads", counts_of(n.reads)}, {"writes", counts_of(n.writes)}});
+    nodes.push_back({{"node", n.node},
+                     {"moves", n.moves},
+                     {"ns", n.ns},
+                     {"reads", counts_of(n.reads)},
+                     {"writes", counts_of(n.writes)}});
   for (const auto& o : u.objects) objects.push_back({{"address", o.address}, {"bytes", o.bytes}});
   for (unsigned line = 0; line < sharing::lines; ++line)
     if (v.shared[line]) shared.push_back(line);
-  json all = {{"region", u.region}, {"address", u.address}, {"bytes", u.bytes}, {"release", u.release}, {"kind", kinds[static_cast<std::size_t>(v.kind)]},
-              {"switches", v.switches}, {"ns", v.ns}, {"line_bytes", sharing::line_bytes(u.bytes)}, {"word_bytes", sharing::word_bytes(u.bytes)},
-              {"shared", shared}, {"nodes", nodes}, {"objects", objects}, {"calls", u.calls}};
+  json all = {{"region", u.region},
+              {"address", u.address},
+              {"bytes", u.bytes},
+              {"release", u.release},
+              {"kind", kinds[static_cast<std::size_t>(v.kind)]},
+              {"switches", v.switches},
+              {"ns", v.ns},
+              {"line_bytes", sharing::line_bytes(u.bytes)},
+              {"word_bytes", sharing::word_bytes(u.bytes)},
+              {"shared", shared},
+              {"nodes", nodes},
+              {"objects", objects},
+              {"calls", u.calls}};
   if (!u.data.empty()) all["data"] = u.data;
   if (v.kind != sharing::sharing_kind::none) all["advice"] = sharing::advice(u, v);
   return all;
 }
 
 json as_json(const waited_for& w) {
-  json all = {{"region", w.region}, {"address", w.address}, {"faults", w.faults}, {"writes", w.writes}, {"ns", w.ns}, {"nodes", w.nodes}, {"writers", w.writers}};
+  json all = {{"region", w.region}, {"address", w.address}, {"faults", w.faults},  {"writes", w.writes},
+              {"ns", w.ns},         {"nodes", w.nodes},     {"writers", w.writers}};
   if (!w.data.empty()) all["data"] = w.data;
   return all;
 }
@@ -149,7 +166,9 @@ job_statistics gather(std::span<const std::string> statistics) {
       row->total += value.get<std::int64_t>();
     }
   }
-  const auto longer = [](const waited_for& a, const waited_for& b) { return a.ns != b.ns ? a.ns > b.ns : a.faults > b.faults; };
+  const auto longer = [](const waited_for& a, const waited_for& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.faults > b.faults;
+  };
   std::stable_sort(all.regions.begin(), all.regions.end(), longer);
   std::stable_sort(all.units.begin(), all.units.end(), longer);
   const auto waited = [](const sharing::unit_use& u) {
@@ -157,7 +176,8 @@ job_statistics gather(std::span<const std::string> statistics) {
     for (const auto& n : u.nodes) ns += n.ns, moves += n.moves;
     return std::pair(ns, moves);
   };
-  std::stable_sort(all.shared.begin(), all.shared.end(), [&](const auto& a, const auto& b) { return waited(a) > waited(b); });
+  std::stable_sort(all.shared.begin(), all.shared.end(),
+                   [&](const auto& a, const auto& b) { return waited(a) > waited(b); });
   return all;
 }
 

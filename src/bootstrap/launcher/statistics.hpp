@@ -38,25 +38,27 @@ struct waited_unit : waited_for {
 };
 
 struct job_statistics {
-  std::vector<counter_row> rows;  ///< in the order in which the nodes name them
+  std::vector<counter_row> rows;       ///< in the order in which the nodes name them
   std::vector<waited_region> regions;  ///< those that cost the most time first
   std::vector<waited_unit> units;      ///< the same; of each node those that cost it the most
-  std::vector<sharing::unit_use> shared;  ///< units that moved between nodes, those that threads have waited for most first; if it was asked for
-  int nodes_told = 0;             ///< how many nodes gave any
-  int sharing_told = 0;           ///< and told of `shared`
+  std::vector<sharing::unit_use>
+      shared;  ///< units that moved between nodes, those that threads have waited for most first; if it was asked for
+  int nodes_told = 0;    ///< how many nodes gave any
+  int sharing_told = 0;  ///< and told of `shared`
 };
 
 /// What is no integer in a flat object is left out.
 [[nodiscard]] job_statistics gather(std::span<const std::string> statistics);
 
 /// {"command": [...], "nodes": n, "exit_status": s, "seconds": t, "total": {...}, "by_node": [{...} or null, ...],
-///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "data": d}, ...],
-///  "units": [{"region": i, "address": a, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...], "data": d}, ...]}
+///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w,
+///  "ns": t, "nodes": n, "writers": m, "data": d}, ...], "units": [{"region": i, "address": a, "faults": f, "writes":
+///  w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...], "data": d}, ...]}
 /// `data`: "file+0x1234" of static data, else there is none. Where nodes have told of it:
 ///  "sharing": [{"region": i, "address": a, "bytes": b, "release": false, "kind": "false", "switches": s, "ns": t,
 ///   "line_bytes": l, "word_bytes": w, "shared": [lines],
-///   "nodes": [{"node": n, "moves": m, "ns": t, "reads": {line: times}, "writes": {word: times}}], "objects": [{"address": a, "bytes": b}], "calls": [...],
-///   "data": d, "advice": "..."}, ...]
+///   "nodes": [{"node": n, "moves": m, "ns": t, "reads": {line: times}, "writes": {word: times}}], "objects":
+///   [{"address": a, "bytes": b}], "calls": [...], "data": d, "advice": "..."}, ...]
 /// `kind`: false, true, both, none.
 [[nodiscard]] std::string statistics_json(const job_plan& plan, const job_outcome& outcome);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Somebody looks at the job (`quire top`): twice a second all nodes that run are asked for their counters, and what has come is shown. Nodes that do not answer
-// in time are shown as they were.
+// Somebody looks at the job (`quire top`): twice a second all nodes that run are asked for their counters, and what has
+// come is shown. Nodes that do not answer in time are shown as they were.
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -41,7 +41,8 @@ void job::look() {
       give(node, frame);
     }
   }
-  const bool all = std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.asked && n.alive && !n.left; });
+  const bool all =
+      std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.asked && n.alive && !n.left; });
   if (look_.until_ns == 0 || (!all && now < look_.until_ns)) return;
   look_.until_ns = 0;
   show_view();
@@ -53,7 +54,10 @@ void job::show_view() {
     const auto& record = at(node);
     const bool runs = can_tell_waits(node), stopped = record.host < 0 ? is_stopped(node) : stops_.is_stopped(node);
     view.nodes.push_back({record.host < 0 ? std::string() : plan_.hosts[static_cast<std::size_t>(record.host)].name,
-                          !runs ? state_of(node) : record.counters.empty() ? "does not answer" : stopped ? "is stopped" : "runs",
+                          !runs                     ? state_of(node)
+                          : record.counters.empty() ? "does not answer"
+                          : stopped                 ? "is stopped"
+                                                    : "runs",
                           runs ? record.counters : std::string()});
   }
   viewers_.show(pack(view));

@@ -69,7 +69,9 @@ bool read_number(std::string_view& text, Number& number) {
 void viewers::listen() {
   os::descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const address me = address_of({::getpid(), ::geteuid()});
-  if (!socket.open() || ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&me.at), me.bytes) != 0 || ::listen(socket.number(), 4) != 0) return;
+  if (!socket.open() || ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&me.at), me.bytes) != 0 ||
+      ::listen(socket.number(), 4) != 0)
+    return;
   listener_ = std::move(socket);
 }
 
@@ -132,11 +134,14 @@ std::string pack(const job_view& view) {
 std::optional<job_view> unpack_view(std::string_view packed) {
   constexpr std::size_t first = 3, each = 3;
   const auto words = local::unpack_strings(packed);
-  if (!words || words->size() < first || (words->size() - first) % each != 0 || (*words)[0] != std::to_string(local::protocol_version)) return std::nullopt;
+  if (!words || words->size() < first || (words->size() - first) % each != 0 ||
+      (*words)[0] != std::to_string(local::protocol_version))
+    return std::nullopt;
   job_view view{(*words)[1], 0, {}};
   std::string_view seconds = (*words)[2];
   if (!read_number(seconds, view.seconds)) return std::nullopt;
-  for (std::size_t i = first; i < words->size(); i += each) view.nodes.push_back({(*words)[i], (*words)[i + 1], (*words)[i + 2]});
+  for (std::size_t i = first; i < words->size(); i += each)
+    view.nodes.push_back({(*words)[i], (*words)[i + 1], (*words)[i + 2]});
   return view;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those who look at a running job (`quire top`): a socket without a place in the file system, so that nothing is left of it whatever happens, and one channel a
-// viewer. Only the job's own user and root may look. Costs nothing while nobody does. The launcher's thread; find() and look_at() are those of `quire top`.
+// Those who look at a running job (`quire top`): a socket without a place in the file system, so that nothing is left
+// of it whatever happens, and one channel a viewer. Only the job's own user and root may look. Costs nothing while
+// nobody does. The launcher's thread; find() and look_at() are those of `quire top`.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +17,8 @@ namespace quire::bootstrap::launcher {
 
 class viewers {
  public:
-  /// From now on this process can be found. Without it (no descriptors left) nobody can look, and the job runs all the same.
+  /// From now on this process can be found. Without it (no descriptors left) nobody can look, and the job runs all the
+  /// same.
   void listen();
   void watch(const std::function<void(int, short, std::function<void()>)>& watch);
   [[nodiscard]] bool any() const noexcept { return !all_.empty(); }
@@ -36,7 +38,8 @@ class viewers {
   bool arrived_ = false;
 };
 
-/// What is shown, packed as `counters`: the first of these words is the version of frames, then come all of a view, then of each node.
+/// What is shown, packed as `counters`: the first of these words is the version of frames, then come all of a view,
+/// then of each node.
 struct job_view {
   struct node {
     std::string host, state;  ///< `host`: empty is that of the launcher

@@ -10,14 +10,16 @@
 //                      ready      the node has started: it can go on when others die
 //                      waits      payload: what its threads wait for (src/waits), the answer to `show_waits`
 //                      counters   payload: a flat JSON object, the answer to `show_counters`
-//                      record     payload: pid, descriptor and path (pack_addresses) of its record for the report, to be kept for it (launcher/kept_record.hpp)
+//                      record     payload: pid, descriptor and path (pack_addresses) of its record for the report, to
+//                      be kept for it (launcher/kept_record.hpp)
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people
 //                      show_waits  somebody asks what the job waits for; to nodes that are ready
 //                      show_counters  somebody looks at the job (`quire top`); to nodes that are ready
 //
-// Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among others:
+// Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among
+// others:
 //
 //   launcher -> agent  start      payload: what to start, packed (launcher/agent.hpp); `alive` may come before
 //                      to_node    node: for whom, -1 for all who listen; payload: an encoded frame
@@ -50,9 +52,36 @@ inline constexpr std::uint32_t protocol_version = 6;
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
 enum class frame_kind : std::uint32_t {
-  hello = 1, address, leave, addresses, node_died, job_ends,
-  start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
-  accuse, alive, output_taken, ready, withdraw, bereaved, stopped, show_waits, waits, show_counters, counters, record, last = record
+  hello = 1,
+  address,
+  leave,
+  addresses,
+  node_died,
+  job_ends,
+  start,
+  to_node,
+  signal,
+  input,
+  started,
+  cannot,
+  output,
+  error_output,
+  closed,
+  ended,
+  input_taken,
+  accuse,
+  alive,
+  output_taken,
+  ready,
+  withdraw,
+  bereaved,
+  stopped,
+  show_waits,
+  waits,
+  show_counters,
+  counters,
+  record,
+  last = record
 };
 
 /// What a node says of itself in `hello`.

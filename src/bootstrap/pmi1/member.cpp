@@ -174,7 +174,8 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
   return all;
 }
 
-/// The launcher kills all, also those that are stopped. Hydra does it at once, and drops what they have written and it has not read.
+/// The launcher kills all, also those that are stopped. Hydra does it at once, and drops what they have written and it
+/// has not read.
 void member::abort(int exit_status, const std::string&) noexcept {
   for (int ms = 0; ms < 500 && os::unread_bytes(STDERR_FILENO) != 0; ++ms) os::wait_ready({}, 1);
   const std::string line = "cmd=abort exitcode=" + std::to_string(exit_status) + "\n";

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups: units of one page that a node brings together, because its threads use them together (adaptive chunking). A fault that costs a message brings
-// the unit's mates along, each of which has the node's trust or not:
+// Groups: units of one page that a node brings together, because its threads use them together (adaptive chunking). A
+// fault that costs a message brings the unit's mates along, each of which has the node's trust or not:
 //
 //   3  comes along, and is mapped at once; now and then as with 2
-//   2  comes along, and is withheld: the first touch of it is a fault that costs no message, and shows that it was of use
-//   1, 0  stays where it is
+//   2  comes along, and is withheld: the first touch of it is a fault that costs no message, and shows that it was of
+//   use 1, 0  stays where it is
 //
-// Trust grows where a mate was of use, and where a mate that stayed was asked for soon after, within as many faults as a group has units; it falls where
-// a mate was taken away before anybody used it. Reads begin with 2: groups are coarse at first, and become as fine as the sharing is. Writes begin
-// with 1, as they take content away from others. What was of use lately in all of the region counts, too: where more than a quarter was not,
-// pages begin with 1 that the node has not met, and few mates of 2 come: each that comes for nothing costs its owner a fault.
-// Each node decides for itself, by what its own threads do. What comes along is a hint to the unit's machine: no protocol knows of groups.
+// Trust grows where a mate was of use, and where a mate that stayed was asked for soon after, within as many faults as
+// a group has units; it falls where a mate was taken away before anybody used it. Reads begin with 2: groups are coarse
+// at first, and become as fine as the sharing is. Writes begin with 1, as they take content away from others. What was
+// of use lately in all of the region counts, too: where more than a quarter was not, pages begin with 1 that the node
+// has not met, and few mates of 2 come: each that comes for nothing costs its owner a fault. Each node decides for
+// itself, by what its own threads do. What comes along is a hint to the unit's machine: no protocol knows of groups.
 //
 // Pure: what it knows of a unit is two numbers and four marks. The driver's thread; no heap.
 #pragma once
@@ -56,7 +57,8 @@ class groups {
 
   /// The units that a group with `unit` may have, all of its page.
   [[nodiscard]] unit_range around(std::uint64_t unit) const noexcept {
-    const std::uint64_t page = unit / units_a_page_ * units_a_page_, first = page + (unit - page) / most_units * most_units;
+    const std::uint64_t page = unit / units_a_page_ * units_a_page_,
+                        first = page + (unit - page) / most_units * most_units;
     return {first, std::min<std::uint64_t>(first + most_units, page + units_a_page_)};
   }
   /// A thread has come for a unit: was it right to bring it before, or to leave it? `had`: the node had its content.
@@ -107,9 +109,9 @@ class groups {
 
   struct habit {
     std::uint16_t touched : 1 = 0;
-    std::uint16_t read : 2 = 0;   ///< trust
+    std::uint16_t read : 2 = 0;  ///< trust
     std::uint16_t write : 2 = 0;
-    std::uint16_t turns : 3 = 0;  ///< that it came mapped since it was withheld
+    std::uint16_t turns : 3 = 0;       ///< that it came mapped since it was withheld
     access asked : 4 = access::none;   ///< it came along, and nobody has touched it yet
     access passed : 4 = access::none;  ///< it was left when a mate came, and nobody has touched it since
     std::uint16_t passed_at = 0;       ///< then
@@ -151,7 +153,7 @@ class groups {
   protocol::table<habit> habits_;
   grouping how_ = grouping::none;
   unsigned units_a_page_ = 1;
-  std::uint16_t clock_ = 0;  ///< faults that cost a message
+  std::uint16_t clock_ = 0;                 ///< faults that cost a message
   int read_credit_ = 0, write_credit_ = 0;  ///< mates that were of use, less those that were not
   std::uint32_t draw_ = 1;
 };

@@ -22,13 +22,16 @@ std::unique_ptr<layout_body> minipages::make(const layout_request& about) {
 }
 
 bool minipages::divide(std::uint64_t first_page, std::uint64_t pages, std::uint64_t bytes) noexcept {
-  if (table_ == nullptr || first_page > pages_ || pages > pages_ - first_page || (bytes != 0 && !is_size(bytes, views_))) return false;
+  if (table_ == nullptr || first_page > pages_ || pages > pages_ - first_page ||
+      (bytes != 0 && !is_size(bytes, views_)))
+    return false;
   const auto steps = static_cast<std::uint16_t>(bytes / step_bytes);
   for (std::uint64_t page = first_page; page < first_page + pages; ++page) {
     const std::uint16_t now = table_[page].load(std::memory_order_relaxed);
     if (now != 0 && now != steps) return false;
   }
-  for (std::uint64_t page = first_page; page < first_page + pages; ++page) table_[page].store(steps, std::memory_order_release);
+  for (std::uint64_t page = first_page; page < first_page + pages; ++page)
+    table_[page].store(steps, std::memory_order_release);
   return true;
 }
 

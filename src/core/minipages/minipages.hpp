@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layout of minipages (Millipage): units smaller than a page. All units of one page have one size, so that a table of two bytes a page says
-// where a unit lies, and no fault asks anybody. Each page has `views` numbers of units, used or not:
+// The layout of minipages (Millipage): units smaller than a page. All units of one page have one size, so that a table
+// of two bytes a page says where a unit lies, and no fault asks anybody. Each page has `views` numbers of units, used
+// or not:
 //
 //   unit = page * views + i      bytes [i * size, (i + 1) * size) of the page, shown by fine view i + 1
 //   unit = page * views          all of the page, shown by the natural view, where the page is not divided
 //
-// Numbers that a page does not use are units of 0 bytes, which nobody touches. What is left at a page's end belongs to its last unit.
-// A page is divided once, and before anybody uses it (static layout: from the start; dynamic layout: divide()).
+// Numbers that a page does not use are units of 0 bytes, which nobody touches. What is left at a page's end belongs to
+// its last unit. A page is divided once, and before anybody uses it (static layout: from the start; dynamic layout:
+// divide()).
 #pragma once
 
 #include <atomic>
@@ -23,8 +25,8 @@ class minipages final : public layout_body {
   static constexpr std::uint64_t page_bytes = 4096, step_bytes = 16, most_divided_bytes = page_bytes / 2;
   static constexpr unsigned most_views = 256;
 
-  /// A region with `about.unit_bytes` a unit: less than a page for the static layout; a page for the dynamic one, where pages are whole until they
-  /// are divided. Null for what is no such region, or without memory.
+  /// A region with `about.unit_bytes` a unit: less than a page for the static layout; a page for the dynamic one, where
+  /// pages are whole until they are divided. Null for what is no such region, or without memory.
   [[nodiscard]] static std::unique_ptr<layout_body> make(const layout_request& about);
   ~minipages() override { os::unmap(table_, table_bytes_); }
   minipages(const minipages&) = delete;
@@ -58,8 +60,9 @@ class minipages final : public layout_body {
   [[nodiscard]] std::uint64_t bytes_of_page(std::uint64_t page) const noexcept {
     return table_ == nullptr ? static_bytes_ : std::uint64_t{table_[page].load(std::memory_order_acquire)} * step_bytes;
   }
-  /// Dynamic layout: these pages, which nobody has used, have units of so many bytes from now on (is_size()); 0: they stay whole. Before any node is
-  /// told an address of them, on all nodes. Any thread. False if that cannot be, and nothing has changed: some page is divided otherwise already.
+  /// Dynamic layout: these pages, which nobody has used, have units of so many bytes from now on (is_size()); 0: they
+  /// stay whole. Before any node is told an address of them, on all nodes. Any thread. False if that cannot be, and
+  /// nothing has changed: some page is divided otherwise already.
   [[nodiscard]] bool divide(std::uint64_t first_page, std::uint64_t pages, std::uint64_t bytes) noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often in a row threads of this node have come for a page of the natural view in vain: some unit of it was not here. A row ends when the page
-// has been granted, and nobody comes back at once. How long a try takes has no part in that: it is as long as messages take, or their nodes to look
-// at them. Pure; the driver's thread; no heap.
+// How often in a row threads of this node have come for a page of the natural view in vain: some unit of it was not
+// here. A row ends when the page has been granted, and nobody comes back at once. How long a try takes has no part in
+// that: it is as long as messages take, or their nodes to look at them. Pure; the driver's thread; no heap.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,10 @@ class page_tries {
   /// A thread that has been granted a page and has not used it is back by then.
   static constexpr std::uint64_t at_once_ns = 500'000;
 
-  /// A thread has come in vain, and wants so much. What it is time for, if it is: a claim of that level, 0 for the first of the row.
-  [[nodiscard]] std::optional<unsigned> on_try(std::uint16_t region, std::uint64_t page, model::access want, std::uint64_t now_ns) noexcept {
+  /// A thread has come in vain, and wants so much. What it is time for, if it is: a claim of that level, 0 for the
+  /// first of the row.
+  [[nodiscard]] std::optional<unsigned> on_try(std::uint16_t region, std::uint64_t page, model::access want,
+                                               std::uint64_t now_ns) noexcept {
     row& r = row_of(region, page);
     if (r.granted && now_ns - r.last_ns > at_once_ns) r.tries = r.claims = 0;
     r.granted = false;
@@ -54,10 +56,12 @@ class page_tries {
     std::uint64_t last_ns = 0;  ///< of the last try, or of the grant
     std::uint16_t region = 0;
     bool used = false;
-    bool granted = false;                       ///< since the last try
-    model::access want = model::access::none;   ///< the most that a try wanted
+    bool granted = false;                      ///< since the last try
+    model::access want = model::access::none;  ///< the most that a try wanted
     unsigned tries = 0, claims = 0;
-    [[nodiscard]] bool is_of(std::uint16_t of, std::uint64_t p) const noexcept { return used && region == of && page == p; }
+    [[nodiscard]] bool is_of(std::uint16_t of, std::uint64_t p) const noexcept {
+      return used && region == of && page == p;
+    }
   };
   /// Pages that threads come for at a time: so many of a set have a row each, whatever their numbers.
   static constexpr std::size_t ways = 16, sets_log2 = 4;

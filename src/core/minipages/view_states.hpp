@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each page of each view lets threads do, of a region with fine views. A unit may be seen by two pages of addresses: its own, in a fine view,
-// and the composed one in the natural view, which shows all units of the page and permits what all of them permit. So what a machine believes
-// to be mapped is an upper bound: a page of a view may permit less, and a thread that faults there gets it without a message. Taking away is exact:
-// lower() finds every page that permits too much.
+// What each page of each view lets threads do, of a region with fine views. A unit may be seen by two pages of
+// addresses: its own, in a fine view, and the composed one in the natural view, which shows all units of the page and
+// permits what all of them permit. So what a machine believes to be mapped is an upper bound: a page of a view may
+// permit less, and a thread that faults there gets it without a message. Taking away is exact: lower() finds every page
+// that permits too much.
 //
 // Pure: the calls of the detector are a callback, f(run) -> 0 or errno. The driver's thread; no heap.
 #pragma once
@@ -46,7 +47,8 @@ class view_states {
   [[nodiscard]] access composed(std::uint64_t page) const noexcept { return pages_.data()[page].composed; }
   void set_composed(std::uint64_t page, access now) noexcept { pages_.data()[page].composed = now; }
 
-  /// Threads use the page as a whole, or by units: while it is used as a whole, raise() leaves the pages of its units as they are.
+  /// Threads use the page as a whole, or by units: while it is used as a whole, raise() leaves the pages of its units
+  /// as they are.
   void use_whole(std::uint64_t page, bool whole) noexcept { pages_.data()[page].whole = whole; }
   [[nodiscard]] bool used_whole(std::uint64_t page) const noexcept { return pages_.data()[page].whole; }
 
@@ -54,10 +56,12 @@ class view_states {
   template <class F>
   int raise(const unit_layout& layout, std::uint64_t first, std::uint64_t count, access to, F&& f) noexcept {
     return each_own(layout, first, count, f, to, [&](std::uint64_t unit) {
-      return layout.bytes_of(unit) != 0 && own(unit) < to && (layout.view_of(unit) == 0 || !used_whole(unit / units_a_page_));
+      return layout.bytes_of(unit) != 0 && own(unit) < to &&
+             (layout.view_of(unit) == 0 || !used_whole(unit / units_a_page_));
     });
   }
-  /// No page that shows one of these units permits more than `to` when this returns: f(run) has what is to be lowered to it.
+  /// No page that shows one of these units permits more than `to` when this returns: f(run) has what is to be lowered
+  /// to it.
   template <class F>
   int lower(const unit_layout& layout, std::uint64_t first, std::uint64_t count, access to, F&& f) noexcept {
     const std::uint64_t end = (first + count - 1) / units_a_page_ + 1;
@@ -89,9 +93,11 @@ class view_states {
     bool whole : 1 = false;
   };
 
-  /// Column by column, as units of one view are on neighbouring pages: runs of the units that `wanted` says, of one view and permission.
+  /// Column by column, as units of one view are on neighbouring pages: runs of the units that `wanted` says, of one
+  /// view and permission.
   template <class F, class Wanted>
-  int each_own(const unit_layout& layout, std::uint64_t first, std::uint64_t count, F& f, access to, Wanted&& wanted) noexcept {
+  int each_own(const unit_layout& layout, std::uint64_t first, std::uint64_t count, F& f, access to,
+               Wanted&& wanted) noexcept {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, units_a_page_); ++i) {
       for (std::uint64_t unit = first + i; unit < first + count;) {
         if (!wanted(unit)) {
@@ -100,7 +106,9 @@ class view_states {
         }
         view_pages run{layout.view_of(unit), unit / units_a_page_, 0, own(unit)};
         const std::uint64_t begin = unit;
-        for (; unit < first + count && wanted(unit) && own(unit) == run.now && layout.view_of(unit) == run.view; unit += units_a_page_) ++run.count;
+        for (; unit < first + count && wanted(unit) && own(unit) == run.now && layout.view_of(unit) == run.view;
+             unit += units_a_page_)
+          ++run.count;
         if (const int error = f(run); error != 0) return error;
         for (std::uint64_t u = begin; u < unit; u += units_a_page_) own_.data()[u] = to;
       }

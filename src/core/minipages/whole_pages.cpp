@@ -7,7 +7,8 @@ namespace quire::core {
 
 namespace {
 constexpr std::uint64_t shortest_use_ns = 30'000;  // a thread needs so long to wake up and go on
-constexpr std::uint64_t patience_ns = 5'000'000;   // of who has pinned some units, with the next; twice as long with each level
+constexpr std::uint64_t patience_ns =
+    5'000'000;  // of who has pinned some units, with the next; twice as long with each level
 constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 }  // namespace
 
@@ -58,7 +59,8 @@ void whole_pages::go_on(claim& c) noexcept {
   c.ready = false;
   while (c.next != c.end) {
     core_.actions.clear();
-    const auto outcome = c.counted ? r.machine->pins().on_pin_again(c.next, core_.actions) : r.machine->pins().on_pin(c.next, core_.actions);
+    const auto outcome = c.counted ? r.machine->pins().on_pin_again(c.next, core_.actions)
+                                   : r.machine->pins().on_pin(c.next, core_.actions);
     core_.performer.take(r, core_.actions);
     c.counted = outcome != fault_outcome::refused;
     if (outcome == fault_outcome::refused || outcome == fault_outcome::lost) c.until_ns = 0;  // no more of it

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pages of the natural view that several nodes want at a time. A thread may use a composed page at a moment when its node has all units of it; two
-// nodes that want the same page could take some of its units from each other for ever. So a node that comes again and again claims the page: it
-// pins the units in ascending order, as all do, so that there is no circle; maps the page; and keeps it for long enough that its threads can
-// use it. A claim that does not come to an end, because a program has pinned some unit itself, is given up after a while. Sequential consistency, in
-// which units are taken away. Driver's thread only.
+// Pages of the natural view that several nodes want at a time. A thread may use a composed page at a moment when its
+// node has all units of it; two nodes that want the same page could take some of its units from each other for ever. So
+// a node that comes again and again claims the page: it pins the units in ascending order, as all do, so that there is
+// no circle; maps the page; and keeps it for long enough that its threads can use it. A claim that does not come to an
+// end, because a program has pinned some unit itself, is given up after a while. Sequential consistency, in which units
+// are taken away. Driver's thread only.
 #pragma once
 
 #include <algorithm>

@@ -55,7 +55,8 @@ class range_list {
   /// Of a range that is neither added nor removed meanwhile.
   [[nodiscard]] bool has(std::uint64_t address) const noexcept {
     for (const range* r = first_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
-      if (address < r->end.load(std::memory_order_acquire) && address >= r->begin.load(std::memory_order_relaxed)) return true;
+      if (address < r->end.load(std::memory_order_acquire) && address >= r->begin.load(std::memory_order_relaxed))
+        return true;
     }
     return false;
   }
@@ -98,6 +99,8 @@ class segv_detector final : public detector {
 
 }  // namespace
 
-std::unique_ptr<detector> open_segv(os::address_space& where, bool code) { return std::make_unique<segv_detector>(where, code); }
+std::unique_ptr<detector> open_segv(os::address_space& where, bool code) {
+  return std::make_unique<segv_detector>(where, code);
+}
 
 }  // namespace quire::detect

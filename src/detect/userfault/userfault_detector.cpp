@@ -4,8 +4,8 @@
 //   permit  none -> read   CONTINUE, write-protected      none -> write   CONTINUE
 //           read -> write  WRITEPROTECT off               protect to read WRITEPROTECT on
 //   protect to none: MADV_DONTNEED on the application view only; frame and system view keep their content.
-// The same calls do for private copies: CONTINUE maps the frame read-only in any case, the kernel copies it at the first write that nothing
-// protects it from, WRITEPROTECT protects the copy, and MADV_DONTNEED drops it.
+// The same calls do for private copies: CONTINUE maps the frame read-only in any case, the kernel copies it at the
+// first write that nothing protects it from, WRITEPROTECT protects the copy, and MADV_DONTNEED drops it.
 #include <sys/mman.h>
 
 #include <cerrno>

@@ -16,14 +16,16 @@ base::result<std::unique_ptr<pool>> make_file(const request& r, const settings& 
   const std::uint64_t room = os::free_bytes(directory.c_str());
   if (how.written && room < r.bytes) {
     base::log(base::log_level::error,
-              "%s has room for %lu MiB, and %lu MiB are to be written there: set QUIRE_RANGE to less, QUIRE_POOL_DIR to another "
+              "%s has room for %lu MiB, and %lu MiB are to be written there: set QUIRE_RANGE to less, QUIRE_POOL_DIR "
+              "to another "
               "directory, or QUIRE_POOL_FILL to truncate",
               directory.c_str(), static_cast<unsigned long>(room >> 20), static_cast<unsigned long>(r.bytes >> 20));
     return QUIRE_NO_MEMORY;
   }
   const int fd = os::make_temporary_file(directory.c_str(), r.bytes);
   if (fd < 0) {
-    base::log(base::log_level::error, "no file for shared memory can be made in %s (QUIRE_POOL_DIR)", directory.c_str());
+    base::log(base::log_level::error, "no file for shared memory can be made in %s (QUIRE_POOL_DIR)",
+              directory.c_str());
     return failed(r, "create", -fd);
   }
   if (how.written) {

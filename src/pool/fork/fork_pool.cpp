@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParADE's fork(): the second access path is another process. Before it is split (src/split), the whole shared range becomes
-// shared anonymous memory; afterwards each process has its own page table for it, at the same addresses. This is the
-// engine's: always readable and writable. A pool is a part of the range, and costs the application no further addresses.
+// ParADE's fork(): the second access path is another process. Before it is split (src/split), the whole shared range
+// becomes shared anonymous memory; afterwards each process has its own page table for it, at the same addresses. This
+// is the engine's: always readable and writable. A pool is a part of the range, and costs the application no further
+// addresses.
 #include <sys/mman.h>
 
 #include "base/log.hpp"
@@ -20,7 +21,9 @@ class fork_pool final : public pool {
   int populate(std::uint64_t offset, std::size_t length) noexcept override {
     return os::advise(at_ + offset, length, MADV_POPULATE_WRITE);
   }
-  int give_back(std::uint64_t offset, std::size_t length) noexcept override { return os::advise(at_ + offset, length, MADV_REMOVE); }
+  int give_back(std::uint64_t offset, std::size_t length) noexcept override {
+    return os::advise(at_ + offset, length, MADV_REMOVE);
+  }
   const char* name() const noexcept override { return "fork"; }
   const char* when_full() const noexcept override { return ::quire::pool::when_full(kind::fork); }
   int leave() noexcept override {
@@ -41,15 +44,20 @@ class fork_pool final : public pool {
 
 base::result<std::unique_ptr<pool>> make_fork(const request& r, const settings& how) {
   if (how.application == &os::this_process()) {
-    base::log(base::log_level::error, "pool 'fork' is of a whole job, not of a region: set QUIRE_POOL=fork for its start");
+    base::log(base::log_level::error,
+              "pool 'fork' is of a whole job, not of a region: set QUIRE_POOL=fork for its start");
     return QUIRE_UNSUPPORTED;
   }
   if (r.code) {
-    base::log(base::log_level::error, "pool 'fork' has no code in shared memory, as the engine's process cannot make it ready in the application's: set QUIRE_POOL to memfd");
+    base::log(base::log_level::error,
+              "pool 'fork' has no code in shared memory, as the engine's process cannot make it ready in the "
+              "application's: set QUIRE_POOL to memfd");
     return QUIRE_UNSUPPORTED;
   }
   if (r.fine.count != 0) {
-    base::log(base::log_level::error, "pool 'fork' has no fine views, as the engine's process cannot map them in the application's: set QUIRE_POOL to memfd");
+    base::log(base::log_level::error,
+              "pool 'fork' has no fine views, as the engine's process cannot map them in the application's: set "
+              "QUIRE_POOL to memfd");
     return QUIRE_UNSUPPORTED;
   }
   if (r.accessible) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared anonymous memory, and a second range of addresses for the same pages. ParADE added a system call mdup() to Linux
-// for that; mremap() with an old size of 0 has become the same: it duplicates the mapping and leaves the old one.
+// Shared anonymous memory, and a second range of addresses for the same pages. ParADE added a system call mdup() to
+// Linux for that; mremap() with an old size of 0 has become the same: it duplicates the mapping and leaves the old one.
 // There is no descriptor: nobody else can ever map these pages.
 #include <sys/mman.h>
 

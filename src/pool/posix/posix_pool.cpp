@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A POSIX shared memory object mapped twice: what memfd is today for systems that had no memfd. It is made where shm_open() makes
-// them, and without a name: the name of shm_open() would stay if the process were killed before shm_unlink().
+// A POSIX shared memory object mapped twice: what memfd is today for systems that had no memfd. It is made where
+// shm_open() makes them, and without a name: the name of shm_open() would stay if the process were killed before
+// shm_unlink().
 #include "os/memory.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // System V shared memory attached twice (ParADE). One segment where the limits allow it, else a series that makes one
-// contiguous area. Each is marked for removal as soon as it has been attached, so that it goes with the process, however that ends;
-// what is killed between shmget() and that mark is removed when the next pool is made. userfaultfd takes no System V segments.
+// contiguous area. Each is marked for removal as soon as it has been attached, so that it goes with the process,
+// however that ends; what is killed between shmget() and that mark is removed when the next pool is made. userfaultfd
+// takes no System V segments.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -30,10 +31,12 @@ int attach(const request& r, std::byte* system, std::uint64_t offset, std::uint6
 base::result<std::unique_ptr<pool>> make_sysv(const request& r, const settings& how) {
   const os::segment_limits limits = os::read_segment_limits();
   const std::uint64_t most = how.segment != 0 ? how.segment : limits.bytes;
-  const std::uint64_t segment = std::max<std::uint64_t>(std::min(r.bytes, most) & ~(os::page_bytes - 1), os::page_bytes);
+  const std::uint64_t segment =
+      std::max<std::uint64_t>(std::min(r.bytes, most) & ~(os::page_bytes - 1), os::page_bytes);
   if ((r.bytes + segment - 1) / segment > limits.count) {
     base::log(base::log_level::error,
-              "%lu MiB need more System V segments of %lu bytes (kernel.shmmax) than the %lu that kernel.shmmni allows: raise one of "
+              "%lu MiB need more System V segments of %lu bytes (kernel.shmmax) than the %lu that kernel.shmmni "
+              "allows: raise one of "
               "them, or set QUIRE_POOL to memfd",
               static_cast<unsigned long>(r.bytes >> 20), static_cast<unsigned long>(segment),
               static_cast<unsigned long>(limits.count));

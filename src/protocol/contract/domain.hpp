@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all regions of a node share that have the same protocol: intervals, notices, queues of requests. No I/O: `effects` is what the core,
-// or a simulator, does for it. A protocol whose regions share nothing has a domain that does nothing: this one.
+// What all regions of a node share that have the same protocol: intervals, notices, queues of requests. No I/O:
+// `effects` is what the core, or a simulator, does for it. A protocol whose regions share nothing has a domain that
+// does nothing: this one.
 //
 // Driver's thread only.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace quire::protocol {
 
-/// Of the rounds of one group in which all nodes take part: what a domain has told upwards in this one, and in the last one, so that all
-/// know it. The domain's own positions; the core keeps them for it.
+/// Of the rounds of one group in which all nodes take part: what a domain has told upwards in this one, and in the last
+/// one, so that all know it. The domain's own positions; the core keeps them for it.
 struct round_marks {
   std::uint64_t gathered = 0, settled = 0;
   std::uint64_t packed = 0;  ///< what was known to all as of these places
@@ -29,7 +30,8 @@ class domain {
    public:
     /// To any node, this one included; the payload is copied.
     virtual void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept = 0;
-    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls release::node::diff_sent() if there was a difference.
+    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls release::node::diff_sent() if
+    /// there was a difference.
     virtual void perform(model::region_id region, const model::actions& list) noexcept = 0;
     virtual void perform_all() noexcept = 0;
     /// Where written units are found without faults: tells machines which were, by on_written().
@@ -54,19 +56,24 @@ class domain {
   virtual ~domain() = default;
 
   // ---- Of protocols whose consistency is weaker than sequential (abilities::relaxed), and that order messages by it
-  /// A message that synchronises threads is about to leave. True if the domain has taken it, and transmits it now or later.
-  virtual bool leaves(model::node_id, const model::message&, std::span<const std::byte> /*value*/, model::edge) { return false; }
+  /// A message that synchronises threads is about to leave. True if the domain has taken it, and transmits it now or
+  /// later.
+  virtual bool leaves(model::node_id, const model::message&, std::span<const std::byte> /*value*/, model::edge) {
+    return false;
+  }
   /// Such a message has come from another node. True if the domain keeps it, and gives it back by effects::hear().
   virtual bool keeps_back(const model::message&, std::span<const std::byte> /*value*/) { return false; }
   /// A thread of this node goes on after a call that acquires.
   virtual void acquire() {}
-  /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write from now on is noticed.
+  /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write
+  /// from now on is noticed.
   virtual void release(bool /*all_end*/) {}
-  /// The same where a message to `next` follows by which this node releases, or joins: `next` need not hurry to look at what leaves. This node itself:
-  /// more than one other node is told next.
+  /// The same where a message to `next` follows by which this node releases, or joins: `next` need not hurry to look at
+  /// what leaves. This node itself: more than one other node is told next.
   virtual void release_ahead(model::node_id /*next*/) {}
-  /// This node's part in a round of the job, or of a group with threads on all nodes: it sends its contribution upwards; then the round is over,
-  /// before others and threads here are told; or was refused, and others may not have told or heard in it what this node did.
+  /// This node's part in a round of the job, or of a group with threads on all nodes: it sends its contribution
+  /// upwards; then the round is over, before others and threads here are told; or was refused, and others may not have
+  /// told or heard in it what this node did.
   virtual void on_gathered(round_marks&) {}
   virtual void on_epoch(round_marks&) {}
   virtual void on_round_refused(round_marks&) {}
@@ -74,7 +81,8 @@ class domain {
   // ---- Of protocols that tell other nodes something before such messages (abilities::tells)
   /// A message that synchronises threads is about to leave, by which one of `to` may go on.
   virtual void tell(model::node_id /*to*/) {}
-  /// Such a message has come from another node, or one that comes with it. True if the domain keeps it, and gives it back by effects::admit().
+  /// Such a message has come from another node, or one that comes with it. True if the domain keeps it, and gives it
+  /// back by effects::admit().
   [[nodiscard]] virtual bool waits(const model::message&, std::span<const std::byte> /*value*/) { return false; }
 
   // ---- Of all
@@ -87,8 +95,8 @@ class domain {
   virtual void relieve() {}
   /// The region goes, here and on all other nodes; none of its messages is on its way.
   virtual void forget(model::region_id) {}
-  /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it wait. Of a region: one that
-  /// writes it, or that cannot be undone any more.
+  /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it
+  /// wait. Of a region: one that writes it, or that cannot be undone any more.
   [[nodiscard]] virtual bool commits() const { return false; }
   [[nodiscard]] virtual bool commits_in(model::region_id) const { return false; }
   /// Something of this node is on its way that nobody waits for.

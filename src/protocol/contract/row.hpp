@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A protocol as the core knows it: a row of the table of protocols. A folder of src/protocol has a row and what the row makes: a domain for
-// each node, a machine for each region on each node. The core asks no protocol who it is.
+// A protocol as the core knows it: a row of the table of protocols. A folder of src/protocol has a row and what the row
+// makes: a domain for each node, a machine for each region on each node. The core asks no protocol who it is.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ namespace quire::protocol {
 struct job {
   model::node_id self{};
   unsigned nodes = 1;
-  directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin
+  directory::pin_table* pins = nullptr;        ///< what threads of this node have pinned, or wait to pin
   const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
-  bool replicas = false;      ///< content is kept on two nodes
-  bool pages_out = false;     ///< some node of the job has a memory limit
-  bool learn_writes = true;   ///< options of the same names
+  bool replicas = false;                       ///< content is kept on two nodes
+  bool pages_out = false;                      ///< some node of the job has a memory limit
+  bool learn_writes = true;                    ///< options of the same names
   bool move_homes = true;
   bool updates = true;
   std::size_t twin_pages = 0;  ///< that twins may take on this node
@@ -44,10 +44,12 @@ struct region_shape {
   std::uint32_t unit_pages = 1;
   std::uint32_t units_a_page = 1;  ///< numbers of units of each page
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home, where the protocol has homes
-  bool beside_others = false;  ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
-  bool scans = false;        ///< written units are found by machine::on_written(), and no write faults
-  bool stored = false;       ///< a store of its own keeps its content (model/storing.hpp)
-  bool refills = false;      ///< this node has that store, or a way to it: content that nobody alive has is asked of it again
+  bool beside_others =
+      false;            ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
+  bool scans = false;   ///< written units are found by machine::on_written(), and no write faults
+  bool stored = false;  ///< a store of its own keeps its content (model/storing.hpp)
+  bool refills =
+      false;  ///< this node has that store, or a way to it: content that nobody alive has is asked of it again
 };
 
 struct row {
@@ -57,7 +59,8 @@ struct row {
   std::span<const message_traits> messages{};
   std::unique_ptr<domain> (*make_domain)(const job& node, domain::effects& to) = nullptr;
   /// With tables of its own. Null, with errno in `error`, if there is no memory for them.
-  std::unique_ptr<model::machine> (*make_machine)(const job& node, const region_shape& shape, domain& shared, int& error) = nullptr;
+  std::unique_ptr<model::machine> (*make_machine)(const job& node, const region_shape& shape, domain& shared,
+                                                  int& error) = nullptr;
 };
 
 }  // namespace quire::protocol

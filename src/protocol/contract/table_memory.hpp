@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of machines: an entry for each of a terabyte of units, zero at first. Where their memory comes from is said by who runs the
-// machines, as machines make no system call.
+// Tables of machines: an entry for each of a terabyte of units, zero at first. Where their memory comes from is said by
+// who runs the machines, as machines make no system call.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,9 @@ void arrivals::on_passed(node_id from, std::uint32_t count, unsigned group) {
   hear();
 }
 
-/// Whoever sent it knew that the diffs before it were on their way to this node, which has sent them on: its threads may go on when they have
-/// arrived (I4). Nothing else that the sender sends waits with it, diffs and their acknowledgements least of all: no two nodes wait for each other.
+/// Whoever sent it knew that the diffs before it were on their way to this node, which has sent them on: its threads
+/// may go on when they have arrived (I4). Nothing else that the sender sends waits with it, diffs and their
+/// acknowledgements least of all: no two nodes wait for each other.
 bool arrivals::keeps_back(const message& m, std::span<const std::byte> value) {
   if (m.kind == message_kind::notices && value.empty()) return false;  // a call
   const std::uint64_t after = passed_.last_used();

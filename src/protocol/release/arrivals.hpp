@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate of a node for messages that have come: they wait to be heard, for diffs of their sender that this node has passed on to where the home moved.
+// The gate of a node for messages that have come: they wait to be heard, for diffs of their sender that this node has
+// passed on to where the home moved.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class arrivals {
   void hear();
 
   node_state& state_;
-  diff_groups passed_;  ///< of other nodes
+  diff_groups passed_;                          ///< of other nodes
   base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
   bool hearing_ = false;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel blocks (KOAN, multiple-writers consistency) on the units of a node. A block that is not checked is release
-// consistency with homes that stay, and with declared ranges. In one that is checked the home keeps each unit as it was before, and
-// copies that others' writes make old stay until the end: notices only say which those are.
+// consistency with homes that stay, and with declared ranges. In one that is checked the home keeps each unit as it was
+// before, and copies that others' writes make old stay until the end: notices only say which those are.
 //
 // The region was sequential before (then change.cpp gives and takes the units), or stays under this protocol.
 #include "protocol/release/blocks.hpp"
@@ -25,7 +25,8 @@ void blocks::on_block_end(std::uint64_t unit, actions& out) {
   if (has_base(unit)) rights_.close_home(unit, table_.units[unit], out);
 }
 
-/// Where written units are found by scans a copy may have been mapped, and written, before anybody could say what is not.
+/// Where written units are found by scans a copy may have been mapped, and written, before anybody could say what is
+/// not.
 void blocks::on_declared(std::uint64_t unit) {
   unit_state& s = table_.touch(unit);
   if (s.is_home == 0 && s.twin == 0 && !table_.shape.scans) s.declared = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Push and page broadcasting under release consistency. What threads of the producer's node write between begin and end is noted; at the
-// end the units' homes, which have the content once the producer has released, send it to all nodes (src/core/spread.hpp).
+// Push and page broadcasting under release consistency. What threads of the producer's node write between begin and end
+// is noted; at the end the units' homes, which have the content once the producer has released, send it to all nodes
+// (src/core/spread.hpp).
 #include "protocol/release/broadcast.hpp"
 
 #include <algorithm>
@@ -65,7 +66,9 @@ bool node::is_covered(model::region_id region, std::uint64_t unit, std::span<con
     if (about && n.interval > known[n.writer.value()]) return false;
   }
   const written_unit self{region, unit};
-  const auto has = [&self](const base::fault_vector<written_unit>& list) { return std::find(list.begin(), list.end(), self) != list.end(); };
+  const auto has = [&self](const base::fault_vector<written_unit>& list) {
+    return std::find(list.begin(), list.end(), self) != list.end();
+  };
   return !has(closed_) && !has(leaving_) && !has(state_.open.written);
 }
 

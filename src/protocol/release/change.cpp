@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units that come from, or go to, another protocol (KOAN: the consistency of a region changes while the program runs).
 //
-// From the sequential protocol: the owner of a unit becomes its home. Who may write it knows that it is the owner; who may
-// read it does not, and hears from the manager, which also passes on who has a copy. All copies stay. Back again: the home
-// becomes the owner, and its copy the only one.
+// From the sequential protocol: the owner of a unit becomes its home. Who may write it knows that it is the owner; who
+// may read it does not, and hears from the manager, which also passes on who has a copy. All copies stay. Back again:
+// the home becomes the owner, and its copy the only one.
 #include "protocol/release/change.hpp"
 
 namespace quire::release {
@@ -14,7 +14,8 @@ namespace message_flag = model::message_flag;
 
 handover handovers::give(std::uint64_t unit, actions& out) {
   unit_state& s = table_.units[unit];
-  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 && s.granted == 0);
+  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 &&
+        s.granted == 0);
   handover h;
   h.written = s.written != 0;
   if (table_.is_home(unit)) {

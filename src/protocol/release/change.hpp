@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The region's consistency changes (change.cpp). No message about any of its units is on its way, and there are no twins.
+// The region's consistency changes (change.cpp). No message about any of its units is on its way, and there are no
+// twins.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,8 @@ void copies::arrived(std::uint64_t unit, unit_state& s, actions& out) {
   s.set_pending(access::none);
   --table_.outstanding;
   const bool unasked = s.read_ahead != 0;
-  if (s.withhold == 0) rights_.allow(unit, s, want, out);  // read-ahead that is mapped at once can no longer be told from used
+  if (s.withhold == 0)
+    rights_.allow(unit, s, want, out);  // read-ahead that is mapped at once can no longer be told from used
   if (want == access::write && !unasked) rights_.note_write(unit, s);
   out.add(action_kind::wake, unit);
 }
@@ -105,7 +106,8 @@ void copies::on_copy_reply(const message& m, actions& out) {
   arrived(m.unit, s, out);
 }
 
-/// A home has what it told of before it sent the content, and a pair of nodes keeps its order (I5): only news that others told may be missing.
+/// A home has what it told of before it sent the content, and a pair of nodes keeps its order (I5): only news that
+/// others told may be missing.
 void copies::note_news(unit_state& s, node_id teller) noexcept {
   const bool covered = s.stale == 0 && (s.follows == 0 || s.source == teller);
   s.stale = covered ? 0 : 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copies of this node: how they come, and how notices take them away; the faults and hints of its threads; the end of its intervals.
+// The copies of this node: how they come, and how notices take them away; the faults and hints of its threads; the end
+// of its intervals.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ class copies {
   bool on_hint(std::uint64_t unit, access want, actions& out);
   bool on_fault_around(std::uint64_t unit, actions& out);
   void on_copy_reply(const message& m, actions& out);
-  /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals, which this node has heard from `teller`: a copy here that
-  /// does not have it goes, what was changed in it to the home first.
+  /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals, which this node has heard from
+  /// `teller`: a copy here that does not have it goes, what was changed in it to the home first.
   void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, node_id teller, actions& out);
   /// This node's interval ends, in which `unit` was written: what was changed goes to the home.
   void on_release(std::uint64_t unit, actions& out);
@@ -32,7 +33,8 @@ class copies {
   /// The content is here, for which threads wait.
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void take_copy(std::uint64_t unit, unit_state& s, actions& out);
-  /// Content has come from the home `from`: whether it may be older than notices that came while it was waited for. Asked once.
+  /// Content has come from the home `from`: whether it may be older than notices that came while it was waited for.
+  /// Asked once.
   [[nodiscard]] static bool is_stale(unit_state& s, node_id from) noexcept;
 
  private:

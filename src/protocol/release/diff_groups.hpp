@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diffs that are not known to be in the content of their homes: those of this node, counted by the nodes that they were sent to; or those of
-// others that it has passed on, by the nodes that they came from. They form groups, of which two are on their way at most: diffs leave in the
-// present one, and it becomes the one before when a message waits for it and the one before has arrived. So who waits for a group does not wait for
-// diffs that leave later.
+// Diffs that are not known to be in the content of their homes: those of this node, counted by the nodes that they were
+// sent to; or those of others that it has passed on, by the nodes that they came from. They form groups, of which two
+// are on their way at most: diffs leave in the present one, and it becomes the one before when a message waits for it
+// and the one before has arrived. So who waits for a group does not wait for diffs that leave later.
 //
 // Driver's thread only.
 #pragma once
@@ -29,17 +29,22 @@ class diff_groups {
   /// The last group in which a diff has left that is on its way; a smaller one if none is.
   [[nodiscard]] std::uint64_t last_used() const noexcept { return present_.all != 0 ? number_ : number_ - 1; }
   /// All diffs of the groups up to this one have arrived.
-  [[nodiscard]] std::uint64_t settled() const noexcept { return before_.all != 0 ? number_ - 2 : present_.all != 0 ? number_ - 1 : number_; }
+  [[nodiscard]] std::uint64_t settled() const noexcept {
+    return before_.all != 0 ? number_ - 2 : present_.all != 0 ? number_ - 1 : number_;
+  }
   /// None of the diffs of `n` that left in groups up to `last` is on its way.
   [[nodiscard]] bool settled_of(model::node_id n, std::uint64_t last) const noexcept {
     return (last < number_ || present_.of[n.value()] == 0) && (last + 1 < number_ || before_.of[n.value()] == 0);
   }
-  /// Of the groups up to `last` none but diffs to `to` are on their way: whatever is sent to `to` now comes behind all of them.
+  /// Of the groups up to `last` none but diffs to `to` are on their way: whatever is sent to `to` now comes behind all
+  /// of them.
   [[nodiscard]] bool lead_only_to(model::node_id to, std::uint64_t last) const noexcept {
     if (last >= number_ && present_.all != present_.of[to.value()]) return false;
     return last + 1 < number_ || before_.all == before_.of[to.value()];
   }
-  [[nodiscard]] bool any_to(model::node_id to) const noexcept { return present_.of[to.value()] + before_.of[to.value()] != 0; }
+  [[nodiscard]] bool any_to(model::node_id to) const noexcept {
+    return present_.of[to.value()] + before_.of[to.value()] != 0;
+  }
 
   /// A diff leaves. What to say of it when it has arrived.
   unsigned sent(model::node_id to) noexcept {
@@ -47,13 +52,14 @@ class diff_groups {
     ++present_.all;
     return static_cast<unsigned>(number_ % 2);
   }
-  /// `count` diffs that were sent to `to` have arrived. Of diffs whose group is not known, the later ones are taken to be there first:
-  /// nothing is told too early.
+  /// `count` diffs that were sent to `to` have arrived. Of diffs whose group is not known, the later ones are taken to
+  /// be there first: nothing is told too early.
   void arrived(model::node_id to, std::uint32_t count, unsigned group) noexcept {
     std::uint32_t& late = present_.of[to.value()];
     std::uint32_t& early = before_.of[to.value()];
     const bool known_late = group != any && group == number_ % 2;
-    CHECK(count <= std::uint64_t{late} + early && (!known_late || count <= late) && (group == any || known_late || count <= early));
+    CHECK(count <= std::uint64_t{late} + early && (!known_late || count <= late) &&
+          (group == any || known_late || count <= early));
     const std::uint32_t of_late = group == any ? (count < late ? count : late) : known_late ? count : 0;
     late -= of_late;
     present_.all -= of_late;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate of a node before which messages that synchronise threads wait to leave, for diffs of this node. arrivals.hpp has the other one.
+// The gate of a node before which messages that synchronise threads wait to leave, for diffs of this node. arrivals.hpp
+// has the other one.
 #include <algorithm>
 #include <utility>
 
@@ -22,8 +23,9 @@ void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
   open_gate();
 }
 
-/// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group, which is the one before
-/// from now on. Not while a message leaves: what that makes this node do before comes here, too, and would let younger ones out.
+/// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group,
+/// which is the one before from now on. Not while a message leaves: what that makes this node do before comes here,
+/// too, and would let younger ones out.
 void node::open_gate() {
   while (!in_gate_) {
     if (groups_.may_turn()) add_interval();
@@ -77,8 +79,8 @@ void node::send(node_id to, const message& m, std::span<const std::byte> value, 
 /// The last group with diffs or intervals of releases that have begun.
 std::uint64_t node::last_closed() const noexcept { return closed_.empty() ? groups_.last_used() : groups_.present(); }
 
-/// The last group of diffs that a message to `to` must not overtake: those of its own releases (I3), and those that the notices tell of which go
-/// before it (I4).
+/// The last group of diffs that a message to `to` must not overtake: those of its own releases (I3), and those that the
+/// notices tell of which go before it (I4).
 std::uint64_t node::last_awaited(node_id to, edge what, std::uint64_t after) const noexcept {
   if (what == edge::none) return 0;
   const std::uint64_t told = told_early_.to == to ? 0 : told_early_.last;

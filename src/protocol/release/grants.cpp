@@ -6,13 +6,15 @@
 namespace quire::release {
 
 const grants::grant* grants::find(std::uint64_t unit) const noexcept {
-  const auto at = std::lower_bound(grants_.begin(), grants_.end(), unit, [](const grant& g, std::uint64_t u) { return g.unit < u; });
+  const auto at = std::lower_bound(grants_.begin(), grants_.end(), unit,
+                                   [](const grant& g, std::uint64_t u) { return g.unit < u; });
   return at != grants_.end() && at->unit == unit ? &*at : nullptr;
 }
 
 grants::grant& grants::make(std::uint64_t unit, unit_state& s) {
   s.granted = 1;
-  const auto at = std::lower_bound(grants_.begin(), grants_.end(), unit, [](const grant& g, std::uint64_t u) { return g.unit < u; });
+  const auto at = std::lower_bound(grants_.begin(), grants_.end(), unit,
+                                   [](const grant& g, std::uint64_t u) { return g.unit < u; });
   grant& made = *grants_.emplace(at);
   made.unit = unit;
   return made;

@@ -21,7 +21,9 @@ class grants {
   };
   /// Null if nobody has the pin, and nothing waits.
   [[nodiscard]] const grant* find(std::uint64_t unit) const noexcept;
-  [[nodiscard]] grant* find(std::uint64_t unit) noexcept { return const_cast<grant*>(static_cast<const grants*>(this)->find(unit)); }
+  [[nodiscard]] grant* find(std::uint64_t unit) noexcept {
+    return const_cast<grant*>(static_cast<const grants*>(this)->find(unit));
+  }
   grant& make(std::uint64_t unit, unit_state& s);
   void drop(std::uint64_t unit, unit_state& s);
   /// Whether what `who` asks of the unit waits for the end of a pin.

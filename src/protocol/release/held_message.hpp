@@ -31,7 +31,8 @@ struct held_message {
 };
 
 /// Behind all that wait.
-inline held_message& hold(base::fault_vector<held_message>& gate, const model::message& m, std::span<const std::byte> value) {
+inline held_message& hold(base::fault_vector<held_message>& gate, const model::message& m,
+                          std::span<const std::byte> value) {
   CHECK(value.size() <= max_value_bytes);
   held_message& held = gate.emplace_back();
   held.m = m;

@@ -92,8 +92,9 @@ void history::forget(position up_to) {
   packed_size_ = std::min(packed_size_, log_.size());
 }
 
-/// One record for each unit of each writer, as of its last interval. Who has been told all so far need not be told again;
-/// everybody else starts from the beginning, and ignores what it knows. Intervals that are not complete stay as they are.
+/// One record for each unit of each writer, as of its last interval. Who has been told all so far need not be told
+/// again; everybody else starts from the beginning, and ignores what it knows. Intervals that are not complete stay as
+/// they are.
 void history::pack() {
   const position before = end();
   base::fault_vector<entry> open;
@@ -108,7 +109,9 @@ void history::pack() {
   std::erase_if(log_, [&](const entry& e) {
     return e.what.interval > known_[e.what.writer.value()] || e.what.moves != 0 || e.what.count == 0;
   });
-  const auto key = [](const entry& e) { return std::tuple(e.what.writer.value(), e.what.region.value(), e.what.first); };
+  const auto key = [](const entry& e) {
+    return std::tuple(e.what.writer.value(), e.what.region.value(), e.what.first);
+  };
   std::sort(log_.begin(), log_.end(), [&](const entry& a, const entry& b) { return key(a) < key(b); });
   base::fault_vector<entry> packed;
   for (const entry& e : log_) {

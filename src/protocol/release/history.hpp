@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node knows of who wrote what: the write notices of all intervals, its own and those heard of, in the order in which
-// it learned them; its vector timestamp; and how much of that each other node has been told by it. Lazy release
+// What a node knows of who wrote what: the write notices of all intervals, its own and those heard of, in the order in
+// which it learned them; its vector timestamp; and how much of that each other node has been told by it. Lazy release
 // consistency: Keleher, Cox and Zwaenepoel (ISCA 1992).
 //
-// A node tells another all that it has learned since it last told it something; so a node knows of each writer the intervals
-// up to a number, and none beyond (its vector timestamp), and what it hears twice it can tell. Whatever is known to all is
-// forgotten (forget, after barriers). Where barriers are rare, the notices are packed: one for each unit and writer, with
-// that writer's last interval. That may invalidate a copy too many, never one too few.
+// A node tells another all that it has learned since it last told it something; so a node knows of each writer the
+// intervals up to a number, and none beyond (its vector timestamp), and what it hears twice it can tell. Whatever is
+// known to all is forgotten (forget, after barriers). Where barriers are rare, the notices are packed: one for each
+// unit and writer, with that writer's last interval. That may invalidate a copy too many, never one too few.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ class history {
   /// Grows whenever notices are packed: places kept from before mean nothing then, and start again from begin().
   [[nodiscard]] std::uint64_t packed() const noexcept { return packings_; }
 
-  /// The next notice that `to` has not been told of by this node, nor told this node itself; null if there is none. `at` is
-  /// where the search goes on.
+  /// The next notice that `to` has not been told of by this node, nor told this node itself; null if there is none.
+  /// `at` is where the search goes on.
   [[nodiscard]] const notice* next_for(node_id to, position& at) const noexcept;
   [[nodiscard]] position told(node_id to) const noexcept { return told_[to.value()]; }
   void set_told(node_id to, position up_to) noexcept { told_[to.value()] = up_to; }

@@ -5,7 +5,8 @@
 
 namespace quire::release {
 
-/// Between barriers, too, a home goes to who alone writes the unit. As in give_at_epoch(); another diff comes where this is not the time.
+/// Between barriers, too, a home goes to who alone writes the unit. As in give_at_epoch(); another diff comes where
+/// this is not the time.
 void home_moves::give_lone(bool at_rest) {
   if (at_rest) {
     state_.open.content_leaves = state_.effects.content_leaves();
@@ -21,8 +22,8 @@ void home_moves::give_lone(bool at_rest) {
   state_.open.lone.clear();
 }
 
-/// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this node is on its way: it may
-/// have been sent before the home came here, and must find it here (I10).
+/// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this
+/// node is on its way: it may have been sent before the home came here, and must find it here (I10).
 void home_moves::give_at_epoch(history::position epoch) {
   state_.open.content_leaves = state_.effects.content_leaves();
   constexpr std::uint32_t many = model::max_nodes;
@@ -56,7 +57,8 @@ void home_moves::give_at_epoch(history::position epoch) {
   state_.effects.perform_all();
 }
 
-/// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it could only send back (I9).
+/// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it
+/// could only send back (I9).
 void home_moves::announce() {
   if (state_.open.came.empty()) return;
   std::sort(state_.open.came.begin(), state_.open.came.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Homes that move, as far as all regions of a node have to do with it: which go to who alone writes their units, and how others hear of it.
+// Homes that move, as far as all regions of a node have to do with it: which go to who alone writes their units, and
+// how others hear of it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace quire::release {
 
 class home_moves {
  public:
-  home_moves(node_state& state, history& known, kept_watch& kept) noexcept : state_(state), history_(known), kept_(kept) {}
+  home_moves(node_state& state, history& known, kept_watch& kept) noexcept
+      : state_(state), history_(known), kept_(kept) {}
   /// `at_rest`: no diff of this node is on its way, and all that it wrote is told.
   void give_lone(bool at_rest);
   /// At the end of an epoch that began there. Only at rest.

@@ -60,8 +60,8 @@ diff_outcome homes::on_diff(std::uint64_t unit, node_id writer, std::uint16_t mo
   return diff_outcome::apply;
 }
 
-/// A node that writes a unit in one interval after the other, between barriers, gets its home as the only writer of an epoch does. `again`: its copy
-/// was as good as the content before.
+/// A node that writes a unit in one interval after the other, between barriers, gets its home as the only writer of an
+/// epoch does. `again`: its copy was as good as the content before.
 void homes::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again) {
   constexpr unsigned long_enough = 3;
   if (!table_.shape.migrates || !table_.shape.moves_between || table_.shape.scans || s.kept != 0) return;
@@ -72,9 +72,9 @@ void homes::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool
 
 // ---- Atomic operations
 
-/// A synchronisation point of its own: the engine releases before it and acquires after it. What it changes is news of the
-/// home's (on_operated), which come with the reply; one that changes nothing, as threads do that wait for a value by
-/// atomic operations, takes no copy away from anybody.
+/// A synchronisation point of its own: the engine releases before it and acquires after it. What it changes is news of
+/// the home's (on_operated), which come with the reply; one that changes nothing, as threads do that wait for a value
+/// by atomic operations, takes no copy away from anybody.
 void homes::on_atomic(const message& call, actions& out) {
   ++table_.count.atomics;
   unit_state& s = table_.touch(call.unit);
@@ -137,8 +137,8 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
-  // What the home has is a copy as good as any; but nobody may write what is on its way: now, or since the new home got its copy. It
-  // would have, as the home's content, what no diff takes back.
+  // What the home has is a copy as good as any; but nobody may write what is on its way: now, or since the new home got
+  // its copy. It would have, as the home's content, what no diff takes back.
   const bool stays = how == 0 && !table_.open.content_leaves;
   if (!stays) table_.protect(unit, s, access::none, out);
   s.valid = stays ? 1 : 0;
@@ -156,14 +156,17 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   table_.send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
-/// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it: with the home, or if
-/// copies are known, before the home moves at another barrier.
+/// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it:
+/// with the home, or if copies are known, before the home moves at another barrier.
 void homes::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = table_.touch(unit);
-  if (!table_.shape.migrates || s.is_home == 0 || s.listed != 0 || writer == table_.shape.self || !table_.may_leave(s)) return;
-  // Under scans a home that goes is listed as written. That notice must not bring it back: it goes only to who has sent a diff here.
+  if (!table_.shape.migrates || s.is_home == 0 || s.listed != 0 || writer == table_.shape.self || !table_.may_leave(s))
+    return;
+  // Under scans a home that goes is listed as written. That notice must not bring it back: it goes only to who has sent
+  // a diff here.
   if (table_.shape.scans && (s.partnered == 0 || s.source != writer)) return;
-  if (table_.knows_copies(s) && s.current.may_contain(table_.shape.nodes, writer)) return move_home(unit, s, writer, 0, out);
+  if (table_.knows_copies(s) && s.current.may_contain(table_.shape.nodes, writer))
+    return move_home(unit, s, writer, 0, out);
   message m;
   m.kind = message_kind::home_offer;
   m.unit = unit;
@@ -173,7 +176,8 @@ void homes::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
 
 void homes::on_home_offer(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
-  const bool waits = s.pending() != access::none || s.asked != 0 || s.pinned != 0 || s.pin_asked != 0 || s.pin_data != 0;
+  const bool waits =
+      s.pending() != access::none || s.asked != 0 || s.pinned != 0 || s.pin_asked != 0 || s.pin_data != 0;
   if (s.is_home == 0 && !table_.homes_stay && !table_.checked && !waits) ask_for_home(m.unit, s, out);
 }
 
@@ -208,7 +212,8 @@ void homes::on_home_move(const message& m, actions& out) {
   // What was written here and did not reach the old home before it went is in this content alone: it comes back unused.
   const bool wrote = s.mapped() == access::write || s.listed != 0 || table_.awaits_homes();
   s.current = wrote ? model::copyset{} : model::copyset::of_bits(m.b);
-  if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) table_.open.came.push_back({table_.shape.region, m.unit});
+  if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0)
+    table_.open.came.push_back({table_.shape.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) copies_.arrived(m.unit, s, out);
 }
@@ -218,10 +223,11 @@ void homes::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
   if (s.is_home == 0 && home != table_.shape.self) table_.believe(s, home, moves);
 }
 
-/// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the content may say, by an
-/// atomic operation, that others may go on, and here such an answer would wait for them.
+/// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the
+/// content may say, by an atomic operation, that others may go on, and here such an answer would wait for them.
 bool homes::may_give(const message& m, const unit_state& s) const noexcept {
-  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || table_.knows_copies(s) || !table_.may_leave(s)) return false;
+  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || table_.knows_copies(s) || !table_.may_leave(s))
+    return false;
   return !table_.awaits_homes();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this node does as the home of units: requests, diffs, atomic operations; and how homes move, to here and from here.
+// What this node does as the home of units: requests, diffs, atomic operations; and how homes move, to here and from
+// here.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ enum class diff_outcome : std::uint8_t {
   apply,    ///< this is the home: write it into the content, and acknowledge
   collect,  ///< this is the home, and a parallel block is to be checked: keep it for the end, and acknowledge
   own,      ///< it is this node's own, which has become the home meanwhile: acknowledge, its content has it
-  forward,  ///< the home has moved on, or a diff before this one has not come back from where it was: to unit_table::way_of(unit)
+  forward,  ///< the home has moved on, or a diff before this one has not come back from where it was: to
+            ///< unit_table::way_of(unit)
 };
 
 class homes {
@@ -27,8 +29,8 @@ class homes {
 
   void on_copy_request(const message& m, actions& out);
   void reply_with_copy(const message& m, unit_state& s, actions& out);
-  /// A node that wrote `unit` has sent its diff here, or a part of it; `writer` made it, and who sent it knew of `moves` moves of the home. `begins`: the
-  /// first part of an interval.
+  /// A node that wrote `unit` has sent its diff here, or a part of it; `writer` made it, and who sent it knew of
+  /// `moves` moves of the home. `begins`: the first part of an interval.
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins);
 
   /// A thread of this node calls for an operation, wherever the home is.
@@ -36,16 +38,18 @@ class homes {
   void on_atomic_reply(const message& m, actions& out);
   void on_home_atomic(const message& m, actions& out);
   void operate_for(const message& m, unit_state& s, actions& out);
-  /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
+  /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call
+  /// ends.
   void on_operated(std::uint64_t unit);
 
-  /// In the barrier epoch that has just ended, only `writer` wrote `unit`: its home moves there, is offered to it, or stays.
+  /// In the barrier epoch that has just ended, only `writer` wrote `unit`: its home moves there, is offered to it, or
+  /// stays.
   void on_only_writer(std::uint64_t unit, node_id writer, actions& out);
   void on_home_offer(const message& m, actions& out);
   void ask_for_home(std::uint64_t unit, unit_state& s, actions& out);
   void on_home_move(const message& m, actions& out);
-  /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
-  /// a request must not overtake the diff that it is to see.
+  /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its
+  /// way: a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The units written in the open interval of a node: what its next release has to tell; and what else the machines of all its
-// regions share.
+// The units written in the open interval of a node: what its next release has to tell; and what else the machines of
+// all its regions share.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,9 @@ struct lone_unit {
   node_id writer{};
 };
 
-/// The units that got a twin last because a thread writes them. They keep it, however few twins there may be: an instruction may write two
-/// units, and goes on only when it may write both. Where a thread may need all units of a page at a time, they count as one: the first of them is named.
+/// The units that got a twin last because a thread writes them. They keep it, however few twins there may be: an
+/// instruction may write two units, and goes on only when it may write both. Where a thread may need all units of a
+/// page at a time, they count as one: the first of them is named.
 class newest_twins {
  public:
   static constexpr std::size_t most = 4;
@@ -55,7 +56,8 @@ class newest_twins {
     items_[0] = {u, true};
   }
   void forget(model::region_id region) noexcept {
-    const auto end = std::remove_if(items_.begin(), items_.end(), [region](const item& i) { return i.unit.region == region; });
+    const auto end =
+        std::remove_if(items_.begin(), items_.end(), [region](const item& i) { return i.unit.region == region; });
     std::fill(end, items_.end(), item{});
   }
   [[nodiscard]] bool contains(const written_unit& u) const noexcept {
@@ -84,18 +86,21 @@ class newest_twins {
 struct interval {
   base::fault_vector<lone_unit> lone{};  ///< of the diffs that have just come
   base::fault_vector<written_unit> written{};
-  base::fault_vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
+  base::fault_vector<written_unit> came{};    ///< units whose home has come here: nobody else has been told yet
   base::fault_vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)
-  base::fault_vector<kept_unit> kept{};  ///< a few; some of them perhaps not any more
-  bool keeps_none = false;        ///< a release ends them all: none begins now
-  base::fault_vector<std::uint32_t> unacknowledged{};  ///< by node: diffs that were sent there, and are not known to be in their homes' content
-  std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
+  base::fault_vector<kept_unit> kept{};       ///< a few; some of them perhaps not any more
+  bool keeps_none = false;                    ///< a release ends them all: none begins now
+  base::fault_vector<std::uint32_t>
+      unacknowledged{};    ///< by node: diffs that were sent there, and are not known to be in their homes' content
+  std::uint32_t told = 0;  ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
-  std::uint64_t twins = 0;    ///< pages of the twins that exist on this node
-  bool content_leaves = false;  ///< what this node has sent of units may still be read where it lies, and be as new as that is then
+  std::uint64_t twins = 0;               ///< pages of the twins that exist on this node
+  bool content_leaves =
+      false;  ///< what this node has sent of units may still be read where it lies, and be as new as that is then
   newest_twins newest{};
-  std::uint64_t bases = 0;    ///< units whose twin is the base copy of a parallel block
-  std::uint64_t passing = 0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged
+  std::uint64_t bases = 0;  ///< units whose twin is the base copy of a parallel block
+  std::uint64_t passing =
+      0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged
 };
 
 }  // namespace quire::release

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that keep their right to be written from interval to interval (kept.cpp). At each release the node asks which have been written.
+// Units that keep their right to be written from interval to interval (kept.cpp). At each release the node asks which
+// have been written.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,9 @@ class kept_units {
   void on_keep_ends(std::uint64_t unit, actions& out);
   /// And it is known (rights::on_written) whether it was written before that.
   void on_keep_over(std::uint64_t unit, actions& out);
-  [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept { return unit < table_.shape.units && table_.units[unit].kept != 0; }
+  [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept {
+    return unit < table_.shape.units && table_.units[unit].kept != 0;
+  }
 
   [[nodiscard]] bool may_keep(const unit_state& s) const noexcept;
   void keep(std::uint64_t unit, unit_state& s);

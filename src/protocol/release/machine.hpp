@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Home-based lazy release consistency as a machine without I/O, for the units of one region on one node: twins, diffs to
-// homes at a release, invalidation at an acquire, homes that move. After Zhou, Iftode and Li, "Performance Evaluation of Two
-// Home-Based Lazy Release Consistency Protocols" (OSDI 1996), and ParADE, section 5.2 (multi-threaded nodes, migratory home).
-// README.md has the table of transitions; node.hpp is the part that all regions of a node share: intervals and notices.
+// Home-based lazy release consistency as a machine without I/O, for the units of one region on one node: twins, diffs
+// to homes at a release, invalidation at an acquire, homes that move. After Zhou, Iftode and Li, "Performance
+// Evaluation of Two Home-Based Lazy Release Consistency Protocols" (OSDI 1996), and ParADE, section 5.2 (multi-threaded
+// nodes, migratory home). README.md has the table of transitions; node.hpp is the part that all regions of a node
+// share: intervals and notices.
 //
-// Called on the driver's thread by the engine, and by the simulator. What it does is done by its parts, which share a table of units; each knows those
-// above it in the list of members, and none below. Diffs and notices do not come as messages of a unit: node.hpp and the engine unpack them and call
-// homes::on_diff, copies::on_notice, copies::on_release.
+// Called on the driver's thread by the engine, and by the simulator. What it does is done by its parts, which share a
+// table of units; each knows those above it in the list of members, and none below. Diffs and notices do not come as
+// messages of a unit: node.hpp and the engine unpack them and call homes::on_diff, copies::on_notice,
+// copies::on_release.
 #pragma once
 
 #include <quire/quire.h>
@@ -38,7 +40,8 @@ inline constexpr model::protocol_id id{QUIRE_RELEASE};
 class machine final : public model::machine {
  public:
   /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
-  machine(const region_shape& shape, unit_state* units, interval& open) : model::machine(id), table_(shape, units, open) {}
+  machine(const region_shape& shape, unit_state* units, interval& open)
+      : model::machine(id), table_(shape, units, open) {}
   /// The table lasts as long as the machine.
   void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
@@ -53,7 +56,9 @@ class machine final : public model::machine {
   [[nodiscard]] page_out& frames() noexcept override { return frames_; }
   [[nodiscard]] handovers& successor() noexcept override { return handovers_; }
 
-  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned /*lost*/ = 0) override { return copies_.on_fault(unit, want, out); }
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned /*lost*/ = 0) override {
+    return copies_.on_fault(unit, want, out);
+  }
   /// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
   bool on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool /*guessed*/ = false) override {
     return copies_.on_read_ahead(unit, withhold, out);
@@ -75,7 +80,9 @@ class machine final : public model::machine {
   [[nodiscard]] unit_table::way way_of(std::uint64_t unit) const noexcept { return table_.way_of(unit); }
   [[nodiscard]] bool is_home(std::uint64_t unit) const noexcept { return table_.is_home(unit); }
   /// Where this node believes the home to be.
-  [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept { return is_home(unit) ? shape().self : way_of(unit).to; }
+  [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept {
+    return is_home(unit) ? shape().self : way_of(unit).to;
+  }
   [[nodiscard]] node_id authority_of(std::uint64_t unit) const noexcept override { return home_of(unit); }
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return unit(u).mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t u) const noexcept override {

@@ -34,7 +34,8 @@ void node::release(bool all_end) {
   open_gate();
 }
 
-/// Twins are short: none is kept, and units written first are sent first. Those written last need theirs, also beyond the limit.
+/// Twins are short: none is kept, and units written first are sent first. Those written last need theirs, also beyond
+/// the limit.
 void node::relieve() {
   if (state_.open.twins <= twin_limit_) return;
   std::uint64_t needed = 0;
@@ -129,7 +130,9 @@ void node::tell(node_id to) {
 
 void node::forget(model::region_id region) {
   history_.forget_region(region);
-  const auto drop = [region](auto& list) { std::erase_if(list, [region](const written_unit& w) { return w.region == region; }); };
+  const auto drop = [region](auto& list) {
+    std::erase_if(list, [region](const written_unit& w) { return w.region == region; });
+  };
   drop(state_.open.written);
   drop(state_.open.came);
   drop(state_.open.merged);

@@ -2,19 +2,21 @@
 // The part of the release protocol that all regions of a node share: when intervals end, how their notices travel with
 // synchronisation, and what an acquire does. No I/O: the engine and the simulator give it `effects`.
 //
-// Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's right, an
-// arrival, a signal) ends the open interval first: diffs go to the homes. It waits until all diffs before it are where a request of its
-// receiver finds them: those that were sent to the receiver itself are, as the message comes behind them; all others must have been
-// acknowledged (diff_groups.hpp). All messages that follow it wait with it. Before any such message the receiver is told the notices that this
-// node has learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
-// is kept; it invalidates copies only when a thread of the receiver acquires.
+// Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's
+// right, an arrival, a signal) ends the open interval first: diffs go to the homes. It waits until all diffs before it
+// are where a request of its receiver finds them: those that were sent to the receiver itself are, as the message comes
+// behind them; all others must have been acknowledged (diff_groups.hpp). All messages that follow it wait with it.
+// Before any such message the receiver is told the notices that this node has learned since it last told it something,
+// in messages of their own: a pair of nodes keeps its order. What is told is kept; it invalidates copies only when a
+// thread of the receiver acquires.
 //
-// So notices may be known here while the diffs that they tell of are on their way to one node. Until they have arrived nobody else is told of them.
-// That node may have been the home once, and pass the diffs on: then it keeps back what this node sends behind them (keeps_back()) until they have
-// arrived, and is told no earlier than anybody else. gates.cpp has the first, arrivals.cpp the second.
+// So notices may be known here while the diffs that they tell of are on their way to one node. Until they have arrived
+// nobody else is told of them. That node may have been the home once, and pass the diffs on: then it keeps back what
+// this node sends behind them (keeps_back()) until they have arrived, and is told no earlier than anybody else.
+// gates.cpp has the first, arrivals.cpp the second.
 //
-// Every round of the job barrier, or of another group of threads of all nodes, ends an epoch: what only one node wrote in it gets its home
-// there, and what all know by now is forgotten.
+// Every round of the job barrier, or of another group of threads of all nodes, ends an epoch: what only one node wrote
+// in it gets its home there, and what all know by now is forgotten.
 //
 // Driver's thread only.
 #pragma once
@@ -46,8 +48,14 @@ class node final : public protocol::domain {
   using effects = protocol::domain::effects;
 
   /// `twin_limit`: pages of twins that this node may have at a time.
-  node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
-      : state_{.self = self, .effects = to}, nodes_(nodes), twin_limit_(twin_limit), history_(self, nodes, notice_limit), groups_(nodes), arrivals_(state_, nodes) {
+  node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit,
+       std::size_t notice_limit = history::default_limit)
+      : state_{.self = self, .effects = to},
+        nodes_(nodes),
+        twin_limit_(twin_limit),
+        history_(self, nodes, notice_limit),
+        groups_(nodes),
+        arrivals_(state_, nodes) {
     state_.open.unacknowledged.resize(nodes);
   }
 
@@ -65,7 +73,8 @@ class node final : public protocol::domain {
     if (m.a != 0) unhurried_.call(m.from, false);
     return on_notices(m.from, value);
   }
-  /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released here.
+  /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released
+  /// here.
   void on_leaving(node_id to, const message& m) override {
     if (m.kind == model::message_kind::home_move && (m.flags & model::message_flag::take) != 0) tell(to);
   }
@@ -76,15 +85,17 @@ class node final : public protocol::domain {
   void tell(node_id to);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
   void acquire() override;
-  /// Content that a home took when it knew these intervals (of each node its last) has all that this node has heard of the unit or
-  /// written in it (broadcast.cpp).
-  [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit, std::span<const std::uint32_t> known) const;
-  /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may keep its right beyond
-  /// that if `all_end`: every write from now on is noticed.
+  /// Content that a home took when it knew these intervals (of each node its last) has all that this node has heard of
+  /// the unit or written in it (broadcast.cpp).
+  [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit,
+                                std::span<const std::uint32_t> known) const;
+  /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may
+  /// keep its right beyond that if `all_end`: every write from now on is noticed.
   void release(bool all_end = false) override;
   /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
   void release_ahead(node_id next) override;
-  /// Diffs that leave now for `to` come before a message that goes there, too: nobody waits for them alone, nor for their acknowledgements.
+  /// Diffs that leave now for `to` come before a message that goes there, too: nobody waits for them alone, nor for
+  /// their acknowledgements.
   [[nodiscard]] bool is_unhurried(node_id to) const noexcept { return ahead_ && next_ == to; }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
@@ -100,16 +111,20 @@ class node final : public protocol::domain {
   static constexpr unsigned any_group = diff_groups::any;
   /// A diff leaves for a home, `to` as far as this node knows. Returns its group.
   unsigned diff_sent(node_id to);
-  /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for those that came later
-  /// too.
+  /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for
+  /// those that came later too.
   void on_acknowledged(node_id to, std::uint32_t count, unsigned group = any_group);
-  bool keeps_back(const message& m, std::span<const std::byte> value) override { return arrivals_.keeps_back(m, value); }
+  bool keeps_back(const message& m, std::span<const std::byte> value) override {
+    return arrivals_.keeps_back(m, value);
+  }
   /// What has come, and waits to be heard.
   [[nodiscard]] release::arrivals& arrivals() noexcept { return arrivals_; }
-  /// The diffs of a message are in the content here, and acknowledged: who wrote them is sent what else is new, if it will use it.
+  /// The diffs of a message are in the content here, and acknowledged: who wrote them is sent what else is new, if it
+  /// will use it.
   void on_applied();
   using round_marks = protocol::round_marks;
-  /// This node's part in a round: it sends its contribution upwards / the round is over, before it tells others and its own threads.
+  /// This node's part in a round: it sends its contribution upwards / the round is over, before it tells others and its
+  /// own threads.
   void on_gathered(round_marks& group) override;
   void on_epoch(round_marks& group) override;
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
@@ -148,14 +163,15 @@ class node final : public protocol::domain {
     node_id to{};  ///< that node has been told: they were on their way there, and to no other
     std::uint64_t last = 0;
   } told_early_;
-  std::uint64_t owed_last_ = 0;    ///< released to this node itself: whoever hears of that from here
-  base::fault_vector<written_unit> closed_{};   ///< by release(), with diffs of the present group: not in the history yet
+  std::uint64_t owed_last_ = 0;  ///< released to this node itself: whoever hears of that from here
+  base::fault_vector<written_unit>
+      closed_{};  ///< by release(), with diffs of the present group: not in the history yet
   base::fault_vector<written_unit> leaving_{};  ///< the same, with diffs of the group before
   base::fault_vector<written_unit> told_{};     ///< for add_interval()
-  base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
+  base::fault_vector<held_message> gate_{};     ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
-  bool in_gate_ = false;  ///< a message leaves; what comes meanwhile waits behind it
-  std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
+  bool in_gate_ = false;         ///< a message leaves; what comes meanwhile waits behind it
+  std::size_t relieved_ = 0;     ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
   std::array<std::byte, max_value_bytes> buffer_{};
   bool all_end_ = false;

@@ -12,13 +12,13 @@
 namespace quire::release {
 
 struct node_counters {
-  std::uint64_t releases = 0;        ///< intervals that ended
-  std::uint64_t acquires = 0;        ///< that had something to invalidate
-  std::uint64_t notices_sent = 0;    ///< runs of units
+  std::uint64_t releases = 0;      ///< intervals that ended
+  std::uint64_t acquires = 0;      ///< that had something to invalidate
+  std::uint64_t notices_sent = 0;  ///< runs of units
   std::uint64_t notices_heard = 0;
-  std::uint64_t early_diffs = 0;     ///< sent before the release, for want of twins
-  std::uint64_t told_early = 0;      ///< messages that left while diffs were on their way to their receivers
-  std::uint64_t kept_back = 0;       ///< messages that came while diffs of their senders were passed on
+  std::uint64_t early_diffs = 0;  ///< sent before the release, for want of twins
+  std::uint64_t told_early = 0;   ///< messages that left while diffs were on their way to their receivers
+  std::uint64_t kept_back = 0;    ///< messages that came while diffs of their senders were passed on
 };
 
 struct node_state {

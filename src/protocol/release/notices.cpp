@@ -30,8 +30,8 @@ bool notice_writer::add(const notice& n) noexcept {
   std::byte record[longest_record];
   const bool origin = size_ == 0 || !same_origin(n, before_);
   std::byte* at = record;
-  *at++ = static_cast<std::byte>((origin ? flag_origin : 0) | (n.last ? flag_last : 0) | (n.moves != 0 ? flag_moved : 0) |
-                                 (origin && n.life != 0 ? flag_life : 0));
+  *at++ = static_cast<std::byte>((origin ? flag_origin : 0) | (n.last ? flag_last : 0) |
+                                 (n.moves != 0 ? flag_moved : 0) | (origin && n.life != 0 ? flag_life : 0));
   if (origin) at = put(put(put(at, n.writer.value()), n.region.value()), n.interval);
   if (origin && n.life != 0) at = put(at, n.life);
   if (n.moves != 0) at = put(put(at, n.home.value()), n.moves);
@@ -61,7 +61,9 @@ bool notice_reader::next(notice& n) noexcept {
   const auto flags = static_cast<std::uint8_t>(bytes_.front());
   bytes_ = bytes_.subspan(1);
   ok_ = false;
-  if ((flags & ~(flag_origin | flag_last | flag_moved | flag_life)) != 0 || ((flags & flag_origin) == 0 && (!any_ || (flags & flag_life) != 0))) return false;
+  if ((flags & ~(flag_origin | flag_last | flag_moved | flag_life)) != 0 ||
+      ((flags & flag_origin) == 0 && (!any_ || (flags & flag_life) != 0)))
+    return false;
   std::uint64_t a = 0, b = 0, c = 0;
   const bool origin = (flags & flag_origin) != 0;
   n = {};

@@ -5,7 +5,8 @@
 //     flags    origin (1): writer, region and interval follow; else they are those of the record before
 //              last (2): the interval of the writer is complete
 //              moved (4): not written, but its home moved: the new home and the number of moves follow
-//              life (8): with an origin; the region has had its number not as the first: its life follows (region::keeper)
+//              life (8): with an origin; the region has had its number not as the first: its life follows
+//              (region::keeper)
 //     [writer, region, interval] [life] [home, moves]
 //     first    minus the end of the record before, zigzag
 //     count
@@ -32,7 +33,7 @@ struct notice {
   std::uint32_t count = 0;  ///< 0: nothing but `last`
   std::uint16_t moves = 0;  ///< 0: written; else the home moved, for this time
   node_id home{};
-  bool last = false;  ///< the last of its interval
+  bool last = false;       ///< the last of its interval
   std::uint32_t life = 0;  ///< of the region, on the wire: what a node knows is of regions that it has
   friend bool operator==(const notice&, const notice&) noexcept = default;
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking under release consistency (KOAN: acquire and release; the next holder sees what was written under the pin, as in
-// entry consistency: Bershad, Zekauskas and Sawdon, "The Midway Distributed Shared Memory System", 1993). The home of a unit keeps its
-// pin, like a lock, and sends the content along with it. From then to its end, what other nodes ask of the unit (pins,
-// copies, atomic operations) waits at the home, first come first served; what the holder's own node asks is served. Copies that
-// nodes have go on being used, the home's too: under release consistency that is no business of the holder's.
+// Page locking under release consistency (KOAN: acquire and release; the next holder sees what was written under the
+// pin, as in entry consistency: Bershad, Zekauskas and Sawdon, "The Midway Distributed Shared Memory System", 1993).
+// The home of a unit keeps its pin, like a lock, and sends the content along with it. From then to its end, what other
+// nodes ask of the unit (pins, copies, atomic operations) waits at the home, first come first served; what the holder's
+// own node asks is served. Copies that nodes have go on being used, the home's too: under release consistency that is
+// no business of the holder's.
 //
-// Ending a pin releases, and getting it acquires, all memory: `pin_end` leaves when all diffs before it are at their homes, or
-// on their way to its receiver, and behind their notices. The home tells all that it knows before `pin_grant` (node.hpp). The home does not move meanwhile.
+// Ending a pin releases, and getting it acquires, all memory: `pin_end` leaves when all diffs before it are at their
+// homes, or on their way to its receiver, and behind their notices. The home tells all that it knows before `pin_grant`
+// (node.hpp). The home does not move meanwhile.
 #include "protocol/release/pinning.hpp"
 
 #include <algorithm>
@@ -109,7 +111,8 @@ void page_locks::on_pin_grant(const message& m, actions& out) {
   bool again = false;
   if (s.pin_data != 0) {
     s.pin_data = 0;
-    table_.believe(s, m.from, static_cast<std::uint16_t>(m.a));  // no diff of this node is on the old way: it had no copy
+    table_.believe(s, m.from,
+                   static_cast<std::uint16_t>(m.a));  // no diff of this node is on the old way: it had no copy
     if ((m.flags & message_flag::zero) == 0) s.written = 1;
     again = copies::is_stale(s, m.from);
     if (again) ++table_.count.stale_replies;
@@ -184,9 +187,15 @@ void page_locks::serve_next(std::uint64_t unit, unit_state& s, actions& out) {
     const message m = *next;
     g.queue.erase(next);
     switch (m.kind) {
-      case message_kind::pin_request: give_pin(m, s, g, out); break;
-      case message_kind::copy_request: homes_.reply_with_copy(m, s, out); break;
-      default: homes_.operate_for(m, s, out); break;
+      case message_kind::pin_request:
+        give_pin(m, s, g, out);
+        break;
+      case message_kind::copy_request:
+        homes_.reply_with_copy(m, s, out);
+        break;
+      default:
+        homes_.operate_for(m, s, out);
+        break;
     }
   }
   if (!g.held && g.queue.empty()) {

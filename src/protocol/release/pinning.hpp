@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking (KOAN). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the unit waiting there. Ending a pin
-// releases, getting it acquires (pinning.cpp). Threads that wait are woken, and call on_pin_again().
+// Page locking (KOAN). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the
+// unit waiting there. Ending a pin releases, getting it acquires (pinning.cpp). Threads that wait are woken, and call
+// on_pin_again().
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,9 @@ class page_locks final : public model::page_locking {
   [[nodiscard]] bool is_pinned(std::uint64_t unit) const noexcept override { return table_.units[unit].pinned != 0; }
   /// At the home: who has the pin; this node itself if nobody has.
   [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept override;
-  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept override { return table_.units[unit].pin_data != 0; }
+  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept override {
+    return table_.units[unit].pin_data != 0;
+  }
   /// At the home: a pin_grant with content is about to be sent.
   void on_grant_leaves(std::uint64_t unit, actions& out);
 

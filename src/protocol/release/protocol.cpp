@@ -28,7 +28,11 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::home_atomic_reply, .counted = false, .acquires = true},
     {.kind = message_kind::notices, .brings = payload::value, .to = route::domain, .later_if_said = true},
     {.kind = message_kind::pin_request},
-    {.kind = message_kind::pin_grant, .brings = payload::content, .leaves = passage::as_said, .one_by_one = true, .domain_sees = true},
+    {.kind = message_kind::pin_grant,
+     .brings = payload::content,
+     .leaves = passage::as_said,
+     .one_by_one = true,
+     .domain_sees = true},
     {.kind = message_kind::pin_end, .leaves = passage::asked_for},
     {.kind = message_kind::pin_next},
     {.kind = message_kind::spread_request, .leaves = passage::asked_for},
@@ -38,12 +42,14 @@ constexpr message_traits messages[] = {
 };
 
 std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects& to) {
-  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages, job.notices != 0 ? job.notices : history::default_limit);
+  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages,
+                                     job.notices != 0 ? job.notices : history::default_limit);
   made->open().pins = job.pins;
   return made;
 }
 
-std::unique_ptr<model::machine> make_machine(const protocol::job& job, const protocol::region_shape& of, protocol::domain& shared, int& error) {
+std::unique_ptr<model::machine> make_machine(const protocol::job& job, const protocol::region_shape& of,
+                                             protocol::domain& shared, int& error) {
   auto own = base::make_fault<machine_tables>(job.memory);
   error = own->units.make(of.units);
   if (error != 0) return nullptr;

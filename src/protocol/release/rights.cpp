@@ -39,7 +39,8 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
 
 /// A thread that has faulted writes the unit next.
 void rights::note_write(std::uint64_t unit, const unit_state& s) {
-  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans) table_.open.newest.add({table_.shape.region, table_.shape.first_beside(unit)});
+  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans)
+    table_.open.newest.add({table_.shape.region, table_.shape.first_beside(unit)});
 }
 
 /// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.
@@ -59,7 +60,8 @@ void rights::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
   out.add(model::action_kind::make_twin, unit);
 }
 
-/// The next write here is to be noticed. Where writes do not fault all access goes, and with it what the kernel knew of them.
+/// The next write here is to be noticed. Where writes do not fault all access goes, and with it what the kernel knew of
+/// them.
 void rights::close_home(std::uint64_t unit, unit_state& s, actions& out) {
   if (table_.shape.scans && s.mapped() != access::none) write_here(unit, s);
   table_.protect(unit, s, table_.shape.scans ? access::none : access::read, out);

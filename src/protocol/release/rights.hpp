@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What threads of this node may do with a unit whose content is here, and what becomes of what they write: twins, diffs, and the base copies of parallel
-// blocks.
+// What threads of this node may do with a unit whose content is here, and what becomes of what they write: twins,
+// diffs, and the base copies of parallel blocks.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ void unhurried::note(node_id to) {
   if (std::ranges::find(nodes_, to) == nodes_.end()) nodes_.push_back(to);
 }
 
-/// A message waits for diffs to other nodes than `but`. Those that were in no hurry are to be looked at. Their acknowledgements are in no hurry
-/// either: an answer comes behind them.
+/// A message waits for diffs to other nodes than `but`. Those that were in no hurry are to be looked at. Their
+/// acknowledgements are in no hurry either: an answer comes behind them.
 void unhurried::hurry(node_id but, const diff_groups& groups) {
   std::erase_if(nodes_, [&](node_id n) {
     if (n == but) return false;

@@ -38,8 +38,9 @@ void unit_table::send_home(const message& m, actions& out) const {
   send(w.to, stamped, false, out);
 }
 
-/// Whether a message for the home has come to its end. The home may have been here before: then diffs may be on their way that came when it
-/// was not, and went on. Until they are back, what comes from who has not heard that the home is here takes the same way, behind them.
+/// Whether a message for the home has come to its end. The home may have been here before: then diffs may be on their
+/// way that came when it was not, and went on. Until they are back, what comes from who has not heard that the home is
+/// here takes the same way, behind them.
 bool unit_table::is_for_here(const unit_state& s, node_id requester, std::uint16_t moves) const noexcept {
   if (s.is_home == 0) return false;
   return s.was_home == 0 || open.passing == 0 || moves == s.moves || requester == shape.self;
@@ -71,7 +72,8 @@ void unit_table::protect(std::uint64_t unit, unit_state& s, access level, action
   s.set_mapped(level);
 }
 
-/// From now on it is noticed whether threads of the home write; what they do in the open interval is, if the unit is listed.
+/// From now on it is noticed whether threads of the home write; what they do in the open interval is, if the unit is
+/// listed.
 void unit_table::watch_writes(std::uint64_t unit, unit_state& s, actions& out) const {
   if (s.listed == 0 && s.kept == 0 && !shape.scans) protect(unit, s, access::read, out);
 }
@@ -83,15 +85,16 @@ void unit_table::list(std::uint64_t unit, unit_state& s) {
   open.written.push_back({shape.region, unit});
 }
 
-/// Nodes that send through this one count on the way that their messages take from here: a request must not overtake a diff (I9).
+/// Nodes that send through this one count on the way that their messages take from here: a request must not overtake a
+/// diff (I9).
 void unit_table::believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept {
   if (!is_newer(moves, s.moves) || open.passing != 0) return;
   s.home = home;
   s.moves = moves;
 }
 
-/// Whether `current` has all there is to know: copies are not given up without a word, there are not too many nodes, and all writes of
-/// the home are known (where they are found by scans, only if the unit is not mapped).
+/// Whether `current` has all there is to know: copies are not given up without a word, there are not too many nodes,
+/// and all writes of the home are known (where they are found by scans, only if the unit is not mapped).
 bool unit_table::knows_copies(const unit_state& s) const noexcept {
   return shape.nodes.exact() && !shape.pages_out && (!shape.scans || s.mapped() == access::none);
 }
@@ -100,8 +103,9 @@ bool unit_table::awaits_homes() const noexcept {
   return std::ranges::any_of(open.unacknowledged, [](std::uint32_t diffs) { return diffs != 0; });
 }
 
-/// Whether the home may move (I10), as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
-/// its way, and nothing that it has passed on. That no diff of this node is on its way is for the callers to see.
+/// Whether the home may move (I10), as far as the unit tells: nobody counts on its being here, no request of this
+/// node's from before it came is on its way, and nothing that it has passed on. That no diff of this node is on its way
+/// is for the callers to see.
 bool unit_table::may_leave(const unit_state& s) const noexcept {
   // What threads here wrote under a pin is told by this node's next grant, and by nobody else's.
   const bool pins = s.granted != 0 || s.pin_asked != 0 || s.pin_ended != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of a release machine share: the state of each unit, what the region is, and the steps that all of them take: messages for homes, rights of
-// the application view, the list of what the open interval wrote.
+// What the parts of a release machine share: the state of each unit, what the region is, and the steps that all of them
+// take: messages for homes, rights of the application view, the list of what the open interval wrote.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ class unit_table {
     node_id to{};
     std::uint16_t moves = 0;
   };
-  /// Where messages for the home go from here, and how many moves they are to say. A home that passes on to where the home was before says
-  /// none: what comes back must not be taken for the message of one who knows that the home is here.
+  /// Where messages for the home go from here, and how many moves they are to say. A home that passes on to where the
+  /// home was before says none: what comes back must not be taken for the message of one who knows that the home is
+  /// here.
   [[nodiscard]] way way_of(std::uint64_t unit) const noexcept {
     const unit_state& s = units[unit];
     if (s.touched == 0) return {shape.managers.of(unit), 0};

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Updates: a home sends the units that it wrote to the nodes that read them before, together with the end of the interval and
-// before anybody hears of it. Who gets one in time keeps its copy when the notice comes: no fault, no request, no wait for a home
-// whose threads compute. After Keleher, "Update Protocols and Iterative Scientific Applications" (IPPS 1998, "bar-u"); here an
-// update is an offer. It is taken by a copy that came from this home and holds nothing that the home lacks, and counts for
-// notices of this home only; anything else falls back to invalidation, so that it does not matter when updates arrive or whether.
+// Updates: a home sends the units that it wrote to the nodes that read them before, together with the end of the
+// interval and before anybody hears of it. Who gets one in time keeps its copy when the notice comes: no fault, no
+// request, no wait for a home whose threads compute. After Keleher, "Update Protocols and Iterative Scientific
+// Applications" (IPPS 1998, "bar-u"); here an update is an offer. It is taken by a copy that came from this home and
+// holds nothing that the home lacks, and counts for notices of this home only; anything else falls back to
+// invalidation, so that it does not matter when updates arrive or whether.
 //
-// Who will read is learned: a node that fetched a unit, and again after the home wrote it, is sent what the home writes next.
-// Reads of a copy that is mapped cannot be seen. So of each row of updates the first is not mapped where it arrives: whoever has not
-// touched it when the second comes says so, and gets no more. A row ends after some updates; who asks again gets twice as many.
+// Who will read is learned: a node that fetched a unit, and again after the home wrote it, is sent what the home writes
+// next. Reads of a copy that is mapped cannot be seen. So of each row of updates the first is not mapped where it
+// arrives: whoever has not touched it when the second comes says so, and gets no more. A row ends after some updates;
+// who asks again gets twice as many.
 //
-// A page at the edge of two nodes' parts is written by both between any two barriers: by its home, and by one other node, the partner.
-// A partner that fetched the unit after it wrote it is sent the content of both from then on, as soon as its diff is in and the
-// home's writes are told, whichever is later. By then its node has no more diffs on their way to this home: the acknowledgement
-// went before. Its diffs show that it uses what it gets, so there is nothing to sample.
+// A page at the edge of two nodes' parts is written by both between any two barriers: by its home, and by one other
+// node, the partner. A partner that fetched the unit after it wrote it is sent the content of both from then on, as
+// soon as its diff is in and the home's writes are told, whichever is later. By then its node has no more diffs on
+// their way to this home: the acknowledgement went before. Its diffs show that it uses what it gets, so there is
+// nothing to sample.
 #include "protocol/release/update.hpp"
 
 #include <algorithm>
@@ -35,7 +38,8 @@ void home_updates::note_reader(unit_state& s, node_id reader) const noexcept {
 }
 
 /// The content, as of `interval` of this node's, to whoever is in `to`.
-void home_updates::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
+void home_updates::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval,
+                               std::uint8_t flags, actions& out) {
   // As for a copy that is asked for: from now on the home's writes have to be noticed.
   table_.watch_writes(unit, s, out);
   s.shared = 1;
@@ -46,7 +50,8 @@ void home_updates::send_update(std::uint64_t unit, unit_state& s, model::copyset
 }
 
 /// What the home has changed since its twin, to whoever is in `to`. The twin becomes what was sent.
-void home_updates::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
+void home_updates::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval,
+                              std::uint8_t flags, actions& out) {
   CHECK(s.kept != 0 && s.is_home != 0);
   if (to.empty() && s.shared == 0) {  // nobody has a copy: it is written without a fault anyway
     s.kept = s.steady = 0;
@@ -60,7 +65,8 @@ void home_updates::send_patch(std::uint64_t unit, unit_state& s, model::copyset 
 }
 
 /// What a home sends unasked.
-void home_updates::offer(model::action& a, message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags) {
+void home_updates::offer(model::action& a, message_kind kind, model::copyset to, std::uint32_t interval,
+                         std::uint8_t flags) {
   a.targets = {.members = to, .shape = table_.shape.nodes, .skip_a = table_.shape.self, .skip_b = table_.shape.self};
   a.m.kind = kind;
   a.m.region = table_.shape.region;
@@ -180,9 +186,10 @@ bool home_updates::is_looked_at(const message& m, unit_state& s, actions& out) {
 
 update_outcome home_updates::on_update(const message& m, actions& out) {
   unit_state& s = table_.units[m.unit];
-  const bool is_whole = s.follows != 0 || (s.home == m.from && table_.open.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
-  const bool applies = s.valid != 0 && is_whole && (s.twin == 0 || s.kept != 0) && s.source == m.from && m.a > s.version && !table_.checked &&
-                       s.declared == 0;
+  const bool is_whole = s.follows != 0 || (s.home == m.from && table_.open.unacknowledged[m.from.value()] ==
+                                                                   0);  // nothing written here is missing
+  const bool applies = s.valid != 0 && is_whole && (s.twin == 0 || s.kept != 0) && s.source == m.from &&
+                       m.a > s.version && !table_.checked && s.declared == 0;
   if (!applies || !is_looked_at(m, s, out)) return update_outcome::drop;
   s.version = static_cast<std::uint32_t>(m.a);
   s.written = 1;
@@ -199,7 +206,8 @@ bool home_updates::follows_home(const unit_state& s) noexcept {
 
 bool home_updates::on_patch(const message& m, actions& out) {
   unit_state& s = table_.units[m.unit];
-  const bool applies = follows_home(s) && s.source == m.from && m.b <= s.version && m.a > s.version && !table_.checked && s.declared == 0;
+  const bool applies = follows_home(s) && s.source == m.from && m.b <= s.version && m.a > s.version &&
+                       !table_.checked && s.declared == 0;
   if (!applies || !is_looked_at(m, s, out)) return false;
   s.version = static_cast<std::uint32_t>(m.a);
   s.written = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a home sends unasked: whole units and patches, to readers and to a partner; and what a copy takes of it (update.cpp).
+// What a home sends unasked: whole units and patches, to readers and to a partner; and what a copy takes of it
+// (update.cpp).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ class home_updates {
   void on_merged(std::uint64_t unit, actions& out);
   /// The home has sent what it wrote. What is to be done with the content that came with it.
   [[nodiscard]] update_outcome on_update(const message& m, actions& out);
-  /// The same, of what it changed between two of its intervals, as a diff. True if that is to be written into the copy here, and into
-  /// its twin if it has one.
+  /// The same, of what it changed between two of its intervals, as a diff. True if that is to be written into the copy
+  /// here, and into its twin if it has one.
   [[nodiscard]] bool on_patch(const message& m, actions& out);
   void on_update_unused(const message& m);
 
@@ -40,8 +41,10 @@ class home_updates {
  private:
   [[nodiscard]] model::copyset take_readers(unit_state& s, std::uint8_t& flags) const noexcept;
   [[nodiscard]] bool is_looked_at(const message& m, unit_state& s, actions& out);
-  void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
-  void send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
+  void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags,
+                   actions& out);
+  void send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags,
+                  actions& out);
   void offer(model::action& a, model::message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags);
 
   unit_table& table_;

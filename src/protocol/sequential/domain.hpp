@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the machines of a node share that have sequential consistency: requests that wait at managers, and the rounds of replicas.
+// What the machines of a node share that have sequential consistency: requests that wait at managers, and the rounds of
+// replicas.
 #pragma once
 
 #include "directory/request_queue.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A unit that a store keeps begins there: its manager's node is the owner, and has the content in the store only. From the first right to write it is dirty.
+// A unit that a store keeps begins there: its manager's node is the owner, and has the content in the store only. From
+// the first right to write it is dirty.
 //
-// A flush needs the content at the manager's node, and nobody who may write it. A node with a copy has just that between two requests: if others have
-// copies all may read (README.md, I3), and its own view is lowered. Where it has no copy it asks for one, as if a thread wanted to read. The owner has
-// to ask before it writes again, wherever it is. So no message is there for flushes alone.
+// A flush needs the content at the manager's node, and nobody who may write it. A node with a copy has just that
+// between two requests: if others have copies all may read (README.md, I3), and its own view is lowered. Where it has
+// no copy it asks for one, as if a thread wanted to read. The owner has to ask before it writes again, wherever it is.
+// So no message is there for flushes alone.
 #include "protocol/sequential/flush.hpp"
 
 namespace quire::sequential {
@@ -61,8 +63,8 @@ void flushes::on_unsynced(std::uint64_t unit) {
   if (table_.entries[unit].touched != 0) table_.entries[unit].dirty = 1;
 }
 
-/// What is on its way to the store is the newest content that there is: requests wait for its end behind one of this node's own. What is in a frame here may
-/// be older, or have never come.
+/// What is on its way to the store is the newest content that there is: requests wait for its end behind one of this
+/// node's own. What is in a frame here may be older, or have never come.
 void flushes::begin_again(std::uint64_t unit, directory_entry& e, actions& out) {
   e.touched = 1;
   e.dirty = 0;
@@ -95,10 +97,11 @@ void flushes::on_leave(std::uint64_t unit, model::leave how, actions& out) {
   if (e.requests.empty()) leave(unit, e, out);
 }
 
-/// Requests that wait come anew. So they wait for what the store has, and are refused if it fails; one that is being served could not be (paging.cpp).
+/// Requests that wait come anew. So they wait for what the store has, and are refused if it fails; one that is being
+/// served could not be (paging.cpp).
 void flushes::leave(std::uint64_t unit, directory_entry& e, actions& out) {
   constexpr unsigned most_anew = 6;  // actions that there is room for
-  if (e.flushing != 0) return;  // on_flushed() comes back
+  if (e.flushing != 0) return;       // on_flushed() comes back
   unit_state& s = table_.touch(unit);
   const bool clean = e.leaving == static_cast<std::uint8_t>(model::leave::clean);
   if (clean && (e.dirty != 0 || s.pinned != 0)) return end_leave(unit, e, model::leave_end::stays, out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that a store keeps (flush.cpp). The manager knows which of them the store may have older, as it grants each right to write.
+// Units that a store keeps (flush.cpp). The manager knows which of them the store may have older, as it grants each
+// right to write.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class flushes final : public model::storing {
   void begin(std::uint64_t unit, directory_entry& e, actions& out);
   /// The same of what is to leave memory.
   void leave(std::uint64_t unit, directory_entry& e, actions& out);
-  /// Survivors: nobody alive has a right to the unit, and the store of this node has it. It begins there again, when no flush is under way any more.
+  /// Survivors: nobody alive has a right to the unit, and the store of this node has it. It begins there again, when no
+  /// flush is under way any more.
   void begin_again(std::uint64_t unit, directory_entry& e, actions& out);
   [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
 

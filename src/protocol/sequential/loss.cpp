@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the job is lost, and the others go on (README.md, Deaths). The order of calls, on every survivor, is that of
-// src/watch/recovery.hpp: cut() for all units; absorb() for what was sent before its sender knew of the death; report() for all
-// units; settle() for all units that this node manages now.
+// A node of the job is lost, and the others go on (README.md, Deaths). The order of calls, on every survivor, is that
+// of src/watch/recovery.hpp: cut() for all units; absorb() for what was sent before its sender knew of the death;
+// report() for all units; settle() for all units that this node manages now.
 #include "protocol/sequential/loss.hpp"
 
 namespace quire::sequential {
@@ -34,7 +34,8 @@ void losses::cut(std::uint64_t unit, actions& out) {
   if (s.touched == 0) return;
   const bool waits = s.pending() != access::none;
   if (waits) {
-    // The owner's content has come, only acknowledgements were missing: some of those who owe them may still have copies.
+    // The owner's content has come, only acknowledgements were missing: some of those who owe them may still have
+    // copies.
     if (s.replied != 0) {
       if (s.right() == access::none) s.set_right(access::read);
       s.owner = 1;
@@ -48,8 +49,8 @@ void losses::cut(std::uint64_t unit, actions& out) {
   if (waits) out.add(action_kind::wake, unit);
 }
 
-/// Orders and requests are dropped: who asked will ask again, and who was to give something up keeps it. What must not get lost is
-/// content that its sender has given up, and that an operation was done.
+/// Orders and requests are dropped: who asked will ask again, and who was to give something up keeps it. What must not
+/// get lost is content that its sender has given up, and that an operation was done.
 void losses::absorb(const message& m, actions& out) {
   switch (m.kind) {
     case message_kind::read_reply:
@@ -63,14 +64,19 @@ void losses::absorb(const message& m, actions& out) {
       marks_.note_backup(m.unit, m.from.value() + 1u);
       return;
     }
-    case message_kind::replica: return marks_.keep_replica(m);
+    case message_kind::replica:
+      return marks_.keep_replica(m);
     case message_kind::atomic_reply:
-    case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
-    default: return;
+    case message_kind::push_reply:
+      out.add(action_kind::complete, m.unit).m = m;
+      return;
+    default:
+      return;
   }
 }
 
-/// Whether the store of the unit's manager may be older than what this node has, or is about to have. The manager's node sees when its threads are let in.
+/// Whether the store of the unit's manager may be older than what this node has, or is about to have. The manager's
+/// node sees when its threads are let in.
 bool losses::may_write(const unit_state& s, node_id manager) const noexcept {
   if (!table_.shape.stored) return false;
   return manager == table_.shape.self ? s.mapped() == access::write || s.pinned != 0 : s.right() == access::write;
@@ -80,7 +86,8 @@ bool losses::may_write(const unit_state& s, node_id manager) const noexcept {
 void losses::report(std::uint64_t unit, actions& out) {
   const node_id manager = table_.manager_of(unit);
   const unit_state& s = table_.units[unit];
-  if (s.touched == 0 && manager == table_.shape.self && table_.shape.managers.of(unit) == table_.shape.self) return;  // as at the beginning
+  if (s.touched == 0 && manager == table_.shape.self && table_.shape.managers.of(unit) == table_.shape.self)
+    return;  // as at the beginning
   const bool copy = table_.right_of(unit) != access::none;
   if (!copy && (!table_.replicated() || table_.shape.replicas.units[unit].stamp == 0)) return;
   message m;
@@ -117,7 +124,8 @@ void losses::on_survives(const message& m) {
   ++e.acks_left;  // how many call themselves the owner
 }
 
-/// All reports are here. Any copy is as good as the owner's (README.md, I4); where nobody has one, the content was the dead node's alone (I16).
+/// All reports are here. Any copy is as good as the owner's (README.md, I4); where nobody has one, the content was the
+/// dead node's alone (I16).
 void losses::settle(std::uint64_t unit, actions& out) {
   if (table_.manager_of(unit) != table_.shape.self) return;
   directory_entry& e = table_.entries[unit];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node is lost, and the others go on (loss.cpp says in which order). Calls and messages of each unit; jobs of at most 64 nodes.
+// A node is lost, and the others go on (loss.cpp says in which order). Calls and messages of each unit; jobs of at most
+// 64 nodes.
 #pragma once
 
 #include <array>
@@ -14,7 +15,8 @@ namespace quire::sequential {
 
 class losses final : public model::survival {
  public:
-  losses(unit_table& table, replica_marks& marks, flushes& stored) noexcept : table_(table), marks_(marks), flushes_(stored) {}
+  losses(unit_table& table, replica_marks& marks, flushes& stored) noexcept
+      : table_(table), marks_(marks), flushes_(stored) {}
 
   void cut(std::uint64_t unit, actions& out) override;
   void absorb(const message& m, actions& out) override;
@@ -36,7 +38,8 @@ class losses final : public model::survival {
   unit_table& table_;
   replica_marks& marks_;
   flushes& flushes_;
-  std::array<model::unit_table, 2> tables_{{{table_.units, sizeof(unit_state)}, {table_.entries, sizeof(directory_entry)}}};
+  std::array<model::unit_table, 2> tables_{
+      {{table_.units, sizeof(unit_state)}, {table_.entries, sizeof(directory_entry)}}};
 };
 
 }  // namespace quire::sequential

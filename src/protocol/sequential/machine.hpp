@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sequential protocol as a machine without I/O: single writer or many readers per unit, write-invalidate, fixed
-// distributed managers (Li and Hudak 1989; Millipage, Figure 3; KOAN, section 4.3.2). README.md has the table of transitions.
+// distributed managers (Li and Hudak 1989; Millipage, Figure 3; KOAN, section 4.3.2). README.md has the table of
+// transitions.
 //
-// Called on the driver's thread by the engine, and by the simulator. Every call takes one unit and appends what is to be
-// done; the caller performs the actions in order. Messages to the machine's own node are actions like any other. What the machine does is done by its
-// parts, which share a table of units; each knows those above it in the list of members, and none below.
+// Called on the driver's thread by the engine, and by the simulator. Every call takes one unit and appends what is to
+// be done; the caller performs the actions in order. Messages to the machine's own node are actions like any other.
+// What the machine does is done by its parts, which share a table of units; each knows those above it in the list of
+// members, and none below.
 #pragma once
 
 #include <quire/quire.h>
@@ -36,7 +38,8 @@ class machine : public model::machine {
  public:
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
   /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
-  machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests, pin_table& pins)
+  machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests,
+          pin_table& pins)
       : machine(id, shape, units, entries, requests, pins) {}
   /// The tables last as long as the machine.
   void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
@@ -49,7 +52,9 @@ class machine : public model::machine {
   [[nodiscard]] sequential::losses& losses() noexcept override { return losses_; }
   [[nodiscard]] saving_rounds& rounds() noexcept { return rounds_; }
 
-  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override { return node_.on_fault(unit, want, out, lost); }
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override {
+    return node_.on_fault(unit, want, out, lost);
+  }
   void on_hold_over(std::uint64_t unit, actions& out) override { node_.on_hold_over(unit, out); }
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override {
     return node_.on_read_ahead(unit, want, withhold, out, guessed);
@@ -72,7 +77,9 @@ class machine : public model::machine {
   [[nodiscard]] std::uint64_t units() const noexcept override { return shape().units; }
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return unit(u).mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t) const noexcept override { return true; }
-  [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return unit(u).written != 0 || shape().stored; }
+  [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override {
+    return unit(u).written != 0 || shape().stored;
+  }
   [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override {
     return unit(u).touched != 0 ? unit(u).owner != 0 : manager_of(u) == shape().self;
   }
@@ -81,7 +88,9 @@ class machine : public model::machine {
   }
   /// Units for which there is anything to give.
   [[nodiscard]] model::used_units used() const noexcept override { return table_.used; }
-  [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return unit(u).touched != 0 || entry(u).touched != 0; }
+  [[nodiscard]] bool knows(std::uint64_t u) const noexcept override {
+    return unit(u).touched != 0 || entry(u).touched != 0;
+  }
   [[nodiscard]] bool at_rest() noexcept override;
   void forget() noexcept override;
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
@@ -89,7 +98,8 @@ class machine : public model::machine {
 
  protected:
   /// Of a protocol that brings units as this one does, and has its own rules for what threads may do with them.
-  machine(model::protocol_id of, const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests, pin_table& pins)
+  machine(model::protocol_id of, const region_shape& shape, unit_state* units, directory_entry* entries,
+          directory::request_pool& requests, pin_table& pins)
       : model::machine(of), table_(shape, units, entries, requests, pins) {}
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The manager's side of the sequential protocol: one request of a unit is served at a time, the others queue here. The
-// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it (README.md, I5). Where
-// all that the requester waits for comes from the manager's own node, the order of messages sees to that: the request is settled
-// at once, and there is no `done` (I7).
+// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it (README.md,
+// I5). Where all that the requester waits for comes from the manager's own node, the order of messages sees to that:
+// the request is settled at once, and there is no `done` (I7).
 #include "protocol/sequential/manager.hpp"
 
 namespace quire::sequential {
@@ -27,16 +27,20 @@ void manager_side::on_request(const message& m, actions& out) {
   }
 }
 
-/// Does all of the request now, if this node can do so alone (I7). While a unit is not busy no order about it is on its way to
-/// this node itself, so that the node's part may be done right here.
+/// Does all of the request now, if this node can do so alone (I7). While a unit is not busy no order about it is on its
+/// way to this node itself, so that the node's part may be done right here.
 bool manager_side::settle(const message& m, directory_entry& e, actions& out) {
   if (m.requester == table_.shape.self || (m.flags & message_flag::keep) != 0) return false;
   if (table_.units[m.unit].pinned != 0) return false;  // in the queue, until this node's threads have done with it
   switch (m.kind) {
-    case message_kind::read_request: return settle_read(m, e, out);
-    case message_kind::write_request: return settle_write(m, e, out);
-    case message_kind::atomic_request: return settle_atomic(m, e, out);
-    default: return false;
+    case message_kind::read_request:
+      return settle_read(m, e, out);
+    case message_kind::write_request:
+      return settle_write(m, e, out);
+    case message_kind::atomic_request:
+      return settle_atomic(m, e, out);
+    default:
+      return false;
   }
 }
 
@@ -72,7 +76,8 @@ bool manager_side::settle_write(const message& m, directory_entry& e, actions& o
 }
 
 bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& out) {
-  if (e.owner != table_.shape.self || model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() != 0) return false;
+  if (e.owner != table_.shape.self || model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() != 0)
+    return false;
   e.dirty = 1;
   message f = m;
   f.flags |= message_flag::settled;
@@ -86,10 +91,14 @@ void manager_side::serve(std::uint64_t unit, directory_entry& e, actions& out) {
   CHECK(m.unit == unit);
   e.served_by = e.owner;
   switch (m.kind) {
-    case message_kind::read_request: return serve_read(m, e, out);
-    case message_kind::write_request: return serve_write(m, e, out);
-    case message_kind::atomic_request: return serve_atomic(m, e, out);
-    default: return serve_push(m, e, out);
+    case message_kind::read_request:
+      return serve_read(m, e, out);
+    case message_kind::write_request:
+      return serve_write(m, e, out);
+    case message_kind::atomic_request:
+      return serve_atomic(m, e, out);
+    default:
+      return serve_push(m, e, out);
   }
 }
 
@@ -124,7 +133,8 @@ void manager_side::serve_write(const message& m, directory_entry& e, actions& ou
   r.acks = acks;
   if (has_copy) marks_.tell_backup(m.requester, e, r);
   table_.send(has_copy ? m.requester : e.owner, r, false, out);
-  if (m.requester != table_.shape.self) e.dirty = 1;  // this node sees when its own threads are let in (note_writable())
+  if (m.requester != table_.shape.self)
+    e.dirty = 1;  // this node sees when its own threads are let in (note_writable())
   e.owner = m.requester;
   e.copies = copyset::of(g, m.requester);
 }
@@ -158,7 +168,8 @@ void manager_side::on_manager_ack(const message& m, actions& out) {
 }
 
 void manager_side::serve_push(const message& m, directory_entry& e, actions& out) {
-  const unsigned dead = table_.shape.members != nullptr ? static_cast<unsigned>(__builtin_popcountll(table_.shape.members->dead)) : 0;
+  const unsigned dead =
+      table_.shape.members != nullptr ? static_cast<unsigned>(__builtin_popcountll(table_.shape.members->dead)) : 0;
   e.acks_left = static_cast<std::uint16_t>(table_.shape.nodes.nodes - dead - 1);
   if (e.acks_left == 0) {
     table_.send(m.requester, table_.reply_to(m, message_kind::push_reply), false, out);
@@ -170,7 +181,8 @@ void manager_side::serve_push(const message& m, directory_entry& e, actions& out
 void manager_side::on_push_ack(const message& m, actions& out) {
   directory_entry& e = table_.touch_entry(m.unit);
   CHECK(e.acks_left > 0);
-  e.copies.add(table_.shape.nodes, m.from);  // (I4), one by one: a node may give its copy up before the others have theirs
+  e.copies.add(table_.shape.nodes,
+               m.from);  // (I4), one by one: a node may give its copy up before the others have theirs
   if (--e.acks_left != 0) return;
   table_.send(m.requester, table_.reply_to(m, message_kind::push_reply), false, out);
   finish(m.unit, e, out);
@@ -182,8 +194,8 @@ void manager_side::on_done(const message& m, actions& out) {
   finish(m.unit, e, out);
 }
 
-/// The request at the front has been served; the next, if there is one, begins, in the order of their coming (I14). A flush that is wanted comes
-/// first: so it waits for what is being served, and for no more.
+/// The request at the front has been served; the next, if there is one, begins, in the order of their coming (I14). A
+/// flush that is wanted comes first: so it waits for what is being served, and for no more.
 void manager_side::finish(std::uint64_t unit, directory_entry& e, actions& out) {
   table_.requests.pop(e.requests);
   if (e.wanted != 0) flushes_.begin(unit, e, out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node's side of the sequential protocol: faults, replies, and orders of the manager to give rights up. (I1) to (I16): README.md, Invariants.
+// The node's side of the sequential protocol: faults, replies, and orders of the manager to give rights up. (I1) to
+// (I16): README.md, Invariants.
 #include "protocol/sequential/node.hpp"
 
 namespace quire::sequential {
@@ -90,16 +91,18 @@ void node_side::ask(std::uint64_t unit, unit_state& s, access want, actions& out
   table_.send(table_.manager_of(unit), m, false, out);
 }
 
-/// Raises the application view to all that the protocol allows (I2): a home that reads first and writes next faults once. Only a
-/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write (I11). Private views
-/// permit reading, and writing of a copy, which is none of the machine's business.
+/// Raises the application view to all that the protocol allows (I2): a home that reads first and writes next faults
+/// once. Only a probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a
+/// thread wants to write (I11). Private views permit reading, and writing of a copy, which is none of the machine's
+/// business.
 void node_side::permit(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
   const bool privately = table_.shape.views != nullptr;
   if (privately && table_.shape.views->is_closed()) return;
   bool watched = privately || s.probe != 0 || s.producing != 0;
-  if (table_.replicated() && table_.shape.replicas.units[unit].unsaved == 0) watched |= want != access::write || table_.is_saving(unit);
+  if (table_.replicated() && table_.shape.replicas.units[unit].unsaved == 0)
+    watched |= want != access::write || table_.is_saving(unit);
   if (want != access::write && table_.is_clean_here(unit)) watched = true;
   const access level = watched && s.right() == access::write ? access::read : s.right();
   if (s.mapped() >= level) return;
@@ -137,8 +140,8 @@ void node_side::lower(std::uint64_t unit, unit_state& s, access to, actions& out
   s.owner = 0;
 }
 
-/// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack) unless it
-/// knows.
+/// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack) unless
+/// it knows.
 void node_side::arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out) {
   const access wanted = s.pending();
   s.set_pending(access::none);
@@ -159,8 +162,8 @@ void node_side::arrived(std::uint64_t unit, unit_state& s, bool settled, actions
   out.add(action_kind::wake, unit);
 }
 
-/// Nothing is taken from this node before its `done`, so a late `done` keeps the unit here: the delta of Mirage (Millipage,
-/// section 3.3), paid only by accesses that would starve without it.
+/// Nothing is taken from this node before its `done`, so a late `done` keeps the unit here: the delta of Mirage
+/// (Millipage, section 3.3), paid only by accesses that would starve without it.
 void node_side::end_hold(std::uint64_t unit, unit_state& s, actions& out) const {
   if (s.held == 0) return;
   s.held = 0;
@@ -182,7 +185,9 @@ void node_side::send_done(std::uint64_t unit, actions& out) const {
 void node_side::on_read_reply(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   CHECK(s.pending() == access::read);
-  const bool inherited = table_.replicated() || table_.shape.refills;  // this node itself may have got all of it meanwhile, being the manager (touch_entry())
+  const bool inherited =
+      table_.replicated() ||
+      table_.shape.refills;  // this node itself may have got all of it meanwhile, being the manager (touch_entry())
   CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read || inherited);
   if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
   s.set_right(access::read);
@@ -216,7 +221,8 @@ void node_side::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool 
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
   s.owner = 1;  // (I3)
-  if (table_.pins.find(table_.shape.region, unit) != nullptr) s.pinned = 1;  // (I8), from the first moment: the next order may be here already
+  if (table_.pins.find(table_.shape.region, unit) != nullptr)
+    s.pinned = 1;  // (I8), from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
 }
 

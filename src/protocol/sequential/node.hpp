@@ -12,10 +12,11 @@ namespace quire::sequential {
 
 class node_side {
  public:
-  node_side(unit_table& table, habits& habits, replica_marks& marks) noexcept : table_(table), habits_(habits), marks_(marks) {}
+  node_side(unit_table& table, habits& habits, replica_marks& marks) noexcept
+      : table_(table), habits_(habits), marks_(marks) {}
 
-  /// `lost` says how many times in a row the thread was woken for this very access and could not do it after all; unless that is 0, the node keeps the
-  /// unit a while when it comes (see `hold`).
+  /// `lost` says how many times in a row the thread was woken for this very access and could not do it after all;
+  /// unless that is 0, the node keeps the unit a while when it comes (see `hold`).
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed);
   bool on_hint(std::uint64_t unit, access want, actions& out);

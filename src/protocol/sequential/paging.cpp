@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page-out (KOAN): what a node that is short of memory may do with its units. A copy that is not the owner's is given up, and
-// the manager hears of it, so that it does not count on the copy when this node asks again. The owner's content stays the
-// owner's: it leaves memory below the protocol, or another node asks for it as if it wanted to write.
+// Page-out (KOAN): what a node that is short of memory may do with its units. A copy that is not the owner's is given
+// up, and the manager hears of it, so that it does not count on the copy when this node asks again. The owner's content
+// stays the owner's: it leaves memory below the protocol, or another node asks for it as if it wanted to write.
 #include "protocol/sequential/paging.hpp"
 
 namespace quire::sequential {
@@ -13,11 +13,14 @@ using model::message_kind;
 frame_use page_out::use_of_frame(std::uint64_t unit) const noexcept {
   const unit_state& s = table_.units[unit];
   if (s.pending() != access::none || s.held != 0 || s.pinned != 0) return frame_use::busy;
-  if (table_.shape.views != nullptr && s.mapped() != access::none && table_.shape.views->is_in_use()) return frame_use::busy;
+  if (table_.shape.views != nullptr && s.mapped() != access::none && table_.shape.views->is_in_use())
+    return frame_use::busy;
   const access right = table_.right_of(unit);
   if (right == access::none) return table_.is_inherited_in_store(unit) ? frame_use::needed : frame_use::none;
-  // What a store keeps may go there: not while an order to this node itself may need it, which cannot be refused any more if the store fails.
-  const bool is_served = table_.shape.stored && table_.manager_of(unit) == table_.shape.self && !table_.entries[unit].requests.empty();
+  // What a store keeps may go there: not while an order to this node itself may need it, which cannot be refused any
+  // more if the store fails.
+  const bool is_served =
+      table_.shape.stored && table_.manager_of(unit) == table_.shape.self && !table_.entries[unit].requests.empty();
   if (is_served) return frame_use::busy;
   if (s.touched == 0 || s.owner != 0) return frame_use::needed;
   // Being the manager too, it may have been chosen to answer a request, by an order that is on its way.
@@ -50,7 +53,8 @@ void page_out::on_drop_copy(std::uint64_t unit, actions& out) {
   table_.send(table_.manager_of(unit), m, false, out);
 }
 
-/// At the manager. A later request of the same node comes behind this (README.md, I15), and so does its acknowledgement of a push.
+/// At the manager. A later request of the same node comes behind this (README.md, I15), and so does its acknowledgement
+/// of a push.
 void page_out::on_copy_dropped(const message& m) {
   directory_entry& e = table_.touch_entry(m.unit);
   CHECK(m.requester != e.owner);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking on the node's side (KOAN: acquire and release). A pin takes the unit for writing and keeps it (README.md, I8). An order
-// of the manager to give it up meanwhile is kept here, and obeyed when the last pin ends. There is never more than one such
-// order, since the manager serves one request of a unit at a time, and a pinned unit has no other copies.
+// Page locking on the node's side (KOAN: acquire and release). A pin takes the unit for writing and keeps it
+// (README.md, I8). An order of the manager to give it up meanwhile is kept here, and obeyed when the last pin ends.
+// There is never more than one such order, since the manager serves one request of a unit at a time, and a pinned unit
+// has no other copies.
 #include "protocol/sequential/pinning.hpp"
 
 namespace quire::sequential {
@@ -22,7 +23,8 @@ fault_outcome page_locks::on_pin_again(std::uint64_t unit, actions& out) {
   s.pinned = 1;
   habits_.note_write(s);
   node_.permit(unit, s, access::write, out);
-  // Threads that wait for this node's own upgrade could wait in vain: it may be behind a request that waits for the pin's end.
+  // Threads that wait for this node's own upgrade could wait in vain: it may be behind a request that waits for the
+  // pin's end.
   if (s.pending() != access::none) out.add(model::action_kind::wake, unit);
   return fault_outcome::local;
 }
@@ -53,16 +55,20 @@ void page_locks::unpin(std::uint64_t unit, std::uint32_t times, actions& out) {
   if (waiting.kind != message_kind::invalid) whole_.on_message(waiting, out);
 }
 
-/// Keeps an order that would take the unit, or work on it, until the pin ends. An upgrade of this node's own may be under way
-/// (an atomic operation has made the unit writable meanwhile): its grant is no such order.
+/// Keeps an order that would take the unit, or work on it, until the pin ends. An upgrade of this node's own may be
+/// under way (an atomic operation has made the unit writable meanwhile): its grant is no such order.
 bool page_locks::put_off(const message& m) {
   switch (m.kind) {
     case message_kind::fetch_read:
     case message_kind::fetch_write:
     case message_kind::fetch_push:
-    case message_kind::atomic_fetch: break;
-    case message_kind::invalidate: CHECK(m.unit < table_.shape.units && table_.units[m.unit].pinned == 0); return false;
-    default: return false;
+    case message_kind::atomic_fetch:
+      break;
+    case message_kind::invalidate:
+      CHECK(m.unit < table_.shape.units && table_.units[m.unit].pinned == 0);
+      return false;
+    default:
+      return false;
   }
   if (table_.units[m.unit].pinned == 0) return false;
   pin* const p = table_.pins.find(table_.shape.region, m.unit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking (KOAN; pinning.cpp). A pinned unit is writable here and stays so: orders to give it away wait for the end of the pin.
+// Page locking (KOAN; pinning.cpp). A pinned unit is writable here and stays so: orders to give it away wait for the
+// end of the pin.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,11 @@ namespace quire::sequential {
 
 class page_locks final : public model::page_locking {
  public:
-  page_locks(unit_table& table, habits& habits, node_side& node, model::machine& whole) noexcept : table_(table), habits_(habits), node_(node), whole_(whole) {}
+  page_locks(unit_table& table, habits& habits, node_side& node, model::machine& whole) noexcept
+      : table_(table), habits_(habits), node_(node), whole_(whole) {}
 
-  /// A thread wants `unit` pinned. Counts even if it must wait, and then holds as soon as the unit has come: `local` says
-  /// that it is pinned now. Else the thread waits for `wake` and asks on_pin_again().
+  /// A thread wants `unit` pinned. Counts even if it must wait, and then holds as soon as the unit has come: `local`
+  /// says that it is pinned now. Else the thread waits for `wake` and asks on_pin_again().
   fault_outcome on_pin(std::uint64_t unit, actions& out) override;
   fault_outcome on_pin_again(std::uint64_t unit, actions& out) override;
   [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out) override;

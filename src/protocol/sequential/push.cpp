@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Push (Millipage, section 4.3) and page broadcasting (KOAN, BeginProduction and EndProduction): copies that nobody has asked
-// for go to all nodes. They travel by a tree whose root is the owner, so that nobody sends more than `fan_out` times, and
-// every node tells the manager when it has its own; until the last has, the unit does not change.
+// Push (Millipage, section 4.3) and page broadcasting (KOAN, BeginProduction and EndProduction): copies that nobody has
+// asked for go to all nodes. They travel by a tree whose root is the owner, so that nobody sends more than `fan_out`
+// times, and every node tells the manager when it has its own; until the last has, the unit does not change.
 #include "protocol/sequential/push.hpp"
 
 namespace quire::sequential {

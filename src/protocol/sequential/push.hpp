@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Push, and page broadcasting (KOAN): a phase in which threads of this node write a range, and all others read it afterwards (push.cpp).
+// Push, and page broadcasting (KOAN): a phase in which threads of this node write a range, and all others read it
+// afterwards (push.cpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace quire::sequential {
 
 class broadcasts final : public model::broadcasting {
  public:
-  broadcasts(unit_table& table, node_side& node, replica_marks& marks) noexcept : table_(table), node_(node), marks_(marks) {}
+  broadcasts(unit_table& table, node_side& node, replica_marks& marks) noexcept
+      : table_(table), node_(node), marks_(marks) {}
 
   void on_push(std::uint64_t unit, std::uint64_t token, actions& out) override;
   void on_produce_begin(std::uint64_t unit, actions& out) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Content on two nodes: what is to be remembered of units for that, and what waits until their content is safe. All does nothing where content is kept
-// once. saving.hpp has the rounds.
+// Content on two nodes: what is to be remembered of units for that, and what waits until their content is safe. All
+// does nothing where content is kept once. saving.hpp has the rounds.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node remembers where the content of every unit is kept on two nodes (replica_marks.hpp, saving.hpp): plain data, all zero at
-// first. The tables of units belong to a region, the rounds to a node. Driver's thread only.
+// What a node remembers where the content of every unit is kept on two nodes (replica_marks.hpp, saving.hpp): plain
+// data, all zero at first. The tables of units belong to a region, the rounds to a node. Driver's thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,15 @@ struct replica_state {
   /// Of the content in this node's frame, and travels with it: later content of a unit has a higher stamp. 0: never
   /// written.
   std::uint64_t stamp = 0;
-  directory::request_list orders{};  ///< that wait until the content is safe: of others one at most, and calls of this node
+  directory::request_list
+      orders{};             ///< that wait until the content is safe: of others one at most, and calls of this node
   std::uint32_t next = 0;   ///< in a unit_chain: number + 1
   std::uint8_t backup = 0;  ///< at the owner: the node that has the content too, as of the last round; + 1
   std::uint8_t wished = 0;  ///< at the owner: who asked for the content last, and may as well be the next backup; + 1
   std::uint8_t unsaved : 1 = 0;  ///< at the owner: threads may have written since the content was sent to a backup
   std::uint8_t saving : 1 = 0;   ///< sent in the round that is under way: nobody writes until it ends
-  std::uint8_t stalled : 1 = 0;  ///< at the manager, which is the owner: the first request waits until the content is safe
+  std::uint8_t stalled : 1 =
+      0;  ///< at the manager, which is the owner: the first request waits until the content is safe
 };
 static_assert(sizeof(replica_state) == 24);
 
@@ -66,8 +68,8 @@ struct replica_tables {
 };
 
 /// Ends the round under way if it can end, and begins the next if one is wanted. `machines(f)` calls f(rounds) for the
-/// saving_rounds of all machines of the node, `perform(rounds, unit, step)` calls step(actions) and performs them, `ended()` is called
-/// after each round.
+/// saving_rounds of all machines of the node, `perform(rounds, unit, step)` calls step(actions) and performs them,
+/// `ended()` is called after each round.
 template <class Machines, class Perform, class Ended>
 void advance(replica_rounds& rounds, Machines&& machines, Perform&& perform, Ended&& ended) {
   for (;;) {

@@ -19,7 +19,9 @@ void saving_rounds::begin_round() noexcept {
   if (book.saving.head != 0) ++book.clock;
 }
 
-std::uint64_t saving_rounds::first_in_round() const noexcept { return std::uint64_t{table_.shape.replicas.book->saving.head} - 1; }
+std::uint64_t saving_rounds::first_in_round() const noexcept {
+  return std::uint64_t{table_.shape.replicas.book->saving.head} - 1;
+}
 
 std::uint64_t saving_rounds::next_in_round(std::uint64_t unit) const noexcept {
   return std::uint64_t{table_.shape.replicas.units[unit].next} - 1;
@@ -98,7 +100,8 @@ void saving_rounds::on_replica(const message& m, actions& out) {
 }
 
 void saving_rounds::on_replica_ack(const message& m) {
-  CHECK(table_.replicated() && table_.shape.replicas.units[m.unit].saving != 0 && table_.shape.replicas.rounds->unanswered != 0);
+  CHECK(table_.replicated() && table_.shape.replicas.units[m.unit].saving != 0 &&
+        table_.shape.replicas.rounds->unanswered != 0);
   --table_.shape.replicas.rounds->unanswered;
   --table_.shape.replicas.book->unanswered;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Content on two nodes: the rounds that make it safe (saving.cpp). They are driven by advance() of replicas.hpp, which says in which order.
+// Content on two nodes: the rounds that make it safe (saving.cpp). They are driven by advance() of replicas.hpp, which
+// says in which order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace quire::sequential {
 
 class saving_rounds {
  public:
-  saving_rounds(unit_table& table, node_side& node, manager_side& manager, replica_marks& marks, model::machine& whole) noexcept
+  saving_rounds(unit_table& table, node_side& node, manager_side& manager, replica_marks& marks,
+                model::machine& whole) noexcept
       : table_(table), node_(node), manager_(manager), marks_(marks), whole_(whole) {}
 
   [[nodiscard]] const region_shape& shape() const noexcept { return table_.shape; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// State of the sequential protocol: what a node knows of each unit, and what the manager of a unit knows. All zero is the
-// initial state of both, so that tables of a terabyte of units cost nothing until touched.
+// State of the sequential protocol: what a node knows of each unit, and what the manager of a unit knows. All zero is
+// the initial state of both, so that tables of a terabyte of units cost nothing until touched.
 #pragma once
 
 #include <cstdint>
@@ -21,32 +21,32 @@ using model::node_id;
 /// The strongest `hold`: it doubles from one to the next.
 inline constexpr unsigned longest_hold = 7;
 
-/// A node's side of a unit. `right` is what the protocol allows this node; `mapped` is what its application view permits
-/// now, never more than `right`.
+/// A node's side of a unit. `right` is what the protocol allows this node; `mapped` is what its application view
+/// permits now, never more than `right`.
 struct unit_state {
-  std::uint8_t touched : 1 = 0;      ///< initial right has been set
-  std::uint8_t right_ : 2 = 0;       ///< access
-  std::uint8_t mapped_ : 2 = 0;      ///< access
-  std::uint8_t pending_ : 2 = 0;     ///< access asked for and not yet granted
-  std::uint8_t replied : 1 = 0;      ///< the reply to a write request came before all acknowledgements
-  std::uint8_t written : 1 = 0;      ///< the content may differ from zero
-  std::uint8_t read_ahead : 1 = 0;   ///< asked for by read-ahead, and not touched by a thread since
-  std::uint8_t withhold : 1 = 0;     ///< do not map on arrival: the first touch is to be noticed
-  std::uint8_t useless : 1 = 0;      ///< was read ahead and taken away untouched: do not read ahead again
-  std::uint8_t hold : 3 = 0;         ///< how long to keep the unit when it comes: threads here have lost it unused before
-  std::uint8_t held : 1 = 0;         ///< it came, and the manager is to be told when the hold is over
+  std::uint8_t touched : 1 = 0;     ///< initial right has been set
+  std::uint8_t right_ : 2 = 0;      ///< access
+  std::uint8_t mapped_ : 2 = 0;     ///< access
+  std::uint8_t pending_ : 2 = 0;    ///< access asked for and not yet granted
+  std::uint8_t replied : 1 = 0;     ///< the reply to a write request came before all acknowledgements
+  std::uint8_t written : 1 = 0;     ///< the content may differ from zero
+  std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
+  std::uint8_t withhold : 1 = 0;    ///< do not map on arrival: the first touch is to be noticed
+  std::uint8_t useless : 1 = 0;     ///< was read ahead and taken away untouched: do not read ahead again
+  std::uint8_t hold : 3 = 0;  ///< how long to keep the unit when it comes: threads here have lost it unused before
+  std::uint8_t held : 1 = 0;  ///< it came, and the manager is to be told when the hold is over
   std::uint16_t acks_expected : 10 = 0;
   std::uint16_t pinned : 1 = 0;      ///< this node has it for writing, and gives it to nobody until the last release
   std::uint16_t advised : 1 = 0;     ///< threads here are going to write it: a read fault asks for a writable copy
   std::uint16_t habit : 3 = 0;       ///< double faults: see below
   std::uint16_t read_first : 1 = 0;  ///< came, or was asked for, to be read: a write would be a double fault
   std::uint16_t acks_got : 10 = 0;
-  std::uint16_t probe : 1 = 0;       ///< came writable for a read fault, and is mapped for reading to see the write
-  std::uint16_t producing : 1 = 0;   ///< in a production phase, and not written yet: mapped for reading to see the write
-  std::uint16_t owner : 1 = 0;       ///< this node is the unit's owner: its content may not be given up
-  std::uint16_t lost : 1 = 0;        ///< nobody has the unit any more, says its manager
-  std::uint16_t copied : 1 = 0;      ///< private views: the running transaction has written it, or is about to
-  std::uint16_t kept : 1 = 0;        ///< private views: what was published last is still in a private copy
+  std::uint16_t probe : 1 = 0;      ///< came writable for a read fault, and is mapped for reading to see the write
+  std::uint16_t producing : 1 = 0;  ///< in a production phase, and not written yet: mapped for reading to see the write
+  std::uint16_t owner : 1 = 0;      ///< this node is the unit's owner: its content may not be given up
+  std::uint16_t lost : 1 = 0;       ///< nobody has the unit any more, says its manager
+  std::uint16_t copied : 1 = 0;     ///< private views: the running transaction has written it, or is about to
+  std::uint16_t kept : 1 = 0;       ///< private views: what was published last is still in a private copy
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -59,9 +59,9 @@ struct unit_state {
 static_assert(sizeof(unit_state) == 6);
 static_assert(model::max_nodes <= 1024, "acknowledgements are counted in 10 bits");
 
-// What unit_state::habit counts. Below `learned`: double faults in a row. From there on read faults ask for a writable copy, each
-// time at the price of one; when they are used up, the next copy is a probe: the write that follows it fills the count up
-// again, and its loss unwritten, or that of a copy which was only read, empties it.
+// What unit_state::habit counts. Below `learned`: double faults in a row. From there on read faults ask for a writable
+// copy, each time at the price of one; when they are used up, the next copy is a probe: the write that follows it fills
+// the count up again, and its loss unwritten, or that of a copy which was only read, empties it.
 inline constexpr unsigned habit_learned = 2;
 inline constexpr unsigned habit_sure = 7;
 
@@ -69,7 +69,7 @@ inline constexpr unsigned habit_sure = 7;
 struct directory_entry {
   model::copyset copies{};  ///< nodes that may have a copy, the owner included
   directory::request_list requests{};
-  node_id owner{};          ///< the node that has the current content for certain
+  node_id owner{};  ///< the node that has the current content for certain
   std::uint16_t acks_left = 0;
   static constexpr std::uint8_t lost = 2;
   std::uint8_t touched = 0;  ///< 1: owner and copies have been set; lost: there is neither
@@ -78,7 +78,7 @@ struct directory_entry {
   std::uint8_t wanted : 1 = 0;    ///< a flush is to begin when nothing is being served
   std::uint8_t flushing : 1 = 0;  ///< one is under way
   std::uint8_t leaving : 2 = 0;   ///< model::leave: it is to leave memory when nothing is being served
-  node_id served_by{};       ///< the owner when the request that is being served came to the front
+  node_id served_by{};            ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
 
@@ -118,18 +118,19 @@ struct region_shape {
   directory::manager_map managers{};
   std::uint64_t units = 0;
   const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
-  replica_tables replicas{};  ///< content is kept on two nodes
-  const private_views* views = nullptr;  ///< null: threads write where they read
-  bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
-  bool stored = false;  ///< a store keeps the content: a unit begins there, and not as zeroes
+  replica_tables replicas{};                   ///< content is kept on two nodes
+  const private_views* views = nullptr;        ///< null: threads write where they read
+  bool learns = true;    ///< double faults are avoided where units show the pattern, not only where threads advise it
+  bool stored = false;   ///< a store keeps the content: a unit begins there, and not as zeroes
   bool refills = false;  ///< this node has that store: what nobody alive has begins there again
 };
 
 struct counters {
   std::uint64_t read_faults = 0, write_faults = 0, upgrade_faults = 0, local_faults = 0, racing_faults = 0;
   std::uint64_t competing_requests = 0, invalidations = 0, read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
-  std::uint64_t double_faults = 0;                           ///< upgrades of what had come to be read
-  std::uint64_t exclusive_reads = 0, exclusive_wasted = 0;  ///< reads that asked for a writable copy; known to be in vain
+  std::uint64_t double_faults = 0;  ///< upgrades of what had come to be read
+  std::uint64_t exclusive_reads = 0,
+                exclusive_wasted = 0;     ///< reads that asked for a writable copy; known to be in vain
   std::uint64_t copies_dropped = 0;       ///< clean copies given up to save memory
   std::uint64_t replicas_sent = 0;        ///< units whose content was sent to a backup
   std::uint64_t flushes = 0;              ///< units that went to their store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of a sequential machine share: the state of each unit, the directory's entries of those that this node manages, what the region is, and
-// the steps that all of them take.
+// What the parts of a sequential machine share: the state of each unit, the directory's entries of those that this node
+// manages, what the region is, and the steps that all of them take.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ using model::message;
 
 class unit_table {
  public:
-  unit_table(const region_shape& of, unit_state* states, directory_entry* managed, directory::request_pool& queued, pin_table& pinned)
+  unit_table(const region_shape& of, unit_state* states, directory_entry* managed, directory::request_pool& queued,
+             pin_table& pinned)
       : shape(of), units(states), entries(managed), requests(queued), pins(pinned) {}
   unit_table(const unit_table&) = delete;
   unit_table& operator=(const unit_table&) = delete;
@@ -34,8 +35,8 @@ class unit_table {
   void regain(std::uint64_t unit);
   /// The right that `unit` gives this node, initial state included.
   [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;
-  /// It is inherited from a dead node, nobody alive has it, and nobody has asked since: its content is in the store. While deaths are being dealt with it
-  /// may be that somebody has it after all.
+  /// It is inherited from a dead node, nobody alive has it, and nobody has asked since: its content is in the store.
+  /// While deaths are being dealt with it may be that somebody has it after all.
   [[nodiscard]] bool is_inherited_in_store(std::uint64_t unit) const noexcept {
     return shape.refills && entries[unit].touched == 0 && manager_of(unit) == shape.self;
   }
@@ -44,18 +45,23 @@ class unit_table {
     const node_id first = shape.managers.of(unit);
     return shape.members == nullptr ? first : shape.members->successor(first, shape.nodes.nodes);
   }
-  [[nodiscard]] bool is_dead(node_id node) const noexcept { return shape.members != nullptr && shape.members->is_dead(node); }
+  [[nodiscard]] bool is_dead(node_id node) const noexcept {
+    return shape.members != nullptr && shape.members->is_dead(node);
+  }
   void send(node_id to, const message& m, bool with_content, actions& out) const;
   [[nodiscard]] message reply_to(const message& m, model::message_kind kind) const;
 
   /// Content is kept on two nodes.
   [[nodiscard]] bool replicated() const noexcept { return shape.replicas.units != nullptr; }
-  [[nodiscard]] bool is_saving(std::uint64_t unit) const noexcept { return replicated() && shape.replicas.units[unit].saving != 0; }
+  [[nodiscard]] bool is_saving(std::uint64_t unit) const noexcept {
+    return replicated() && shape.replicas.units[unit].saving != 0;
+  }
   [[nodiscard]] bool is_safe(std::uint64_t unit) const noexcept {
     return !replicated() || (shape.replicas.units[unit].unsaved == 0 && shape.replicas.units[unit].saving == 0);
   }
 
-  /// A thread of this node may write from now on what a store keeps. Its manager's node knows, and who is elsewhere has been granted the right by it.
+  /// A thread of this node may write from now on what a store keeps. Its manager's node knows, and who is elsewhere has
+  /// been granted the right by it.
   void note_writable(std::uint64_t unit) noexcept {
     if (shape.stored && manager_of(unit) == shape.self) touch_entry(unit).dirty = 1;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of protocols that the library has. A protocol more is a folder beside its neighbours, and a line in table.cpp.
+// The table of protocols that the library has. A protocol more is a folder beside its neighbours, and a line in
+// table.cpp.
 #pragma once
 
 #include <span>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transaction of a node: what it has written, and whether it is doomed. All transactional regions share it. No I/O: the core
-// (core/transactions.cpp), or a simulator, lets threads wait, and tells what has been unmapped.
+// The transaction of a node: what it has written, and whether it is doomed. All transactional regions share it. No I/O:
+// the core (core/transactions.cpp), or a simulator, lets threads wait, and tells what has been unmapped.
 //
 // Frames hold committed content, always. Threads read them, and write private copies, which are published at a commit:
 //
 //   run      units come to be read. What is mapped while a body runs is its read set; a write makes a copy
 //   commit   of one kind for the job (QUIRE_COMMIT): owners/domain.hpp, token/domain.hpp
-//   doom     a unit is taken away: it is unmapped, then the transaction is doomed, then others may count on it. While it is doomed nothing
+//   doom     a unit is taken away: it is unmapped, then the transaction is doomed, then others may count on it. While
+//   it is doomed nothing
 //            is mapped. So no body ever sees a mixture of two states (opacity)
 //
 // (T1) While no transaction is doomed, all that is mapped is one committed state.
-// (T2) No body of a program runs while its node holds up commits of others, but one that has its turn: there is no circle of waiting.
-// (T3) A transaction that has its turn cannot be doomed: nobody else commits.
+// (T2) No body of a program runs while its node holds up commits of others, but one that has its turn: there is no
+// circle of waiting. (T3) A transaction that has its turn cannot be doomed: nobody else commits.
 #pragma once
 
 #include <quire/quire.h>
@@ -31,11 +32,11 @@ namespace quire::transaction {
 inline constexpr model::protocol_id id{QUIRE_TRANSACTIONAL};
 
 struct counters {
-  std::uint64_t commits = 0;       ///< of transactions that had written
-  std::uint64_t published = 0;     ///< units
-  std::uint64_t dooms = 0;         ///< transactions to which one of another node came first
-  std::uint64_t waits = 0;         ///< commits' waits for a unit, or for the token
-  std::uint64_t turns = 0;         ///< transactions that nobody else could doom
+  std::uint64_t commits = 0;    ///< of transactions that had written
+  std::uint64_t published = 0;  ///< units
+  std::uint64_t dooms = 0;      ///< transactions to which one of another node came first
+  std::uint64_t waits = 0;      ///< commits' waits for a unit, or for the token
+  std::uint64_t turns = 0;      ///< transactions that nobody else could doom
 };
 
 /// A unit that the running transaction has written.
@@ -81,8 +82,8 @@ class domain : public protocol::domain, private sequential::private_views {
   // ---- Driver's thread
   /// Its writes are forgotten.
   void undo();
-  /// No later transaction of this node has read these units, but those that touch them: what was mapped for the one that is over is mapped no longer.
-  /// Nobody runs one yet.
+  /// No later transaction of this node has read these units, but those that touch them: what was mapped for the one
+  /// that is over is mapped no longer. Nobody runs one yet.
   void hide(model::region_id region, std::uint64_t first, std::uint64_t count);
   /// Threads may not access some unit any more. True if this has doomed the transaction.
   bool on_unmapped() noexcept;
@@ -136,7 +137,7 @@ class domain : public protocol::domain, private sequential::private_views {
 
   bool own_unmapping_ = false;  ///< what is unmapped now nobody else has wanted
   bool news_ = false;
-  std::uint64_t keeps_bytes_;   ///< at most, in private copies that have been published
+  std::uint64_t keeps_bytes_;  ///< at most, in private copies that have been published
   std::uint64_t kept_bytes_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the transaction of a node is doing: one word. To begin, and to end without having written, are a compare-and-swap of the thread's own; all else
-// is the driver's. A node has one transaction at a time: its threads share a page table.
+// What the transaction of a node is doing: one word. To begin, and to end without having written, are a
+// compare-and-swap of the thread's own; all else is the driver's. A node has one transaction at a time: its threads
+// share a page table.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ class phase_word {
   /// From now on threads come to the driver to begin and to end. What the phase was.
   phase attract() noexcept { return of(__atomic_fetch_or(&word_, waiting, __ATOMIC_ACQ_REL)); }
   /// `others_wait`: for the transaction to end.
-  void set(phase p, bool others_wait) noexcept { __atomic_store_n(&word_, number(p) | (others_wait ? waiting : 0), __ATOMIC_RELEASE); }
+  void set(phase p, bool others_wait) noexcept {
+    __atomic_store_n(&word_, number(p) | (others_wait ? waiting : 0), __ATOMIC_RELEASE);
+  }
   /// Of a transaction whose thread waits for the driver.
   void change(phase p) noexcept { set(p, (__atomic_load_n(&word_, __ATOMIC_RELAXED) & waiting) != 0); }
   /// Whoever runs is doomed. True if somebody does who was not.

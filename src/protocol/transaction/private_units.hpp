@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that threads map for reading only, and write in private copies: what machines of transactional regions have in common, however transactions
-// commit. A unit's state says of its copy: `copied`, the running transaction has written it; `kept`, what was published stays there, too; mapped().
-// Driver's thread.
+// Units that threads map for reading only, and write in private copies: what machines of transactional regions have in
+// common, however transactions commit. A unit's state says of its copy: `copied`, the running transaction has written
+// it; `kept`, what was published stays there, too; mapped(). Driver's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class private_units {
  public:
   /// The unit's private copy goes, or will not come to be.
   virtual void on_undo(std::uint64_t unit, model::actions& out) = 0;
-  /// A transaction that has mapped it is over: the next access is to be noticed. Not of one that the running transaction has written.
+  /// A transaction that has mapped it is over: the next access is to be noticed. Not of one that the running
+  /// transaction has written.
   virtual void on_hide(std::uint64_t unit, model::actions& out) = 0;
   /// The running transaction has written it.
   [[nodiscard]] virtual bool is_copied(std::uint64_t unit) const noexcept = 0;
@@ -40,7 +41,8 @@ bool note_write(domain& shared, model::region_id region, std::uint64_t unit, Uni
   return true;
 }
 
-/// It is mapped, and may be written from now on. For one that could be written before the kernel has taken the page away.
+/// It is mapped, and may be written from now on. For one that could be written before the kernel has taken the page
+/// away.
 template <class Unit>
 void let_write(const Unit& s, std::uint64_t unit, bool is_new, model::actions& out) {
   CHECK(s.copied != 0 && s.mapped() == model::access::read);

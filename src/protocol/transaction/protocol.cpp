@@ -38,7 +38,8 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::resume, .to = route::domain, .counted = false},
 };
 
-std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of, protocol::domain& shared, int& error) {
+std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of,
+                                             protocol::domain& shared, int& error) {
   auto& all = static_cast<domain&>(shared);
   auto own = base::make_fault<sequential::machine_tables>(node.memory);
   error = own->make(of.units, false);
@@ -51,7 +52,8 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.units = of.units;
   shape.views = &all.views();
   shape.learns = false;
-  auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all, *node.pins, of.unit_pages * page_bytes);
+  auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all, *node.pins,
+                                        of.unit_pages * page_bytes);
   made->own(std::move(own));
   return made;
 }
@@ -83,7 +85,8 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::version_reply, .brings = payload::content, .copied = true},
 };
 
-std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of, protocol::domain& shared, int& error) {
+std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of,
+                                             protocol::domain& shared, int& error) {
   auto own = base::make_fault<machine_table>(node.memory);
   error = own->units.make(of.units);
   if (error != 0) return nullptr;

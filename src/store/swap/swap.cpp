@@ -5,7 +5,9 @@
 
 namespace quire::store {
 
-constinit const row swap::the_row{.id = 0, .name = "swap", .make = [](const settings& how) -> std::unique_ptr<store> { return std::make_unique<swap>(how); }};
+constinit const row swap::the_row{.id = 0, .name = "swap", .make = [](const settings& how) -> std::unique_ptr<store> {
+                                    return std::make_unique<swap>(how);
+                                  }};
 
 swap::swap(const settings& how) : file_(os::temporary_directory(how.directory)) {}
 

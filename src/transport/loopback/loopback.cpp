@@ -36,7 +36,7 @@ struct hub::mailbox {
 
   spin_lock lock;
   std::deque<packet> packets;
-  bool armed = false;  ///< somebody sleeps, or is about to
+  bool armed = false;              ///< somebody sleeps, or is about to
   urgency least = urgency::later;  ///< and what wakes it
   std::atomic<bool> failed{false};
   const int bell = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -92,7 +92,8 @@ class endpoint final : public transport {
     return QUIRE_OK;
   }
 
-  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how, lasting) noexcept override {
+  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how,
+            lasting) noexcept override {
     CHECK(to != self_ && to.value() < hub_->nodes() && m.payload_bytes == payload.size());
     if (own_.failed || lost_[to.value()]) return;
     ++traffic_.messages_sent;

@@ -16,11 +16,12 @@ namespace quire::transport::ucx {
 
 namespace {
 
-/// Opens a descriptor of another process once more, if it is of this type. Needs the right to look into that process, as a debugger has.
+/// Opens a descriptor of another process once more, if it is of this type. Needs the right to look into that process,
+/// as a debugger has.
 int open_of(std::int32_t process, std::int32_t number, mode_t type, off_t bytes) noexcept {
   char path[48];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, number);
-  struct stat about{};
+  struct stat about {};
   if (::stat(path, &about) != 0 || (about.st_mode & S_IFMT) != type || about.st_size != bytes) return -1;
   return ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
@@ -33,7 +34,9 @@ bool bells::open() noexcept {
   auto pipe = os::make_pipe();
   // Not os::make_memfd(), which tests make fail: here that would mean no more than that UCX wakes.
   memory_ = os::descriptor(::memfd_create("quire-bells", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!pipe.ok() || !memory_.open() || ::fchmod(memory_.number(), 0600) != 0 || ::ftruncate(memory_.number(), os::page_bytes) != 0) return false;
+  if (!pipe.ok() || !memory_.open() || ::fchmod(memory_.number(), 0600) != 0 ||
+      ::ftruncate(memory_.number(), os::page_bytes) != 0)
+    return false;
   (void)::fcntl(memory_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   for (const int end : {pipe.value().first.number(), pipe.value().second.number()}) {
     if (!os::set_blocking(end, false).ok()) return false;
@@ -112,8 +115,8 @@ void bells::end(std::size_t node, urgency how) noexcept {
 void bells::wake(std::size_t node, urgency how) noexcept {
   if (node >= peers_.size() || peers_[node].shown == nullptr) return;
   page& theirs = *peers_[node].shown;
-  // Either they see the message when they look after arm(), or it is seen here that they sleep. (The thread sanitizer knows no
-  // std::atomic_thread_fence.)
+  // Either they see the message when they look after arm(), or it is seen here that they sleep. (The thread sanitizer
+  // knows no std::atomic_thread_fence.)
   __sync_synchronize();
   if (theirs.state.load(std::memory_order_relaxed) < (how == urgency::now ? for_urgent : for_all)) return;
   if (theirs.state.exchange(awake, std::memory_order_seq_cst) != awake) ring(theirs, peers_[node].pipe.number());
@@ -122,7 +125,8 @@ void bells::wake(std::size_t node, urgency how) noexcept {
 void bells::ring(page& shown, int pipe) noexcept {
   shown.written.fetch_add(1, std::memory_order_relaxed);
   const char one = 1;
-  // A full pipe is readable anyway. That nobody reads it any more raises no SIGPIPE: whoever writes has it open to read, too.
+  // A full pipe is readable anyway. That nobody reads it any more raises no SIGPIPE: whoever writes has it open to
+  // read, too.
   if (::write(pipe, &one, 1) != 1) shown.written.fetch_sub(1, std::memory_order_relaxed);
 }
 

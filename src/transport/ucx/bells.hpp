@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the nodes of one host wake each other without UCX. A node says in a page of shared memory whether it sleeps, and for what it
-// wants to be woken; who has sent it something looks there, and only if it sleeps writes to its pipe. To say so is a store, where
-// UCX takes four system calls to arm and to be armed against; and a message for which nobody waits need not wake anybody.
+// How the nodes of one host wake each other without UCX. A node says in a page of shared memory whether it sleeps, and
+// for what it wants to be woken; who has sent it something looks there, and only if it sleeps writes to its pipe. To
+// say so is a store, where UCX takes four system calls to arm and to be armed against; and a message for which nobody
+// waits need not wake anybody.
 //
-// It covers messages that Quire sends. What UCX says to itself while a payload is on its way is for UCX's own descriptor: see arm() in ucx.cpp.
+// It covers messages that Quire sends. What UCX says to itself while a payload is on its way is for UCX's own
+// descriptor: see arm() in ucx.cpp.
 //
-// A page and a pipe have no names: the others open them by /proc, as UCX does with its own memory, and nothing is left behind. Where
-// that is not allowed some node has not met all others, and UCX wakes it as before.
+// A page and a pipe have no names: the others open them by /proc, as UCX does with its own memory, and nothing is left
+// behind. Where that is not allowed some node has not met all others, and UCX wakes it as before.
 //
 // Driver's thread only, but for signal(): any thread, any time.
 #pragma once
@@ -43,13 +45,13 @@ class bells {
   /// All others have met this node: they wake it.
   [[nodiscard]] bool met_by_all() const noexcept;
 
-  /// From now on messages of this urgency or a higher one wake this node. False: it was woken since the last time. Who calls looks afterwards
-  /// whether something has arrived before others could see this.
+  /// From now on messages of this urgency or a higher one wake this node. False: it was woken since the last time. Who
+  /// calls looks afterwards whether something has arrived before others could see this.
   [[nodiscard]] bool arm(urgency least) noexcept;
   /// Nothing wakes it any more.
   void disarm() noexcept;
-  /// Around the handing over of a message for `node` to UCX: where several write to a receiver, an urgent one may lie behind another that is
-  /// not there yet. Who arms meanwhile is woken for all.
+  /// Around the handing over of a message for `node` to UCX: where several write to a receiver, an urgent one may lie
+  /// behind another that is not there yet. Who arms meanwhile is woken for all.
   void begin(std::size_t node, urgency how) noexcept;
   void end(std::size_t node, urgency how) noexcept;
   /// After that: wakes it if it sleeps and wants that.
@@ -65,7 +67,8 @@ class bells {
     std::atomic<std::uint32_t> state;
     std::atomic<std::uint32_t> written;  ///< bytes, or about to be, to the pipe
     std::atomic<std::uint32_t> met;      ///< by so many others
-    std::atomic<std::uint32_t> begun;    ///< messages that are not urgent, and are being handed over. One too many for each who died then
+    std::atomic<std::uint32_t>
+        begun;  ///< messages that are not urgent, and are being handed over. One too many for each who died then
   };
   struct unmapping {
     void operator()(page* p) const noexcept;

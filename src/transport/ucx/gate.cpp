@@ -216,8 +216,8 @@ base::status guard(const base::secret& job) noexcept {
   if (const auto status = g_used.make_room(); !status.ok()) return status;
   if (g_spare < 0) g_spare = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const os::redirection calls[] = {{"listen", reinterpret_cast<void*>(&on_listen)},
-                               {"accept", reinterpret_cast<void*>(&on_accept)},
-                               {"connect", reinterpret_cast<void*>(&on_connect)}};
+                                   {"accept", reinterpret_cast<void*>(&on_accept)},
+                                   {"connect", reinterpret_cast<void*>(&on_connect)}};
   static const unsigned found = os::redirect("libucs", calls);
   return found >= std::size(calls) ? QUIRE_OK : QUIRE_UNSUPPORTED;
 }

@@ -15,8 +15,8 @@
 namespace quire::transport::ucx {
 namespace {
 
-/// A setting that UCX reads while it is loaded, in the environment only then: programs that the application starts do not see it. What
-/// the user has set wins, always.
+/// A setting that UCX reads while it is loaded, in the environment only then: programs that the application starts do
+/// not see it. What the user has set wins, always.
 class setting {
  public:
   setting(const char* name, const char* value) noexcept : name_(name), ours_(::getenv(name) == nullptr) {
@@ -51,8 +51,8 @@ bool find(void* handle, const char* name, F& function) noexcept {
   return function != nullptr;
 }
 
-/// The folder of UCX's libraries that were packed with this library (the Python package does so): quire/ucx beside it. Empty if there are none, and
-/// the system's are taken.
+/// The folder of UCX's libraries that were packed with this library (the Python package does so): quire/ucx beside it.
+/// Empty if there are none, and the system's are taken.
 std::string packed_folder() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<void*>(&packed_folder), &about) == 0 || about.dli_fname == nullptr) return {};
@@ -63,15 +63,19 @@ std::string packed_folder() {
 
 void* load_with_settings(bool system) noexcept {
   const std::string packed = system ? std::string() : packed_folder();
-  const setting errors{"UCX_HANDLE_ERRORS", "none"};  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
-  const setting debugging{"UCX_DEBUG_SIGNO", "0"};    // no handler for SIGHUP, which would start a debugger where a program ends
-  const setting patches{"UCX_MEM_EVENTS", "n"};       // no patches of mmap, munmap, madvise: right for TCP and shared memory
-  const setting inspection{"UCX_VFS_ENABLE", "n"};    // no thread and no directory for it
-  const setting words{"UCX_LOG_LEVEL", "fatal"};      // UCX writes to standard output; Quire itself tells what was lost
+  const setting errors{"UCX_HANDLE_ERRORS",
+                       "none"};  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
+  const setting debugging{"UCX_DEBUG_SIGNO",
+                          "0"};  // no handler for SIGHUP, which would start a debugger where a program ends
+  const setting patches{"UCX_MEM_EVENTS", "n"};  // no patches of mmap, munmap, madvise: right for TCP and shared memory
+  const setting inspection{"UCX_VFS_ENABLE", "n"};  // no thread and no directory for it
+  const setting words{"UCX_LOG_LEVEL", "fatal"};    // UCX writes to standard output; Quire itself tells what was lost
   std::optional<setting> modules;
   if (!packed.empty()) modules.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
-  void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
+  void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(),
+                                RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr)
+    base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
   return handle;
 }
 

@@ -28,9 +28,9 @@ struct library {
   const char* (*status_string)(ucs_status_t) = nullptr;
 };
 
-/// Loads UCX at the first call: the one that was packed with libquire, if there is one, or else, or if `system` says so, that of the system. Later
-/// calls give the same. It stays loaded until the process ends: UCX does not survive being unloaded. QUIRE_UNSUPPORTED if it is not installed or lacks
-/// something. Not for fault context.
+/// Loads UCX at the first call: the one that was packed with libquire, if there is one, or else, or if `system` says
+/// so, that of the system. Later calls give the same. It stays loaded until the process ends: UCX does not survive
+/// being unloaded. QUIRE_UNSUPPORTED if it is not installed or lacks something. Not for fault context.
 [[nodiscard]] base::result<const library*> load(bool system) noexcept;
 
 }  // namespace quire::transport::ucx

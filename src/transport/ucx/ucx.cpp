@@ -49,7 +49,8 @@ class ucx_transport final : public transport {
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                      sink& receiver) noexcept override;
-  void send(node_id to, const message& m, std::span<const std::byte> payload, urgency how, lasting lasts) noexcept override;
+  void send(node_id to, const message& m, std::span<const std::byte> payload, urgency how,
+            lasting lasts) noexcept override;
   bool progress() noexcept override;
   void abandon(node_id to) noexcept override;
   [[nodiscard]] bool stuck() const noexcept override { return stuck_ != 0; }
@@ -75,8 +76,8 @@ class ucx_transport final : public transport {
   /// A message on its way out: UCX 1.13 reads the header until the send has completed.
   struct send_slot {
     wire::header header;
-    std::byte value[copied_bytes];  ///< a small payload
-    base::fault_vector<std::byte> content; ///< one that threads are writing; as large as any so far
+    std::byte value[copied_bytes];          ///< a small payload
+    base::fault_vector<std::byte> content;  ///< one that threads are writing; as large as any so far
     ucx_transport* owner;
     peer* to;
     std::uint8_t period;
@@ -97,7 +98,7 @@ class ucx_transport final : public transport {
     ucx_transport* owner = nullptr;
     receive_slot *first = nullptr, *last = nullptr;  ///< not delivered yet, in their order
     wire::seal_sequence out, in;
-    bool dead = false;  ///< abandoned
+    bool dead = false;       ///< abandoned
     std::size_t unsent = 0;  ///< sends that are pending
     enum { fine, lost, abandoned, reported } state = fine;
   };
@@ -135,7 +136,8 @@ class ucx_transport final : public transport {
   os::descriptor descriptor_;  ///< readable if one of the bells' and UCX's is, and is listened to
   bool listens_to_ucx_ = true;
   bool has_bells_ = false;
-  /// Something is announced, or waits for room: it goes on by messages of UCX's own, which ring no bells. Until UCX sleeps without any.
+  /// Something is announced, or waits for room: it goes on by messages of UCX's own, which ring no bells. Until UCX
+  /// sleeps without any.
   bool in_flight_ = false;
   address_prefix prefix_;
   std::vector<std::byte> address_;
@@ -271,9 +273,10 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
   return QUIRE_OK;
 }
 
-/// A payload that threads are writing is copied from where it lies to where words lie as they do there. UCX and the kernel copy to where they do
-/// not (TCP's headers have 5 bytes), and tear them.
-void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent, lasting lasts) noexcept {
+/// A payload that threads are writing is copied from where it lies to where words lie as they do there. UCX and the
+/// kernel copy to where they do not (TCP's headers have 5 bytes), and tear them.
+void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent,
+                         lasting lasts) noexcept {
   CHECK(to.value() < peers_.size() && m.payload_bytes == payload.size());
   peer& receiver = peers_[to.value()];
   CHECK(receiver.owner != nullptr);  // a message to this node itself
@@ -449,7 +452,8 @@ void ucx_transport::on_payload(void* request, ucs_status_t status, std::size_t, 
   auto* const received = static_cast<receive_slot*>(slot);
   ucx_transport& self = *received->owner;
   received->state = status == UCS_OK ? receive_slot::complete : receive_slot::failed;
-  if (status != UCS_OK) self.lose(self.peers_[received->m.from.value()], status);  // a message without its payload is not delivered
+  if (status != UCS_OK)
+    self.lose(self.peers_[received->m.from.value()], status);  // a message without its payload is not delivered
   self.worker_.ucp->request_free(request);
   self.deliver_what_is_complete(self.peers_[received->m.from.value()]);
 }
@@ -528,7 +532,8 @@ void ucx_transport::report_losses() noexcept {
 base::status ucx_transport::flush(int timeout_ms) noexcept {
   const auto deadline = base::now_ns() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const ucp_request_param_t how{};
-  // What is stuck would keep the worker's flush for good. Over shared memory, where that happens, what was handed over is there.
+  // What is stuck would keep the worker's flush for good. Over shared memory, where that happens, what was handed over
+  // is there.
   const auto request = stuck() ? nullptr : worker_.ucp->worker_flush_nbx(worker_.handle, &how);
   const bool waits = UCS_PTR_IS_PTR(request);
   const auto flushed = [&] {

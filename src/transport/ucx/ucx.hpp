@@ -19,8 +19,8 @@ struct settings {
   const char* rendezvous_bytes;  ///< UCX_RNDV_THRESH: larger payloads are announced first and need no bounce buffer
   bool reports_losses;           ///< whether UCX notices that a peer has died
   const char* sockets_at_once = nullptr;  ///< UCX_TCP_MAX_POLL, unless it is UCX's own
-  bool bells = false;  ///< nodes wake each other without UCX (bells.hpp)
-  bool system_library = false;  ///< not the UCX that was packed with libquire (library.hpp)
+  bool bells = false;                     ///< nodes wake each other without UCX (bells.hpp)
+  bool system_library = false;            ///< not the UCX that was packed with libquire (library.hpp)
 };
 
 // The figures: request and reply in fresh memory, medians, two processes on a quiet machine with 2 cores.
@@ -31,8 +31,8 @@ struct settings {
 inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false, nullptr, true};
 
 /// A rendezvous costs two more exchanges (64 KiB: 70 us against 36), but then the bytes go straight to their place (2
-/// MiB: 5 GB/s against 2.4). They meet at about 256 KiB. One socket at a time: of several with news, UCX 1.13 closes those
-/// of a dead peer while it looks at the first, and aborts when it comes to them ("ep->conn_state !=
+/// MiB: 5 GB/s against 2.4). They meet at about 256 KiB. One socket at a time: of several with news, UCX 1.13 closes
+/// those of a dead peer while it looks at the first, and aborts when it comes to them ("ep->conn_state !=
 /// UCT_TCP_EP_CONN_STATE_CLOSED"; 6 of 300 deaths beside two busy processes).
 inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true, "1"};
 

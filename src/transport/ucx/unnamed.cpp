@@ -31,26 +31,25 @@ int on_shm_open(const char* name, int flags, mode_t mode) noexcept {
   return -1;
 }
 
-int on_shm_unlink(const char* name) noexcept {
-  return is_new_segment(name, O_CREAT) ? 0 : ::shm_unlink(name);
-}
+int on_shm_unlink(const char* name) noexcept { return is_new_segment(name, O_CREAT) ? 0 : ::shm_unlink(name); }
 
 /// UCX asks how much room /dev/shm has, and makes no memory where there is none.
 int on_statvfs(const char* path, struct statvfs* about) noexcept {
   if (std::strcmp(path, "/dev/shm") != 0) return ::statvfs(path, about);
   *about = {};
   about->f_bsize = about->f_frsize = os::page_bytes;
-  about->f_blocks = about->f_bfree = about->f_bavail = std::uint64_t{1} << 34;  // memory without a name has no such limit
+  about->f_blocks = about->f_bfree = about->f_bavail = std::uint64_t{1}
+                                                       << 34;  // memory without a name has no such limit
   return 0;
 }
 
 base::status redirect_once() noexcept {
   if (user_wants_names()) return QUIRE_OK;
   const os::redirection calls[] = {{"shm_open", reinterpret_cast<void*>(&on_shm_open)},
-                               {"shm_unlink", reinterpret_cast<void*>(&on_shm_unlink)}};
+                                   {"shm_unlink", reinterpret_cast<void*>(&on_shm_unlink)}};
   if (os::redirect("libuct", calls) < std::size(calls)) return QUIRE_UNSUPPORTED;
   const os::redirection room[] = {{"statvfs", reinterpret_cast<void*>(&on_statvfs)},
-                              {"statvfs64", reinterpret_cast<void*>(&on_statvfs)}};
+                                  {"statvfs64", reinterpret_cast<void*>(&on_statvfs)}};
   (void)os::redirect("libuct", room);  // where it is called otherwise, /dev/shm must not be full
   return QUIRE_OK;
 }

@@ -65,7 +65,8 @@ class graph {
     while (!open.empty()) {
       const auto s = static_cast<std::uint32_t>(open.back());
       open.pop_back();
-      auto e = std::lower_bound(edges_.begin(), edges_.end(), s, [](const edge& a, std::uint32_t to) { return a.to < to; });
+      auto e =
+          std::lower_bound(edges_.begin(), edges_.end(), s, [](const edge& a, std::uint32_t to) { return a.to < to; });
       for (; e != edges_.end() && e->to == s; ++e) {
         if (good[e->from]) continue;
         good[e->from] = true;
@@ -124,7 +125,8 @@ exploration explore(const factory& make, const limits& most) {
       e.failure = with_story(make, path, wrong);
       return e;
     }
-    const auto [state, fresh] = known.reach(now->fingerprint(), ways.empty() ? 0 : ways.back().state, path.empty() ? 0 : path.back());
+    const auto [state, fresh] =
+        known.reach(now->fingerprint(), ways.empty() ? 0 : ways.back().state, path.empty() ? 0 : path.back());
     e.states = known.states();
     if (e.states > most.most_states) return e;
     if (fresh && able.empty()) {
@@ -155,7 +157,8 @@ exploration explore(const factory& make, const limits& most) {
 
 std::string run_at_random(const factory& make, std::uint64_t seed, const limits& most) {
   sim::random chance(seed);
-  const unsigned same = static_cast<unsigned>(chance.below(3)) * 45;  // percent: a thread may be much faster than others
+  const unsigned same =
+      static_cast<unsigned>(chance.below(3)) * 45;  // percent: a thread may be much faster than others
   run now(make);
   std::vector<int> path;
   int last = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All orders of the steps of a small program, each state once; or one order by chance. A state in which nobody can go on while some have not ended is a
-// failure, and so is a state from which no end can be reached, and a run that is too long.
+// All orders of the steps of a small program, each state once; or one order by chance. A state in which nobody can go
+// on while some have not ended is a failure, and so is a state from which no end can be reached, and a run that is too
+// long.
 //
 // Threads cannot be copied: to come back to a state its steps are made again from the beginning.
 #pragma once

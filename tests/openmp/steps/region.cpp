@@ -33,7 +33,8 @@ std::uint64_t number_of_task(const task* t) { return t == nullptr ? 0 : static_c
 
 }  // namespace
 
-test_node::test_node(steps::region& in, const region_shape& shape, int number) : in_(in), shape_(shape), number_(number), tasks_(dispose) {
+test_node::test_node(steps::region& in, const region_shape& shape, int number)
+    : in_(in), shape_(shape), number_(number), tasks_(dispose) {
   for (int i = 0; i < shape.nodes; ++i) {
     asked_.emplace_back(0, "asked");
     auto& box = boxes_.emplace_back();
@@ -46,7 +47,8 @@ test_node::test_node(steps::region& in, const region_shape& shape, int number) :
 }
 
 test_node::~test_node() {
-  for (auto* k = const_cast<exchange<test_node>::kept_letter*>(exchange_.kept()); k != nullptr;) destroy_private(std::exchange(k, k->next));
+  for (auto* k = const_cast<exchange<test_node>::kept_letter*>(exchange_.kept()); k != nullptr;)
+    destroy_private(std::exchange(k, k->next));
 }
 
 bool test_node::put(int other, const letter& l) {
@@ -68,7 +70,8 @@ bool test_node::receive(letter& l, int& from) {
     const int sender = (first_ + i) % nodes();
     if (sender == number_) continue;
     auto& box = boxes_[static_cast<std::size_t>(sender)];
-    const std::uint64_t what = from_[static_cast<std::size_t>(sender)].take([&](std::uint64_t number) -> word& { return box[number % box.size()]; });
+    const std::uint64_t what = from_[static_cast<std::size_t>(sender)].take(
+        [&](std::uint64_t number) -> word& { return box[number % box.size()]; });
     if (what == 0) continue;
     first_ = from = sender;
     l = letter_of(what);
@@ -159,13 +162,16 @@ struct test_node::barrier {
   void look_around() const {
     if (on.nodes() > 1) on.exchange_.look();
   }
-  [[nodiscard]] bool leaves_early() const { return on.shape_.canceller >= 0 && !is_last() && on.in_.cancelled_.load() != 0; }
+  [[nodiscard]] bool leaves_early() const {
+    return on.shape_.canceller >= 0 && !is_last() && on.in_.cancelled_.load() != 0;
+  }
   [[nodiscard]] bool run_any() const { return on.run_any(); }
   void ask_for_tasks() const {
     if (on.has_tasks()) on.exchange_.ask();
   }
   void on_closed(std::uint64_t closed) const {
-    if (on.nodes() > 1 && on.shape_.wrong != mistake::nodes_do_not_meet) return on.exchange_.ready(static_cast<std::uint64_t>(round));
+    if (on.nodes() > 1 && on.shape_.wrong != mistake::nodes_do_not_meet)
+      return on.exchange_.ready(static_cast<std::uint64_t>(round));
     (is_last() ? on.end_ : on.within_).released.store(closed);
   }
 };
@@ -178,7 +184,8 @@ void test_node::meet(int round) {
 std::uint64_t test_node::fingerprint() const {
   std::uint64_t all = join(static_cast<std::uint64_t>(first_), in_region_ ? 1 : 0);
   all = join(all, hash_of(exchange_.tree()));
-  for (auto* k = exchange_.kept(); k != nullptr; k = k->next) all = join(all, join(word_of(k->what), static_cast<std::uint64_t>(k->from)));
+  for (auto* k = exchange_.kept(); k != nullptr; k = k->next)
+    all = join(all, join(word_of(k->what), static_cast<std::uint64_t>(k->from)));
   for (const bool h : hungry_) all = all * 2 + (h ? 1 : 0);
   for (const ring_receiver& r : from_) all = join(all, r.next());
   for (const ring_sender& r : to_) all = join(all, r.next());
@@ -201,14 +208,16 @@ region::region(const region_shape& shape) : shape_(shape), rounds_(static_cast<s
 }
 
 int region::role(int number) const {
-  const bool special = number == shape_.canceller || std::find(shape_.makers.begin(), shape_.makers.end(), number) != shape_.makers.end();
+  const bool special = number == shape_.canceller ||
+                       std::find(shape_.makers.begin(), shape_.makers.end(), number) != shape_.makers.end();
   return special ? threads() + number : number / shape_.threads_each;
 }
 
 void region::run(int number) {
   test_node& on = nodes_[static_cast<std::size_t>(number / shape_.threads_each)];
   if (std::find(shape_.makers.begin(), shape_.makers.end(), number) != shape_.makers.end()) {
-    for (int i = 0; i < shape_.tasks; ++i) on.make_task(implicit_[static_cast<std::size_t>(number)], 1, shape_.children);
+    for (int i = 0; i < shape_.tasks; ++i)
+      on.make_task(implicit_[static_cast<std::size_t>(number)], 1, shape_.children);
   }
   bool within = true;
   for (int i = 1; i <= shape_.barriers; ++i) {
@@ -226,13 +235,16 @@ void region::pass(int barrier) {
   if (barrier != shape_.barriers && cancelled_.peek() != 0) return;
   const round& r = rounds_[static_cast<std::size_t>(barrier)];
   world::now().require(r.came == threads(), "a thread passes a barrier to which not all have come");
-  for (int i = 0; i <= barrier; ++i) world::now().require(rounds_[static_cast<std::size_t>(i)].open == 0, "a thread passes a barrier while a task is open");
+  for (int i = 0; i <= barrier; ++i)
+    world::now().require(rounds_[static_cast<std::size_t>(i)].open == 0,
+                         "a thread passes a barrier while a task is open");
 }
 
 std::uint64_t region::fingerprint() const {
   std::uint64_t all = join(static_cast<std::uint64_t>(made_), static_cast<std::uint64_t>(done_));
   for (const test_node& n : nodes_) all = join(all, n.fingerprint());
-  for (const round& r : rounds_) all = join(all, join(static_cast<std::uint64_t>(r.came), static_cast<std::uint64_t>(r.open)));
+  for (const round& r : rounds_)
+    all = join(all, join(static_cast<std::uint64_t>(r.came), static_cast<std::uint64_t>(r.open)));
   return all;
 }
 

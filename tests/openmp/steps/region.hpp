@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region with barriers and tasks: the steps of team/steps on words of a world, with the pool of tasks/. Threads make tasks and come to barriers; who
-// passes one checks that all have come to it, and that no task from before it is open.
+// A region with barriers and tasks: the steps of team/steps on words of a world, with the pool of tasks/. Threads make
+// tasks and come to barriers; who passes one checks that all have come to it, and that no task from before it is open.
 #pragma once
 
 #include <array>
@@ -28,19 +28,19 @@ enum class mistake : std::uint8_t {
 
 struct region_shape {
   int nodes = 1, threads_each = 1;
-  int barriers = 1;          ///< the last one ends the region
-  std::vector<int> makers{}; ///< threads that make tasks before their first barrier
-  int tasks = 0;             ///< that each of them makes
-  int children = 0;          ///< that each of these makes
-  int canceller = -1;        ///< a thread that cancels the region before its first barrier
-  std::size_t slots = 2;     ///< of a ring
+  int barriers = 1;           ///< the last one ends the region
+  std::vector<int> makers{};  ///< threads that make tasks before their first barrier
+  int tasks = 0;              ///< that each of them makes
+  int children = 0;           ///< that each of these makes
+  int canceller = -1;         ///< a thread that cancels the region before its first barrier
+  std::size_t slots = 2;      ///< of a ring
   mistake wrong = mistake::none;
 };
 
 struct test_parcel;
 struct test_task : task {
-  std::uint64_t number = 0;   ///< in `records` of its node
-  int barrier = 0;            ///< before which it was made
+  std::uint64_t number = 0;  ///< in `records` of its node
+  int barrier = 0;           ///< before which it was made
   int children_to_make = 0;
   test_parcel* parcel = nullptr;
   bool began = false, gone = false;
@@ -100,7 +100,9 @@ class test_node {
     }
   }
   [[nodiscard]] static bool may_feed() noexcept { return true; }
-  [[nodiscard]] static std::uint64_t threads_of(const team& in) noexcept { return static_cast<std::uint64_t>(in.shape_.threads_each); }
+  [[nodiscard]] static std::uint64_t threads_of(const team& in) noexcept {
+    return static_cast<std::uint64_t>(in.shape_.threads_each);
+  }
   [[nodiscard]] parcel* pack(team& in, task& t);
   void unpack(parcel* p);
   [[nodiscard]] static std::uint64_t number_of(const parcel* p) noexcept { return p->number; }

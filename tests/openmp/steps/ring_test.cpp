@@ -35,7 +35,8 @@ struct written_over {};
 template <class How>
 class one_way : public program {
  public:
-  one_way(int senders, std::uint64_t words, std::size_t slots) : senders_(senders), words_(words), taken_(static_cast<std::size_t>(senders)) {
+  one_way(int senders, std::uint64_t words, std::size_t slots)
+      : senders_(senders), words_(words), taken_(static_cast<std::size_t>(senders)) {
     for (std::size_t i = 0; i < slots; ++i) slots_.push_back(std::make_unique<word>(0, "a slot"));
   }
   int threads() const override { return senders_ + 1; }
@@ -79,13 +80,16 @@ class one_way : public program {
       const letter l = letter_of(what);
       const auto sender = static_cast<std::size_t>(l.value >> 8);
       world::now().require(l.what == letter::kind::arrived && sender < taken_.size(), "a word is none that was sent");
-      world::now().require((l.value & 255) == ++taken_[sender], "a sender's words arrive in another order, or not once each");
+      world::now().require((l.value & 255) == ++taken_[sender],
+                           "a sender's words arrive in another order, or not once each");
       world::now().settle(left);
     }
   }
   std::uint64_t take() {
-    if constexpr (std::is_same_v<How, written_over>) return today::take(in_, slots());
-    else return How::take(in_, slots());
+    if constexpr (std::is_same_v<How, written_over>)
+      return today::take(in_, slots());
+    else
+      return How::take(in_, slots());
   }
 
   int senders_;
@@ -109,11 +113,14 @@ TEST(ring_steps, words_arrive_once_and_in_order_in_all_orders) {
   expect_well(explore(of<today>(2, 3, 1)));
 }
 TEST(ring_steps, words_arrive_once_and_in_order_in_random_orders) { expect_well_at_random(of<today>(8, 30, 4), 1000); }
-TEST(ring_steps, a_slot_that_is_free_too_early_is_found) { EXPECT_NE(explore(of<freed_too_early>(1, 4, 2)).failure, ""); }
+TEST(ring_steps, a_slot_that_is_free_too_early_is_found) {
+  EXPECT_NE(explore(of<freed_too_early>(1, 4, 2)).failure, "");
+}
 TEST(ring_steps, a_word_that_is_written_over_is_found) { EXPECT_NE(explore(of<written_over>(1, 4, 2)).failure, ""); }
 
 TEST(letters, are_words_that_are_not_zero) {
-  for (const auto kind : {letter::kind::arrived, letter::kind::released, letter::kind::hungry, letter::kind::given, letter::kind::ended, letter::kind::left}) {
+  for (const auto kind : {letter::kind::arrived, letter::kind::released, letter::kind::hungry, letter::kind::given,
+                          letter::kind::ended, letter::kind::left}) {
     for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 60) - 1}) {
       EXPECT_NE(word_of({kind, value}), 0u);
       EXPECT_EQ(letter_of(word_of({kind, value})).what, kind);

@@ -15,9 +15,12 @@ struct shape {
 
 /// As the team's: `heard` is marked when the claim is known.
 struct today {
-  static bool is_first(word& last, word& heard, std::uint64_t region, std::uint64_t number) { return is_first_of_all(last, heard, region, number); }
+  static bool is_first(word& last, word& heard, std::uint64_t region, std::uint64_t number) {
+    return is_first_of_all(last, heard, region, number);
+  }
 };
-/// As it once was: a thread that comes later passes before anybody has claimed the construct, and may claim the next one first.
+/// As it once was: a thread that comes later passes before anybody has claimed the construct, and may claim the next
+/// one first.
 struct marked_too_early {
   static bool is_first(word& last, word& heard, std::uint64_t region, std::uint64_t number) {
     std::uint64_t before = number - 1;
@@ -38,7 +41,9 @@ struct equal_only {
   }
 };
 struct on_one_node {
-  static bool is_first(word&, word& heard, std::uint64_t, std::uint64_t number) { return is_first_on_node(heard, number); }
+  static bool is_first(word&, word& heard, std::uint64_t, std::uint64_t number) {
+    return is_first_on_node(heard, number);
+  }
 };
 
 /// Threads run through nowait singles, one after the other.
@@ -86,13 +91,16 @@ factory of(const shape& s) {
 }
 
 TEST(single_steps, each_is_done_by_one_thread_in_all_orders) {
-  for (const shape& s : {shape{2, 2, 3}, shape{3, 1, 3}, shape{2, 1, 4}, shape{2, 3, 2}}) expect_well(explore(of<today>(s)));
+  for (const shape& s : {shape{2, 2, 3}, shape{3, 1, 3}, shape{2, 1, 4}, shape{2, 3, 2}})
+    expect_well(explore(of<today>(s)));
 }
 TEST(single_steps, each_is_done_by_one_thread_of_a_node) { expect_well(explore(of<on_one_node>({1, 3, 4}))); }
 
 TEST(single_steps, each_is_done_by_one_thread_in_random_orders) { expect_well_at_random(of<today>({3, 3, 50}), 2000); }
 
-TEST(single_steps, a_construct_that_nobody_does_is_found) { expect_found(explore(of<marked_too_early>({2, 2, 3})), "nobody does a single"); }
+TEST(single_steps, a_construct_that_nobody_does_is_found) {
+  expect_found(explore(of<marked_too_early>({2, 2, 3})), "nobody does a single");
+}
 TEST(single_steps, it_takes_two_threads_of_one_node) { expect_well(explore(of<marked_too_early>({3, 1, 3}))); }
 TEST(single_steps, a_thread_far_behind_that_claims_is_found) {
   EXPECT_NE(explore(of<equal_only>({2, 1, 3})).failure, "");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops whose parts threads take from counters, under all orders of steps: each iteration of each loop is done once, however far threads are apart.
+// Loops whose parts threads take from counters, under all orders of steps: each iteration of each loop is done once,
+// however far threads are apart.
 #include <deque>
 #include <memory>
 #include <vector>
@@ -102,8 +103,12 @@ TEST(take_steps, each_iteration_is_done_once_in_random_orders) {
   expect_well_at_random(of<today>({.threads = 9, .loops = 50, .iterations = 20, .counters = 4}), 500);
   expect_well_at_random(of<today>({.threads = 5, .loops = 30, .iterations = 90, .counters = 3, .guided = true}), 500);
 }
-TEST(take_steps, a_late_thread_that_begins_anew_is_found) { expect_found(explore(of<late_threads_begin_anew>({})), "an iteration is done twice"); }
-TEST(take_steps, a_counter_that_is_read_then_written_is_found) { expect_found(explore(of<in_two_steps>({})), "an iteration is done twice"); }
+TEST(take_steps, a_late_thread_that_begins_anew_is_found) {
+  expect_found(explore(of<late_threads_begin_anew>({})), "an iteration is done twice");
+}
+TEST(take_steps, a_counter_that_is_read_then_written_is_found) {
+  expect_found(explore(of<in_two_steps>({})), "an iteration is done twice");
+}
 
 }  // namespace
 }  // namespace quire::openmp::steps

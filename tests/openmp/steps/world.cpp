@@ -45,15 +45,21 @@ void world::go(int thread) {
   running_ = -1;
 }
 
-bool world::has_ended(int thread) const noexcept { return members_[static_cast<std::size_t>(thread)]->what == doing::ended; }
+bool world::has_ended(int thread) const noexcept {
+  return members_[static_cast<std::size_t>(thread)]->what == doing::ended;
+}
 
 bool world::can_go(int thread) const noexcept {
   const member& m = *members_[static_cast<std::size_t>(thread)];
   switch (m.what) {
-    case doing::runs: return true;
-    case doing::waits: return m.innermost->stale_;
-    case doing::wants_lock: return !m.wanted->held_;
-    case doing::ended: return false;
+    case doing::runs:
+      return true;
+    case doing::waits:
+      return m.innermost->stale_;
+    case doing::wants_lock:
+      return !m.wanted->held_;
+    case doing::ended:
+      return false;
   }
   return false;
 }
@@ -65,7 +71,8 @@ std::uint64_t world::fingerprint() const noexcept {
     std::uint64_t its = join(m->known, static_cast<std::uint64_t>(woken ? doing::runs : m->what));
     for (const watch* w = m->innermost; w != nullptr; w = w->outer_) {
       if (w == m->innermost && woken) continue;
-      its = join(its, join(std::hash<std::bitset<most_words>>{}(w->read_), (w->stale_ ? 2u : 0u) + (w->changed_ ? 1u : 0u)));
+      its = join(its,
+                 join(std::hash<std::bitset<most_words>>{}(w->read_), (w->stale_ ? 2u : 0u) + (w->changed_ ? 1u : 0u)));
     }
     all += join(static_cast<std::uint64_t>(program_->role(m->number)), its);
   }
@@ -106,7 +113,8 @@ void world::hash_in(int word, std::uint64_t from, std::uint64_t to) noexcept {
 void world::wake_readers(int word) noexcept {
   for (const auto& m : members_) {
     if (m->number == running_) continue;
-    for (watch* w = m->innermost; w != nullptr; w = w->outer_) w->stale_ = w->stale_ || w->read_.test(static_cast<std::size_t>(word));
+    for (watch* w = m->innermost; w != nullptr; w = w->outer_)
+      w->stale_ = w->stale_ || w->read_.test(static_cast<std::size_t>(word));
   }
 }
 
@@ -124,7 +132,8 @@ void world::tell(const char* what, int word, std::uint64_t a, std::uint64_t b) {
     std::snprintf(text, sizeof text, n > 9 ? "%#lx" : "%lu", n);
     return std::string(text);
   };
-  story_ += "  thread " + std::to_string(running_) + " " + what + " " + names_[word] + " #" + std::to_string(word) + ": " + number(a);
+  story_ += "  thread " + std::to_string(running_) + " " + what + " " + names_[word] + " #" + std::to_string(word) +
+            ": " + number(a);
   if (a != b) story_ += ", " + number(b);
   story_ += "\n";
 }
@@ -175,7 +184,9 @@ void mutex::unlock() {
   held_ = false;
 }
 
-watch::watch() noexcept : outer_(world::now().self().innermost), known_(world::now().self().known) { world::now().self().innermost = this; }
+watch::watch() noexcept : outer_(world::now().self().innermost), known_(world::now().self().known) {
+  world::now().self().innermost = this;
+}
 watch::~watch() { world::now().self().innermost = outer_; }
 void watch::look() noexcept {
   world::now().self().known = known_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads, words and locks of a small program whose steps an explorer puts in order. Each operation on a word, and each taking of a lock, is one step;
-// what a thread does between two of them nobody else sees. Memory is sequentially consistent here.
+// Threads, words and locks of a small program whose steps an explorer puts in order. Each operation on a word, and each
+// taking of a lock, is one step; what a thread does between two of them nobody else sees. Memory is sequentially
+// consistent here.
 //
-// A state is told from others by a hash: the words, what the program adds (program::fingerprint), and of each thread all that it has seen since its
-// local variables were last known: at the beginning of a round of a loop that waits (watch::look), or at settle().
+// A state is told from others by a hash: the words, what the program adds (program::fingerprint), and of each thread
+// all that it has seen since its local variables were last known: at the beginning of a round of a loop that waits
+// (watch::look), or at settle().
 #pragma once
 
 #include <atomic>
@@ -32,7 +34,9 @@ class program {
   [[nodiscard]] virtual std::string verdict() const { return {}; }
 };
 
-[[nodiscard]] constexpr std::uint64_t join(std::uint64_t a, std::uint64_t b) noexcept { return sim::mix(a * 0x9e3779b97f4a7c15u + b + 1); }
+[[nodiscard]] constexpr std::uint64_t join(std::uint64_t a, std::uint64_t b) noexcept {
+  return sim::mix(a * 0x9e3779b97f4a7c15u + b + 1);
+}
 
 class mutex;
 class watch;
@@ -81,10 +85,10 @@ class world {
   struct member {
     fiber stack;
     doing what = doing::runs;
-    std::uint64_t known = 0;         ///< hash of what it has seen since its variables were known
+    std::uint64_t known = 0;  ///< hash of what it has seen since its variables were known
     watch* innermost = nullptr;
     const mutex* wanted = nullptr;
-    bool woken = false;   ///< its next step follows at once
+    bool woken = false;                    ///< its next step follows at once
     int quiet_locks = 0, quiet_words = 0;  ///< that it has, and has used under them
     int number = 0;
   };
@@ -108,7 +112,8 @@ class world {
 /// With the names of std::atomic<std::uint64_t>.
 class word {
  public:
-  explicit word(std::uint64_t value = 0, const char* name = "a word") noexcept : value_(value), id_(world::now().add(value, name)) {}
+  explicit word(std::uint64_t value = 0, const char* name = "a word") noexcept
+      : value_(value), id_(world::now().add(value, name)) {}
   word(const word&) = delete;
   word& operator=(const word&) = delete;
 
@@ -143,7 +148,9 @@ class word {
     expected = value_;
     return false;
   }
-  bool compare_exchange_weak(std::uint64_t& expected, std::uint64_t by) { return compare_exchange_strong(expected, by); }
+  bool compare_exchange_weak(std::uint64_t& expected, std::uint64_t by) {
+    return compare_exchange_strong(expected, by);
+  }
   /// No step: for verdicts, and for what happens in one step with something else.
   [[nodiscard]] std::uint64_t peek() const noexcept { return value_; }
 
@@ -159,8 +166,8 @@ class word {
   int id_;
 };
 
-/// With the names of std::mutex. `quiet`: what is done under it is one step, in which one word may be used. To take a lock and to give it back can be put
-/// off, or done earlier, past the steps of others, up to that one.
+/// With the names of std::mutex. `quiet`: what is done under it is one step, in which one word may be used. To take a
+/// lock and to give it back can be put off, or done earlier, past the steps of others, up to that one.
 class mutex {
  public:
   explicit mutex(bool quiet, const char* name = "a lock") noexcept : quiet_(quiet), id_(world::now().add(0, name)) {}
@@ -176,7 +183,8 @@ class mutex {
   int id_;
 };
 
-/// Something that is no word, under a lock: who has read it waits until it changes. Its content is part of program::fingerprint().
+/// Something that is no word, under a lock: who has read it waits until it changes. Its content is part of
+/// program::fingerprint().
 class plain_state {
  public:
   explicit plain_state(const char* name) noexcept : id_(world::now().add(0, name)) {}
@@ -187,8 +195,8 @@ class plain_state {
   int id_;
 };
 
-/// A loop that waits, as news_watch: a round that changed nothing is as if it had not been, and there is no other before something that it read has
-/// changed. All rounds of a loop begin with the same local variables.
+/// A loop that waits, as news_watch: a round that changed nothing is as if it had not been, and there is no other
+/// before something that it read has changed. All rounds of a loop begin with the same local variables.
 class watch {
  public:
   watch() noexcept;

@@ -45,8 +45,8 @@ int (*const fixed_changes[])(int) = {std::abs, twice};
 extern "C" {
 int number = 40;
 int constructed = 0, constructed_on = -1, initialised = 0, unwound = 0;
-int* ended = nullptr;    // where the end of the module is counted
-char zeroes[3 << 20];    // some pages of .bss
+int* ended = nullptr;  // where the end of the module is counted
+char zeroes[3 << 20];  // some pages of .bss
 int* number_by_pointer = &number;
 
 shape* make_shape(void* at, kind what, double size) {
@@ -99,7 +99,10 @@ int once() {
   }();
   return made;
 }
-void* remote(void* argument) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(argument) + static_cast<std::uintptr_t>(quire_node()) + 1); }
+void* remote(void* argument) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(argument) +
+                                 static_cast<std::uintptr_t>(quire_node()) + 1);
+}
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two stores in 80 lines, to show what one takes. `masked` keeps content so that nobody who looks into it can read it: each word is mixed with
-// a number that its position gives. `formula` has content that was never written: each word is a function of its position, and it takes nothing back.
+// Two stores in 80 lines, to show what one takes. `masked` keeps content so that nobody who looks into it can read it:
+// each word is mixed with a number that its position gives. `formula` has content that was never written: each word is
+// a function of its position, and it takes nothing back.
 #pragma once
 
 #include <array>
@@ -63,7 +64,9 @@ class masked final : public store::store {
 };
 
 inline constexpr store::row masked_row{
-    .id = 1, .name = "masked", .make = [](const store::settings&) -> std::unique_ptr<store::store> { return std::make_unique<masked>(); }};
+    .id = 1, .name = "masked", .make = [](const store::settings&) -> std::unique_ptr<store::store> {
+      return std::make_unique<masked>();
+    }};
 
 class formula final : public store::store {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A protocol in 120 lines, to show what one takes: a unit is on one node at a time, and goes whole to whoever touches it (migration; Li and
-// Hudak 1989, section 2). Its manager knows who asked last, and sends the next request there; who has not got the unit yet remembers who comes
-// next. So all reads and writes of a unit are in one order.
+// A protocol in 120 lines, to show what one takes: a unit is on one node at a time, and goes whole to whoever touches
+// it (migration; Li and Hudak 1989, section 2). Its manager knows who asked last, and sends the next request there; who
+// has not got the unit yet remembers who comes next. So all reads and writes of a unit are in one order.
 #pragma once
 
 #include "protocol/contract/row.hpp"
@@ -16,7 +16,8 @@ using model::node_id;
 
 inline constexpr model::protocol_id id{3};
 inline constexpr message_kind request = message_kind::other_first;  ///< to the manager
-inline constexpr auto order = static_cast<message_kind>(static_cast<int>(request) + 1);  ///< manager -> who has the unit, or will: give it to the requester
+inline constexpr auto order = static_cast<message_kind>(
+    static_cast<int>(request) + 1);  ///< manager -> who has the unit, or will: give it to the requester
 inline constexpr auto arrival = static_cast<message_kind>(static_cast<int>(request) + 2);
 
 struct unit_state {
@@ -27,7 +28,8 @@ struct unit_state {
 
 class machine final : public model::machine {
  public:
-  machine(const protocol::job& node, const protocol::region_shape& shape) : model::machine(id), self_(node.self), shape_(shape), units_(node.memory) {}
+  machine(const protocol::job& node, const protocol::region_shape& shape)
+      : model::machine(id), self_(node.self), shape_(shape), units_(node.memory) {}
   [[nodiscard]] int open() { return units_.make(shape_.units); }
   static inline bool forgets_to_protect = false;  ///< for a test that must fail
 
@@ -64,10 +66,14 @@ class machine final : public model::machine {
     s.held = false;
     if (s.here && s.has_next) hand_over(unit, s, out);
   }
-  [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_.data()[u].mapped ? access::write : access::none; }
+  [[nodiscard]] access mapped(std::uint64_t u) const noexcept override {
+    return units_.data()[u].mapped ? access::write : access::none;
+  }
   [[nodiscard]] bool awaits_content(std::uint64_t u) const noexcept override { return units_.data()[u].asked; }
   [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return units_.data()[u].written; }
-  [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override { return units_.data()[u].known ? units_.data()[u].here : authority_of(u) == self_; }
+  [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override {
+    return units_.data()[u].known ? units_.data()[u].here : authority_of(u) == self_;
+  }
   [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override { return keeps(u); }
   [[nodiscard]] node_id authority_of(std::uint64_t u) const noexcept override { return shape_.managers.of(u); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return outstanding_; }
@@ -112,18 +118,21 @@ class machine final : public model::machine {
   std::uint64_t outstanding_ = 0;
 };
 
-inline constexpr protocol::message_traits messages[] = {{.kind = request}, {.kind = order}, {.kind = arrival, .brings = protocol::payload::content}};
+inline constexpr protocol::message_traits messages[] = {
+    {.kind = request}, {.kind = order}, {.kind = arrival, .brings = protocol::payload::content}};
 
 inline constexpr protocol::row row{
     .id = id,
     .name = "migrating",
     .messages = messages,
-    .make_domain = [](const protocol::job&, protocol::domain::effects&) { return std::make_unique<protocol::domain>(); },
-    .make_machine = [](const protocol::job& node, const protocol::region_shape& shape, protocol::domain&, int& error) {
-      auto made = std::make_unique<machine>(node, shape);
-      error = made->open();
-      return std::unique_ptr<model::machine>(std::move(made));
-    },
+    .make_domain = [](const protocol::job&,
+                      protocol::domain::effects&) { return std::make_unique<protocol::domain>(); },
+    .make_machine =
+        [](const protocol::job& node, const protocol::region_shape& shape, protocol::domain&, int& error) {
+          auto made = std::make_unique<machine>(node, shape);
+          error = made->open();
+          return std::unique_ptr<model::machine>(std::move(made));
+        },
 };
 
 }  // namespace quire::toy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A layout that src does not know, to show what one takes: the first half of a region has units of one page, the other half larger ones. So what
-// is written finely and what is swept lie in one region.
+// A layout that src does not know, to show what one takes: the first half of a region has units of one page, the other
+// half larger ones. So what is written finely and what is swept lie in one region.
 #pragma once
 
 #include "core/layouts.hpp"

@@ -6,10 +6,15 @@
 
 namespace quire::transaction::owners {
 
-domain::domain(const protocol::job& node, effects& to) : transaction::domain(node, to), pins_(*node.pins), turns_(node.self, node.nodes, to) {}
+domain::domain(const protocol::job& node, effects& to)
+    : transaction::domain(node, to), pins_(*node.pins), turns_(node.self, node.nodes, to) {}
 
-private_units& domain::units_of(model::region_id region) noexcept { return static_cast<machine&>(*to_.machine_of(region)); }
-machine& domain::machine_of(const written_unit& w) const noexcept { return static_cast<machine&>(*to_.machine_of(w.region)); }
+private_units& domain::units_of(model::region_id region) noexcept {
+  return static_cast<machine&>(*to_.machine_of(region));
+}
+machine& domain::machine_of(const written_unit& w) const noexcept {
+  return static_cast<machine&>(*to_.machine_of(w.region));
+}
 
 progress domain::advance() {
   if (word_.now() == phase::doomed) {
@@ -50,7 +55,8 @@ bool domain::pin_next() {
   return true;
 }
 
-/// Of two nodes that want the same units, who has the first one asks for the others in advance. One that is pinned before it comes stays.
+/// Of two nodes that want the same units, who has the first one asks for the others in advance. One that is pinned
+/// before it comes stays.
 void domain::ask_for_all() {
   for (std::size_t i = pinned_; i != writes_.size(); ++i) {
     ask(writes_[i], [&] { machine_of(writes_[i]).ask_to_write(writes_[i].unit, actions_); });

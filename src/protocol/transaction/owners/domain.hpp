@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commits by owners: units that were written are pinned by the directory of the sequential protocol, in ascending order (region, unit). A pin holds when
-// no other node has a copy any more: who has read there is doomed by then. With all pins the writes are published in one step, and the pins end.
-// (Scalable TCC, Chafi et al. 2007)
+// Commits by owners: units that were written are pinned by the directory of the sequential protocol, in ascending order
+// (region, unit). A pin holds when no other node has a copy any more: who has read there is doomed by then. With all
+// pins the writes are published in one step, and the pins end. (Scalable TCC, Chafi et al. 2007)
 //
-// (T1) holds as no other node has a copy of a unit that is published; (T2), as no body of a program runs while pins are held, and they are taken in one
-// order; (T3), by turns.hpp.
+// (T1) holds as no other node has a copy of a unit that is published; (T2), as no body of a program runs while pins are
+// held, and they are taken in one order; (T3), by turns.hpp.
 #pragma once
 
 #include "protocol/sequential/domain.hpp"
@@ -50,9 +50,10 @@ class domain final : public transaction::domain {
   void tell_turns(bool takes) { turns_.on_taking(takes); }
 
   directory::pin_table& pins_;
-  std::size_t pinned_ = 0;     ///< of what was written, in order, while a commit is under way
-  bool asked_ = false;         ///< the next one is counted as pinned, and has been asked for
-  std::uint64_t wanted_ = 0;   ///< units that commits have asked for, and that have not come yet: also of one that was doomed meanwhile
+  std::size_t pinned_ = 0;  ///< of what was written, in order, while a commit is under way
+  bool asked_ = false;      ///< the next one is counted as pinned, and has been asked for
+  std::uint64_t wanted_ =
+      0;  ///< units that commits have asked for, and that have not come yet: also of one that was doomed meanwhile
   sequential::domain directory_{};
   turns turns_;
 };

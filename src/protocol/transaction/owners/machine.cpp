@@ -10,7 +10,8 @@ using model::fault_outcome;
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, model::actions& out, unsigned lost) {
   sequential::unit_state& s = table_.touch(unit);
-  if (want != access::write && (s.copied == 0 || s.mapped() == access::none)) return sequential::machine::on_fault(unit, want, out, lost);
+  if (want != access::write && (s.copied == 0 || s.mapped() == access::none))
+    return sequential::machine::on_fault(unit, want, out, lost);
   const bool is_new = note_write(shared_, table_.shape.region, unit, s);
   if (s.mapped() == access::none) return sequential::machine::on_fault(unit, access::read, out, lost);
   ++table_.count.local_faults;
@@ -45,6 +46,8 @@ void machine::on_publish(std::uint64_t unit, model::actions& out) {
   publish_copy(shared_, s, unit, unit_bytes_, out);
 }
 
-void machine::on_undo(std::uint64_t unit, model::actions& out) { undo_copy(shared_, table_.touch(unit), unit, unit_bytes_, out); }
+void machine::on_undo(std::uint64_t unit, model::actions& out) {
+  undo_copy(shared_, table_.touch(unit), unit, unit_bytes_, out);
+}
 
 }  // namespace quire::transaction::owners

@@ -45,7 +45,8 @@ void turns::on_taking(bool takes) {
 void turns::answer_pause() { send(giver, message_kind::paused); }
 
 bool turns::on_message(const model::message& m) {
-  const bool of_giver = m.kind == message_kind::turn_request || m.kind == message_kind::paused || m.kind == message_kind::turn_end;
+  const bool of_giver =
+      m.kind == message_kind::turn_request || m.kind == message_kind::paused || m.kind == message_kind::turn_end;
   if (of_giver ? self_ != giver : m.from != giver) return false;
   switch (m.kind) {
     case message_kind::turn_request:
@@ -78,7 +79,8 @@ bool turns::on_message(const model::message& m) {
     case message_kind::resume:
       paused_ = false;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transactions that nobody dooms: one of the job at a time has its turn, and no other node commits meanwhile. Node 0 gives turns, first come first served.
+// Transactions that nobody dooms: one of the job at a time has its turn, and no other node commits meanwhile. Node 0
+// gives turns, first come first served.
 //
 //   who wants it    turn_request -> node 0
-//   node 0          pause -> all others that may commit; each answers `paused` as soon as it takes no unit from others. Then turn_grant
-//   who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
+//   node 0          pause -> all others that may commit; each answers `paused` as soon as it takes no unit from others.
+//   Then turn_grant who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
 //
 // Pure, no I/O. Driver's thread.
 #pragma once
@@ -47,9 +48,10 @@ class turns {
   bool wanted_ = false, had_ = false, paused_ = false, taking_ = false;
   bool answers_ = false;  ///< `paused` is to be said when it takes none
   // Of node 0.
-  base::fault_vector<model::node_id> queue_{};  ///< of those who want a turn; the first has it, or gets it when all have paused
-  base::fault_vector<bool> pauses_{};           ///< who has been told to
-  unsigned awaited_ = 0;                        ///< answers
+  base::fault_vector<model::node_id>
+      queue_{};                        ///< of those who want a turn; the first has it, or gets it when all have paused
+  base::fault_vector<bool> pauses_{};  ///< who has been told to
+  unsigned awaited_ = 0;               ///< answers
   bool granted_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that synchronise threads, where they arrive: who goes on by one sees all commits that its sender had applied when it left. The sender tells
-// the number of these before, in a message of its own where the receiver does not know it yet; here messages of a node wait, in their order, until so
-// many have been applied. Pure. Driver's thread.
+// Messages that synchronise threads, where they arrive: who goes on by one sees all commits that its sender had applied
+// when it left. The sender tells the number of these before, in a message of its own where the receiver does not know
+// it yet; here messages of a node wait, in their order, until so many have been applied. Pure. Driver's thread.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,11 @@ using model::message_kind;
 using model::node_id;
 
 domain::domain(const protocol::job& node, effects& to)
-    : transaction::domain(node, to), self_(node.self), nodes_(node.nodes), passing_(node.self, to), arrivals_(node.nodes) {
+    : transaction::domain(node, to),
+      self_(node.self),
+      nodes_(node.nodes),
+      passing_(node.self, to),
+      arrivals_(node.nodes) {
   told_.resize(node.nodes);
   known_.resize(node.nodes);
 }
@@ -104,7 +108,8 @@ void domain::end_turn() {
 
 bool domain::on_message(const message& m, std::span<const std::byte> value) {
   switch (m.kind) {
-    case message_kind::write_set: return on_write_set(m, value);
+    case message_kind::write_set:
+      return on_write_set(m, value);
     case message_kind::commits_known:
       arrivals_.on_told(m.from, m.a);
       note_applied(m.from, m.a);
@@ -123,7 +128,8 @@ bool domain::on_write_set(const message& m, std::span<const std::byte> value) {
   bool right = true;
   for (write_set next; right && sets_.take(applied_ + 1, next);) right = apply(next);
   look_for_turn();
-  arrivals_.release(applied_, [this](const message& waiting, std::span<const std::byte> its) { to_.admit(waiting, its); });
+  arrivals_.release(applied_,
+                    [this](const message& waiting, std::span<const std::byte> its) { to_.admit(waiting, its); });
   return right;
 }
 

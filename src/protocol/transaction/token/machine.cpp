@@ -43,7 +43,8 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   return fault_outcome::started;
 }
 
-/// What nobody has touched is not mapped: it would be read, for all that others know, and whoever commits it would doom this node's transaction.
+/// What nobody has touched is not mapped: it would be read, for all that others know, and whoever commits it would doom
+/// this node's transaction.
 bool machine::on_read_ahead(std::uint64_t unit, access, bool, actions& out, bool) {
   unit_state& s = units_[unit];
   if (has_content(unit) || s.pending != 0 || s.useless != 0) return false;
@@ -89,15 +90,19 @@ void machine::ask(std::uint64_t unit, unit_state& s, actions& out) {
 
 void machine::on_message(const message& m, actions& out) {
   switch (m.kind) {
-    case message_kind::version_request: return on_request(m, out);
-    case message_kind::version_reply: return on_reply(m, out);
-    default: CHECK(!"a message of transactions that commit by the token");
+    case message_kind::version_request:
+      return on_request(m, out);
+    case message_kind::version_reply:
+      return on_reply(m, out);
+    default:
+      CHECK(!"a message of transactions that commit by the token");
   }
 }
 
 void machine::on_request(const message& m, actions& out) {
   const node_id owner = owner_of(m.unit);
-  CHECK(m.requester != shape_.self);  // it has asked as it has no content, and nothing it does makes it the owner without
+  CHECK(m.requester !=
+        shape_.self);  // it has asked as it has no content, and nothing it does makes it the owner without
   if (owner != shape_.self) {
     message on = m;
     return send(owner, on, false, out);
@@ -180,7 +185,8 @@ void machine::on_publish(std::uint64_t unit, commit_number number, actions& out)
 }
 
 void machine::drop_all_copies() noexcept {
-  for (std::uint64_t unit = copies_first_; unit < copies_end_; ++unit) note_copy_gone(shared_, units_[unit], shape_.unit_bytes);
+  for (std::uint64_t unit = copies_first_; unit < copies_end_; ++unit)
+    note_copy_gone(shared_, units_[unit], shape_.unit_bytes);
   copies_first_ = copies_end_ = 0;
 }
 

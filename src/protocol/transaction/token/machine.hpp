@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transactional protocol of one region, with commits by the token: no directory. A unit is with who wrote it last, its owner, of which each node
-// knows as far as it has applied commits. Who lacks a unit asks the owner; one that is it no longer passes the request on, to who has made a
-// commit behind its own, so that it ends. A reply tells how many commits its sender had applied:
+// The transactional protocol of one region, with commits by the token: no directory. A unit is with who wrote it last,
+// its owner, of which each node knows as far as it has applied commits. Who lacks a unit asks the owner; one that is it
+// no longer passes the request on, to who has made a commit behind its own, so that it ends. A reply tells how many
+// commits its sender had applied:
 //
-//   fewer than here   the content is right, unless one of those in between has written the unit: then it is stale, and asked for again
-//   as many           it is right
-//   more              nobody may see it before this node has applied them, too
+//   fewer than here   the content is right, unless one of those in between has written the unit: then it is stale, and
+//   asked for again as many           it is right more              nobody may see it before this node has applied
+//   them, too
 //
 // Pure, no I/O. Driver's thread.
 #pragma once
@@ -24,8 +25,8 @@ class domain;
 
 class machine final : public model::machine, public private_units {
  public:
-  /// Who has asked for a unit, and has been told so often in a row what was overwritten by then, begins its transaction again: after some attempts it
-  /// has its turn, and nobody overwrites anything.
+  /// Who has asked for a unit, and has been told so often in a row what was overwritten by then, begins its transaction
+  /// again: after some attempts it has its turn, and nobody overwrites anything.
   static constexpr unsigned most_stale = 4;
 
   machine(const region_shape& shape, base::fault_ptr<machine_table> own, domain& shared)
@@ -37,10 +38,14 @@ class machine final : public model::machine, public private_units {
 
   [[nodiscard]] std::uint64_t units() const noexcept override { return shape_.units; }
   [[nodiscard]] access mapped(std::uint64_t unit) const noexcept override { return units_[unit].mapped(); }
-  [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override { return units_[unit].pending != 0 && units_[unit].arrived == 0; }
+  [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override {
+    return units_[unit].pending != 0 && units_[unit].arrived == 0;
+  }
   [[nodiscard]] bool is_written(std::uint64_t unit) const noexcept override { return units_[unit].number != 0; }
   [[nodiscard]] bool keeps(std::uint64_t unit) const noexcept override { return owner_of(unit) == shape_.self; }
-  [[nodiscard]] bool has_content(std::uint64_t unit) const noexcept override { return units_[unit].valid != 0 || (units_[unit].number == 0 && keeps(unit)); }
+  [[nodiscard]] bool has_content(std::uint64_t unit) const noexcept override {
+    return units_[unit].valid != 0 || (units_[unit].number == 0 && keeps(unit));
+  }
   [[nodiscard]] node_id authority_of(std::uint64_t unit) const noexcept override { return owner_of(unit); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return outstanding_; }
 
@@ -52,8 +57,12 @@ class machine final : public model::machine, public private_units {
   /// A commit of this node gives the unit the content of its private copy.
   void on_publish(std::uint64_t unit, commit_number number, model::actions& out);
 
-  void on_undo(std::uint64_t unit, model::actions& out) override { undo_copy(as_base(), units_[unit], unit, shape_.unit_bytes, out); }
-  void on_hide(std::uint64_t unit, model::actions& out) override { hide_unit(as_base(), units_[unit], unit, shape_.unit_bytes, out); }
+  void on_undo(std::uint64_t unit, model::actions& out) override {
+    undo_copy(as_base(), units_[unit], unit, shape_.unit_bytes, out);
+  }
+  void on_hide(std::uint64_t unit, model::actions& out) override {
+    hide_unit(as_base(), units_[unit], unit, shape_.unit_bytes, out);
+  }
   void on_views_gone() noexcept override { drop_all_copies(); }
   void forget() noexcept override { drop_all_copies(); }
   [[nodiscard]] bool is_copied(std::uint64_t unit) const noexcept override { return units_[unit].copied != 0; }

@@ -40,15 +40,18 @@ void passing::pass_on() {
 
 bool passing::on_message(const model::message& m) {
   switch (m.kind) {
-    case message_kind::token_request: return on_request(m.from);
-    case message_kind::token_next: return m.from == giver && on_next(m.requester);
+    case message_kind::token_request:
+      return on_request(m.from);
+    case message_kind::token_next:
+      return m.from == giver && on_next(m.requester);
     case message_kind::token:
       if (!std::exchange(wanted_, false)) return false;
       holds_ = true;
       number_ = m.a;
       if (!uses_ && has_next_) pass_on();
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The token of the job: its holder alone commits. It stays where it was used last until another node wants it, first come first served.
+// The token of the job: its holder alone commits. It stays where it was used last until another node wants it, first
+// come first served.
 //
 //   who wants it   token_request -> node 0
 //   node 0         token_next, with the name of who wants it -> who was the last to want it before
 //   that one       token -> the one that is named, as soon as it has the token and does not use it (any more)
 //
-// So a commit of who has the token costs no message for it, and one of another node three. Pure, no I/O. Driver's thread.
+// So a commit of who has the token costs no message for it, and one of another node three. Pure, no I/O. Driver's
+// thread.
 #pragma once
 
 #include "model/message.hpp"
@@ -44,12 +46,12 @@ class passing {
   node_id self_;
   protocol::domain::effects& to_;
   bool holds_ = false;
-  bool wanted_ = false;    ///< it has been asked for, and has not come yet
-  bool uses_ = false;      ///< a transaction here uses it, or will when it has come
+  bool wanted_ = false;  ///< it has been asked for, and has not come yet
+  bool uses_ = false;    ///< a transaction here uses it, or will when it has come
   bool has_next_ = false;
-  node_id next_{};         ///< who gets it from here
+  node_id next_{};  ///< who gets it from here
   commit_number number_ = 0;
-  node_id last_{};         ///< of node 0: who was the last to want it
+  node_id last_{};  ///< of node 0: who was the last to want it
 };
 
 }  // namespace quire::transaction::token

@@ -9,7 +9,8 @@
 namespace quire::transaction::token {
 
 void add(written_runs& to, const written_unit& w, std::uint32_t life) {
-  const bool joins = !to.empty() && to.back().region == w.region.value() && to.back().first + to.back().count == w.unit &&
+  const bool joins = !to.empty() && to.back().region == w.region.value() &&
+                     to.back().first + to.back().count == w.unit &&
                      to.back().count != std::numeric_limits<std::uint32_t>::max();
   if (joins) {
     ++to.back().count;
@@ -36,7 +37,8 @@ bool write_sets::on_part(const model::message& m, std::span<const std::byte> val
   found->runs.resize(before + count);
   std::memcpy(found->runs.data() + before, value.data(), value.size());
   found->whole = m.b != 0;
-  return std::all_of(found->runs.begin() + static_cast<std::ptrdiff_t>(before), found->runs.end(), [](const written_run& r) { return r.count != 0; });
+  return std::all_of(found->runs.begin() + static_cast<std::ptrdiff_t>(before), found->runs.end(),
+                     [](const written_run& r) { return r.count != 0; });
 }
 
 bool write_sets::take(commit_number number, write_set& to) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What commits have written, as nodes tell each other: runs of units, in messages of a bounded size. They come from several nodes in any order, and are
-// applied in that of their numbers. Pure. Driver's thread.
+// What commits have written, as nodes tell each other: runs of units, in messages of a bounded size. They come from
+// several nodes in any order, and are applied in that of their numbers. Pure. Driver's thread.
 #pragma once
 
 #include <cstdint>
