@@ -12,9 +12,9 @@ function(quire_layer folder)
   endif()
   target_link_libraries(quire_layer_${name} ${kind} quire_flags Threads::Threads)
   if(sources)
-    quire_use_precompiled(quire_layer_${name} quire_headers)
+    quire_unity(quire_layer_${name} quire_headers)
   endif()
-  # GCC 12 warns of what is right in std::string, and only where that is precompiled.
+  # GCC 12 warns of what is right in std::string, and only where that is precompiled (without QUIRE_UNITY).
   foreach(source IN ITEMS base/options.cpp sync/mismatch.cpp)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endforeach()

@@ -155,7 +155,7 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   return refuse(cannot_execute, bootstrap::launcher::cannot_run_text(plan.path, errno));
 }
 
-constexpr const char* footer =
+constexpr const char* exec_footer =
     "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, or that makes threads itself "
     "(pthreads,\n"
     "std::thread), as it is. It needs a launcher for more than one node; `quire run` writes `quire exec` before such "
@@ -180,7 +180,7 @@ void add_exec(CLI::App& quire, session& about) {
   const auto asked = std::make_shared<exec_arguments>();
   command->formatter(std::make_shared<exec_formatter>());
   command->prefix_command();
-  command->footer(footer);
+  command->footer(exec_footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")
       ->type_name("SIZE");

@@ -23,7 +23,7 @@ using bootstrap::launcher::cannot_execute;
 using bootstrap::launcher::command_not_found;
 
 constexpr const char *by_exec = "exec", *as_threads = "threads";  ///< of start_fact: both by `quire exec`
-constexpr std::size_t text_columns = 120, name_columns = 12;
+constexpr std::size_t line_columns = 120, name_columns = 12;
 
 const char* form_text(const elf_file& file) {
   if (file.what == elf_file::form::library) return "a library";
@@ -122,8 +122,8 @@ program_facts facts_of(const std::string& path, elf_file file) {
 void print_row(std::string_view name, std::string_view text) {
   fmt::print("  {:<{}}  ", name, name_columns);
   constexpr std::size_t indent = name_columns + 4;
-  while (text.size() + indent > text_columns) {
-    const std::size_t at = text.rfind(' ', text_columns - indent);
+  while (text.size() + indent > line_columns) {
+    const std::size_t at = text.rfind(' ', line_columns - indent);
     if (at == text.npos || at == 0) break;
     fmt::print("{}\n{:{}}", text.substr(0, at), "", indent);
     text.remove_prefix(at + 1);

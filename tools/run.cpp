@@ -342,7 +342,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   return outcome.exit_status;
 }
 
-constexpr const char* footer =
+constexpr const char* run_footer =
     "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
     "or\n"
     "SIGTERM kills them. Ctrl-Z stops them all. When a node dies, or does not answer, the others are told, and ended\n"
@@ -376,7 +376,7 @@ void add_run(CLI::App& quire, session& about) {
   const auto asked = std::make_shared<run_arguments>();
   command->formatter(std::make_shared<run_formatter>());
   command->prefix_command();
-  command->footer(footer);
+  command->footer(run_footer);
   command
       ->add_option("-n,--nodes", asked->nodes,
                    "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")

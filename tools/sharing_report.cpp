@@ -17,7 +17,7 @@ namespace {
 using sharing::sharing_kind;
 using sharing::unit_use;
 
-constexpr std::size_t most_units = 10, most_nodes = 8, most_objects = 4;
+constexpr std::size_t most_shared = 10, most_nodes = 8, most_objects = 4;
 
 struct finding {
   unit_use unit;
@@ -151,8 +151,8 @@ std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
   }
   if (all.sharing_told < all.nodes_told)
     out += fmt::format("quire: {} nodes did not say which lines they used.\n", all.nodes_told - all.sharing_told);
-  for (std::size_t i = 0; i < std::min(found.size(), most_units); ++i) print_unit(out, found[i]);
-  if (found.size() > most_units) out += fmt::format("\nand {} more units\n", found.size() - most_units);
+  for (std::size_t i = 0; i < std::min(found.size(), most_shared); ++i) print_unit(out, found[i]);
+  if (found.size() > most_shared) out += fmt::format("\nand {} more units\n", found.size() - most_shared);
   return out;
 }
 

@@ -6,7 +6,7 @@
 namespace quire::openmp {
 namespace {
 
-using kind = dependence::kind;
+using depends = dependence::kind;
 
 /// An omp_depend_t: an address, and a number for the kind.
 dependence of_object(void* object) {
@@ -16,7 +16,9 @@ dependence of_object(void* object) {
   if (number < in || number > set)
     fail("a depend object is of a kind that this version does not know, or was never initialised", QUIRE_UNSUPPORTED);
   static_assert(out + 1 == inout && inout + 1 == exclusive);
-  return {reinterpret_cast<const void*>(words[0]), number == in ? kind::in : number == set ? kind::set : kind::out};
+  return {reinterpret_cast<const void*>(words[0]), number == in    ? depends::in
+                                                   : number == set ? depends::set
+                                                                   : depends::out};
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ dependence_list dependences_of(void** array) {
     } else if (addresses[i] == nullptr) {
       fail("depend(omp_all_memory) is not supported", QUIRE_UNSUPPORTED);
     } else {
-      all.push_back({addresses[i], i < outs ? kind::out : kind::in});
+      all.push_back({addresses[i], i < outs ? depends::out : depends::in});
     }
   }
   return all;

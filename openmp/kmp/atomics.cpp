@@ -51,9 +51,9 @@ values<Type> update(Type* at, Operation&& operation) noexcept {
 }
 
 /// What the compiler's function makes of both; it writes through its first argument.
-using combine_function = void (*)(void* result, void* left, void* right);
+using three_way_function = void (*)(void* result, void* left, void* right);
 template <class Type>
-void combine(void* at, void* right, combine_function by) noexcept {
+void combine(void* at, void* right, three_way_function by) noexcept {
   update(static_cast<Type*>(at), [&](Type old) {
     Type result = old;
     by(&result, &old, right);
@@ -132,15 +132,15 @@ QUIRE_ATOMIC_ORDER(float8, double)
 QUIRE_ATOMIC_ARITHMETIC(float10, long double)
 
 // Of any type, by a function of the compiler's.
-QUIRE_KMP void __kmpc_atomic_1(source*, id, void* at, void* right, combine_function by) {
+QUIRE_KMP void __kmpc_atomic_1(source*, id, void* at, void* right, three_way_function by) {
   combine<std::uint8_t>(at, right, by);
 }
-QUIRE_KMP void __kmpc_atomic_2(source*, id, void* at, void* right, combine_function by) {
+QUIRE_KMP void __kmpc_atomic_2(source*, id, void* at, void* right, three_way_function by) {
   combine<std::uint16_t>(at, right, by);
 }
-QUIRE_KMP void __kmpc_atomic_4(source*, id, void* at, void* right, combine_function by) {
+QUIRE_KMP void __kmpc_atomic_4(source*, id, void* at, void* right, three_way_function by) {
   combine<std::uint32_t>(at, right, by);
 }
-QUIRE_KMP void __kmpc_atomic_8(source*, id, void* at, void* right, combine_function by) {
+QUIRE_KMP void __kmpc_atomic_8(source*, id, void* at, void* right, three_way_function by) {
   combine<std::uint64_t>(at, right, by);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threadprivate variables where the compiler asks for them by calls (clang: -fnoopenmp-use-tls). The initial thread has
-// the variable itself; others have copies in shared memory, so that any thread may use a pointer to one. A copy begins
-// as the variable was when a thread first asked for it, or as the compiler's function makes it.
+// the variable itself; others have copies in shared memory, so that any thread may use a pointer to one. A copy
+// begins as the private_variable was when a thread first asked for it, or as the compiler's function makes it.
 #include <quire/quire.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -26,48 +26,48 @@ using construct_function = void* (*)(void* at);
 using construct_array_function = void* (*)(void* at, std::size_t count);
 
 /// In shared memory, in a list.
-struct variable {
+struct private_variable {
   const void* original;
   void* image;  ///< null: no thread has asked yet
   construct_function construct;
   construct_array_function construct_array;
   std::size_t count;  ///< of an array's elements
-  variable* next;
+  private_variable* next;
 };
 
 void* allocate(std::size_t bytes) noexcept {
   void* at = nullptr;
   if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK)
-    fail("no shared memory for a threadprivate variable", why);
+    fail("no shared memory for a threadprivate private_variable", why);
   return at;
 }
 
 /// Under the lock of tables.
-variable& variable_of(const void* original) noexcept {
-  auto* v = static_cast<variable*>(shared().threadprivates);
+private_variable& variable_of(const void* original) noexcept {
+  auto* v = static_cast<private_variable*>(shared().threadprivates);
   while (v != nullptr && v->original != original) v = v->next;
   if (v != nullptr) return *v;
-  v = static_cast<variable*>(allocate(sizeof(variable)));
-  *v = {original, nullptr, nullptr, nullptr, 0, static_cast<variable*>(shared().threadprivates)};
+  v = static_cast<private_variable*>(allocate(sizeof(private_variable)));
+  *v = {original, nullptr, nullptr, nullptr, 0, static_cast<private_variable*>(shared().threadprivates)};
   shared().threadprivates = v;
   return *v;
 }
 
-variable known(void* original, std::size_t bytes) noexcept {
+private_variable known(void* original, std::size_t bytes) noexcept {
   lock(shared().names);
-  variable& v = variable_of(original);
+  private_variable& v = variable_of(original);
   if (v.image == nullptr) {
     v.image = allocate(bytes);
     std::memcpy(v.image, original, bytes);
   }
-  const variable found = v;
+  const private_variable found = v;
   unlock(shared().names);
   return found;
 }
 
 void note(void* original, construct_function one, construct_array_function many, std::size_t count) noexcept {
   lock(shared().names);
-  variable& v = variable_of(original);
+  private_variable& v = variable_of(original);
   v.construct = one;
   v.construct_array = many;
   v.count = count;
@@ -75,7 +75,7 @@ void note(void* original, construct_function one, construct_array_function many,
 }
 
 void* copy_of(void* original, std::size_t bytes) {
-  const variable v = known(original, bytes);
+  const private_variable v = known(original, bytes);
   static const bool first_node = job().node == 0;
   if (first_node && ::gettid() == ::getpid()) return original;
   void* const copy = allocate(bytes);

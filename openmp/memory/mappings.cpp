@@ -19,8 +19,8 @@ using namespace quire::openmp;
 
 namespace {
 
-constexpr std::size_t page = 4096;
-std::size_t whole(std::size_t bytes) noexcept { return (bytes + page - 1) / page * page; }
+constexpr std::size_t mapped_page = 4096;
+std::size_t whole(std::size_t bytes) noexcept { return (bytes + mapped_page - 1) / mapped_page * mapped_page; }
 
 bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
   constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
@@ -32,7 +32,7 @@ bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
 bool is_ours(const void* at, const void* caller) noexcept { return in_heap(at) && from_program(caller); }
 
 void* map_shared(std::size_t bytes) noexcept {
-  void* const at = allocate_shared(whole(bytes), page, true);
+  void* const at = allocate_shared(whole(bytes), mapped_page, true);
   return at != nullptr ? at : MAP_FAILED;
 }
 
@@ -40,7 +40,7 @@ void* map_shared(std::size_t bytes) noexcept {
 /// so.
 void unmap_shared(void* at, std::size_t bytes) noexcept {
   std::size_t all = 0;
-  if (quire_allocation_size(at, &all) == QUIRE_OK && whole(bytes) + page > all) {
+  if (quire_allocation_size(at, &all) == QUIRE_OK && whole(bytes) + mapped_page > all) {
     (void)quire_free(at);
     return;
   }
@@ -70,7 +70,7 @@ QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, 
 
 QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept {
   if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(munmap)(at, bytes);
-  if (reinterpret_cast<std::uintptr_t>(at) % page != 0 || bytes == 0) return errno = EINVAL, -1;
+  if (reinterpret_cast<std::uintptr_t>(at) % mapped_page != 0 || bytes == 0) return errno = EINVAL, -1;
   unmap_shared(at, bytes);
   return 0;
 }

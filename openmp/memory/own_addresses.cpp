@@ -23,8 +23,8 @@ void* __libc_malloc(std::size_t);
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096, span_bytes = std::uint64_t{32} << 30, least = 0x6000'0000'0000,
-                        room_below = std::uint64_t{64} << 30;
+constexpr std::uint64_t page_bytes = 4096, span_bytes = std::uint64_t{32} << 30, least = 0x6000'0000'0000,
+                        least_room = std::uint64_t{64} << 30;
 std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
 
 struct gaps {
@@ -73,8 +73,8 @@ void use_up(std::size_t bytes, std::uint64_t heap_end) noexcept {
 /// malloc(3) goes on in new memory: its first heap cannot grow, and what is free in it is used up. What is freed there
 /// later may be given out again.
 void leave_first_heap() noexcept {
-  const auto end = (reinterpret_cast<std::uint64_t>(::sbrk(0)) + page - 1) / page * page;
-  if (!take(end, end + page)) return;
+  const auto end = (reinterpret_cast<std::uint64_t>(::sbrk(0)) + page_bytes - 1) / page_bytes * page_bytes;
+  if (!take(end, end + page_bytes)) return;
   constexpr std::size_t largest = 64u << 10, by_size = 1040, step = 16;  // up to there libc keeps lists of a size
   for (std::size_t bytes = largest; bytes > by_size; bytes /= 2) use_up(bytes, end);
   for (std::size_t bytes = by_size - 8; bytes > step; bytes -= step) use_up(bytes, end);
@@ -88,7 +88,7 @@ void separate_private_memory() {
   const bool found = find(g);
   std::int64_t top = found ? static_cast<std::int64_t>(g.lowest) : 0;
   if (const quire_status why = quire_reduce_i64(&top, 1, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);
-  const std::uint64_t first_top = (static_cast<std::uint64_t>(top) - room_below) / page * page;
+  const std::uint64_t first_top = (static_cast<std::uint64_t>(top) - least_room) / page_bytes * page_bytes;
   const std::uint64_t own_top = first_top - static_cast<std::uint64_t>(quire_node()) * span_bytes;
   if (top == 0 || first_top - static_cast<std::uint64_t>(quire_nodes()) * span_bytes < least) return;
   bool done = take(own_top, g.lowest);

@@ -15,7 +15,7 @@
 namespace quire::openmp {
 namespace {
 
-constexpr std::size_t page = 4096, most_stacks = 4096;
+constexpr std::size_t stack_page = 4096, most_stacks = 4096;
 
 struct range {
   std::uintptr_t first = 0, bytes = 0;
@@ -38,7 +38,7 @@ thread_local constinit std::byte* t_private = nullptr;
 std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
   constexpr std::size_t below = 2u << 20;
   void* at = nullptr;
-  if (const quire_status why = quire_aligned_alloc(page, below + bytes, &at); why != QUIRE_OK)
+  if (const quire_status why = quire_aligned_alloc(stack_page, below + bytes, &at); why != QUIRE_OK)
     fail("no shared memory for the stack of a thread", why);
   char line[100];
   std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10,

@@ -37,8 +37,8 @@
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096, first_place = 0x3000'0000'0000;
-[[gnu::used]] alignas(page) thread_local char t_alignment[64];
+constexpr std::uint64_t data_page = 4096, first_place = 0x3000'0000'0000;
+[[gnu::used]] alignas(data_page) thread_local char t_alignment[64];
 
 std::uint64_t g_bytes = 0;        ///< shared of each thread; 0: there is nothing to share
 std::uint64_t g_place_bytes = 0;  ///< from one place to the next; 0: there are no places
@@ -50,7 +50,7 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept { return 
 std::uint64_t place_start(std::size_t node, std::uint64_t number) noexcept {
   return first_place + (node * most_places + number) * g_place_bytes;
 }
-std::uint64_t descriptor_of(std::uint64_t place) noexcept { return place + g_place_bytes - page; }
+std::uint64_t descriptor_of(std::uint64_t place) noexcept { return place + g_place_bytes - data_page; }
 std::uint64_t own_descriptor() noexcept { return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()); }
 
 struct overlap {
@@ -73,7 +73,7 @@ int look_for_others(dl_phdr_info* info, std::size_t, void* argument) {
 
 /// In the calling thread. Other threads have the same layout.
 void check_layout() noexcept {
-  if (own_descriptor() % page != 0)
+  if (own_descriptor() % data_page != 0)
     fail("thread-local variables cannot be shared: the dynamic linker does not begin a thread's descriptor on a page",
          QUIRE_UNSUPPORTED);
   overlap o{own_descriptor() - g_bytes, own_descriptor()};
@@ -138,9 +138,9 @@ void open_thread_data(bool always) {
   const bool shares = program.thread_data_bytes != 0 && quire_nodes() > 1;
   if (!shares && !always) return;
   constexpr std::uint64_t own_stack = 1u << 20;
-  if (shares) g_bytes = round_up(round_up(program.thread_data_bytes, program.thread_data_alignment), page);
+  if (shares) g_bytes = round_up(round_up(program.thread_data_bytes, program.thread_data_alignment), data_page);
   g_place_bytes = round_up(own_stack + g_bytes, own_stack);
-  for (const module& m : modules()) g_place_bytes += round_up(m.thread_data_bytes, page);
+  for (const module& m : modules()) g_place_bytes += round_up(m.thread_data_bytes, data_page);
   g_made.assign(static_cast<std::size_t>(quire_nodes()), 0);
   check_layout();
   if (!shares) return;
@@ -222,7 +222,7 @@ int node_of_handle(pthread_t thread, std::size_t& place) noexcept {
   if (node < 0) return -1;
   const std::uint64_t from = thread - place_start(static_cast<std::size_t>(node), 0);
   place = from / g_place_bytes;
-  return from % g_place_bytes == g_place_bytes - page ? node : -1;
+  return from % g_place_bytes == g_place_bytes - data_page ? node : -1;
 }
 
 int node_of_place(std::uint64_t address) noexcept {

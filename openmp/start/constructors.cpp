@@ -31,8 +31,8 @@ struct held_back {
 constexpr std::size_t most = 128;
 std::array<held_back, most> g_held;
 std::array<std::uint16_t, most> g_order;
-std::size_t g_count = 0, g_noted = 0;
-bool g_too_many = false, g_cannot = false;
+std::size_t g_calls = 0, g_noted = 0;
+bool g_too_many_calls = false, g_cannot = false;
 
 template <std::size_t number>
 void note(int, char**, char**) {
@@ -45,10 +45,6 @@ constexpr std::array<function, most> all_notes(std::index_sequence<number...>) n
 constexpr std::array<function, most> notes = all_notes(std::make_index_sequence<most>());
 void nothing() {}
 
-std::uint64_t value(const module& of, std::int64_t tag) noexcept {
-  const auto* const entry = of.entry(tag);
-  return entry != nullptr ? entry->d_un.d_val : 0;
-}
 /// Addresses of a dynamic section are counted from the module's base.
 void point(const module& of, std::int64_t tag, const void* to) noexcept {
   if (auto* const entry = of.entry(tag); entry != nullptr)
@@ -86,7 +82,7 @@ void hold_back_last(const module& of) noexcept {
 }
 
 void hold_back(const module& of) noexcept {
-  const std::size_t number = g_count++;
+  const std::size_t number = g_calls++;
   const held_back& h = g_held[number] = of_module(of);
   if (h.init != 0) {
     point(of, DT_INIT, reinterpret_cast<const void*>(notes[number]));
@@ -102,8 +98,8 @@ void hold_back(const module& of) noexcept {
 [[gnu::constructor(101)]] void hold_back_all() noexcept {
   for (const module& m : modules()) {
     if (!m.programs || m.name[0] == 0 || m.dynamic == nullptr) continue;
-    if (g_count == most) {
-      g_too_many = true;
+    if (g_calls == most) {
+      g_too_many_calls = true;
       return;
     }
     if (!let_write(m)) {
@@ -151,7 +147,7 @@ void run_late() {
 }  // namespace
 
 void run_constructors(int count, char** arguments, char** environment, bool of_executable) {
-  if (g_too_many) fail("the program has more libraries of its own than this version can start", QUIRE_LIMIT);
+  if (g_too_many_calls) fail("the program has more libraries of its own than this version can start", QUIRE_LIMIT);
   if (g_cannot) fail("constructors of the program's libraries cannot be kept back (mprotect)", QUIRE_SYSTEM);
   for (std::size_t i = 0; i < g_noted; ++i) run(g_held[g_order[i]], count, arguments, environment);
   if (of_executable) run(of_module(modules()[0]), count, arguments, environment);

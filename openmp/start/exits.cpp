@@ -35,7 +35,7 @@ std::mutex g_guard;
 bool g_over = false;  ///< the job ends, and shared memory with it
 
 /// Handlers of the program run in this thread, as they would in that which has called exit(3).
-void* watch(void*) noexcept {
+void* watch_exits(void*) noexcept {
   t_watches = true;
   for (;;) {
     static constexpr timespec often{0, 5'000'000};
@@ -75,7 +75,7 @@ void watch_for_exits() noexcept {
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
-  if (::pthread_create(&thread, nullptr, watch, nullptr) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+  if (::pthread_create(&thread, nullptr, watch_exits, nullptr) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
   ::pthread_detach(thread);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

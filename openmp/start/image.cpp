@@ -23,7 +23,7 @@ struct range {
   std::uint64_t first = 0, bytes = 0;
 };
 std::array<range, 512> g_shared;
-std::size_t g_count = 0;
+std::size_t g_ranges = 0;
 /// Static objects with release consistency.
 struct {
   std::size_t count = 0;
@@ -116,7 +116,7 @@ void share(const module& m) {
     }
   }
   share(m, first, m.data_end(), QUIRE_SEQUENTIAL);
-  g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
+  g_shared[g_ranges++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 
 /// What mixed memory means to this program; a file without symbols has no large objects.
@@ -180,13 +180,13 @@ void share_static_data() {
 
 bool in_static_data(const void* at) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count),
+  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_ranges),
                      [address](const range& r) { return address - r.first < r.bytes; });
 }
 
 /// What large objects hold is of no use after the program's own destructors: no node fetches that at the end.
 void close_static_data() noexcept {
-  g_count = 0;
+  g_ranges = 0;
   for (const module& m : modules()) {
     if (!m.programs || m.data_first() >= m.data_end() || m.end == 0) continue;
     for (const large_object& o : large_objects(m))

@@ -24,17 +24,17 @@ namespace quire::openmp {
 namespace {
 
 std::array<std::uint64_t, 1024> g_known;  ///< where modules lie that were there before
-std::size_t g_count = 0;
+std::size_t g_known_count = 0;
 std::atomic<bool> g_refuses{false}, g_stale{false};
 
 int note_known(dl_phdr_info* info, std::size_t, void*) {
-  if (g_count == g_known.size()) return 1;
-  g_known[g_count++] = info->dlpi_addr;
+  if (g_known_count == g_known.size()) return 1;
+  g_known[g_known_count++] = info->dlpi_addr;
   return 0;
 }
 
 int refuse_new(dl_phdr_info* info, std::size_t, void*) {
-  const auto end = g_known.begin() + static_cast<std::ptrdiff_t>(g_count);
+  const auto end = g_known.begin() + static_cast<std::ptrdiff_t>(g_known_count);
   if (info->dlpi_name[0] == 0 || !is_programs_own(info->dlpi_name) ||
       std::find(g_known.begin(), end, info->dlpi_addr) != end)
     return 0;

@@ -40,4 +40,10 @@ struct module {
 /// Whether the library at a path is neither the system's, nor a compiler's or Quire's.
 [[nodiscard]] bool is_programs_own(const char* path) noexcept;
 
+/// The number that an entry of the dynamic section holds; 0 if there is none.
+[[nodiscard]] inline std::uint64_t value(const module& of, std::int64_t tag) noexcept {
+  const auto* const entry = of.entry(tag);
+  return entry != nullptr ? entry->d_un.d_val : 0;
+}
+
 }  // namespace quire::openmp

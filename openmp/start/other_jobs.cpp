@@ -12,7 +12,7 @@
 namespace quire::openmp {
 namespace {
 
-const char* file_of(const module& m) noexcept {
+const char* library_of(const module& m) noexcept {
   const char* const slash = strrchr(m.name, '/');
   return slash != nullptr ? slash + 1 : m.name;
 }
@@ -27,7 +27,7 @@ bool needs_quire(const module& m) noexcept {
 }
 
 bool is_of_mpi(const module& m) noexcept {
-  return strncmp(file_of(m), "libmpi", 6) == 0 || strncmp(file_of(m), "liboshmem", 9) == 0;
+  return strncmp(library_of(m), "libmpi", 6) == 0 || strncmp(library_of(m), "liboshmem", 9) == 0;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void refuse_other_jobs() noexcept {
     std::snprintf(line, sizeof line,
                   "the program's library %s %s: its threads are not placed on nodes; write env before the program, to "
                   "start copies",
-                  file_of(m), quire ? "uses Quire itself" : "is of MPI");
+                  library_of(m), quire ? "uses Quire itself" : "is of MPI");
     fail(line, QUIRE_UNSUPPORTED);
   }
 }

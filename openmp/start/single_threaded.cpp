@@ -13,22 +13,17 @@
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t code_page = 4096;
 constexpr const char* name = "__libc_single_threaded";
 /// There are always threads of Quire.
 char g_never = 0;
 
-std::uint64_t value(const module& of, std::int64_t tag) noexcept {
-  const auto* const entry = of.entry(tag);
-  return entry != nullptr ? entry->d_un.d_val : 0;
-}
-
 /// A word of a table that the dynamic linker may have made read-only.
 void set(std::uint64_t* at, std::uint64_t to, bool read_only) noexcept {
-  void* const first = reinterpret_cast<void*>(reinterpret_cast<std::uint64_t>(at) / page * page);
-  if (read_only && ::mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return;
+  void* const first = reinterpret_cast<void*>(reinterpret_cast<std::uint64_t>(at) / code_page * code_page);
+  if (read_only && ::mprotect(first, code_page, PROT_READ | PROT_WRITE) != 0) return;
   *at = to;
-  if (read_only) (void)::mprotect(first, page, PROT_READ);
+  if (read_only) (void)::mprotect(first, code_page, PROT_READ);
 }
 
 void point_to_private(const module& of) noexcept {

@@ -14,7 +14,7 @@ namespace quire::openmp {
 namespace {
 
 /// What the steps have around them in a process.
-struct surroundings {
+struct meet_surroundings {
   static constexpr unsigned soon = 64;  ///< rounds without a task, until others are asked
 
   team& in;
@@ -49,7 +49,7 @@ struct surroundings {
 };
 
 void meet(team& in, meeting& at, std::uint64_t round, bool at_end) noexcept {
-  surroundings here{in, at, at_end};
+  meet_surroundings here{in, at, at_end};
   steps::meet(at, here, round);
 }
 

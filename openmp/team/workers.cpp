@@ -26,7 +26,7 @@ struct worker {
 
 // No container: what a thread on a shared stack allocates is shared.
 std::array<worker, most_workers> g_workers;
-std::mutex g_guard;  ///< of what follows
+std::mutex g_workers_guard;  ///< of what follows
 int g_started = 0;
 int g_outermost = 0;                        ///< workers of the outermost region
 int g_busy = 0;                             ///< beyond these
@@ -75,7 +75,7 @@ void begin_team_thread() noexcept { t_of_team = true; }
 
 void call_workers(team& t, int first_number, int count, bool outermost) noexcept {
   if (count == 0 && !outermost) return;
-  const std::lock_guard held(g_guard);
+  const std::lock_guard held(g_workers_guard);
   if (outermost) {  // no region is within another one now
     g_outermost = count;
     for (int i = count; i < g_started; ++i) g_workers[static_cast<std::size_t>(i)].of = nullptr;
@@ -95,7 +95,7 @@ void call_workers(team& t, int first_number, int count, bool outermost) noexcept
 }
 
 void release_workers(team& t) noexcept {
-  const std::lock_guard held(g_guard);
+  const std::lock_guard held(g_workers_guard);
   for (int i = g_outermost; i < g_started; ++i) {
     worker& w = g_workers[static_cast<std::size_t>(i)];
     if (w.of != &t) continue;
@@ -105,7 +105,7 @@ void release_workers(team& t) noexcept {
 }
 
 int idle_workers() noexcept {
-  const std::lock_guard held(g_guard);
+  const std::lock_guard held(g_workers_guard);
   return most_workers - g_outermost - g_busy;
 }
 

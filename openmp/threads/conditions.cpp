@@ -73,38 +73,40 @@ int wait(barrier& b) noexcept {
 
 std::uint32_t& value_of(sem_t* s) noexcept { return *reinterpret_cast<std::uint32_t*>(s); }
 
-bool take(std::uint32_t& value) noexcept {
+bool take_semaphore(std::uint32_t& value) noexcept {
   for (std::uint32_t now = load(value); now != 0; now = load(value)) {
     if (swap(value, now, now - 1)) return true;
   }
   return false;
 }
 
-int failed(int error) noexcept {
+int semaphore_failed(int error) noexcept {
   errno = error;
   return -1;
 }
 
 int wait(std::uint32_t& value, const deadline& end) {
   look_at_cancellation();
-  if (take(value)) return 0;
-  if (!end.is_valid()) return failed(EINVAL);
+  if (take_semaphore(value)) return 0;
+  if (!end.is_valid()) return semaphore_failed(EINVAL);
   bool taken = false;
-  const bool in_time = wait_until([&] { return (taken = take(value)) || is_cancelled_here(); }, end);
+  const bool in_time = wait_until([&] { return (taken = take_semaphore(value)) || is_cancelled_here(); }, end);
   if (!taken) look_at_cancellation();
-  return taken ? 0 : failed(in_time ? EINTR : ETIMEDOUT);
+  return taken ? 0 : semaphore_failed(in_time ? EINTR : ETIMEDOUT);
 }
 
 int post(std::uint32_t& value) noexcept {
   for (std::uint32_t now = load(value);; now = load(value)) {
-    if (now == SEM_VALUE_MAX) return failed(EOVERFLOW);
+    if (now == SEM_VALUE_MAX) return semaphore_failed(EOVERFLOW);
     if (swap(value, now, now + 1)) return 0;
   }
 }
 
 pthread_cond_t* of(cnd_t* c) noexcept { return reinterpret_cast<pthread_cond_t*>(c); }
-pthread_mutex_t* of(mtx_t* m) noexcept { return reinterpret_cast<pthread_mutex_t*>(m); }
-int in_c11(int error) noexcept { return error == 0 ? thrd_success : error == ETIMEDOUT ? thrd_timedout : thrd_error; }
+pthread_mutex_t* mutex_of(mtx_t* m) noexcept { return reinterpret_cast<pthread_mutex_t*>(m); }
+int c11_result(int error) noexcept {
+  return error == 0 ? thrd_success : error == ETIMEDOUT ? thrd_timedout : thrd_error;
+}
 
 }  // namespace
 
@@ -129,12 +131,12 @@ QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept {
   (void)!wait_until([&] { return load(of(c).waiters) == 0; });
   return 0;
 }
-QUIRE_LIBC int cnd_wait(cnd_t* c, mtx_t* m) { return in_c11(::pthread_cond_wait(of(c), of(m))); }
+QUIRE_LIBC int cnd_wait(cnd_t* c, mtx_t* m) { return c11_result(::pthread_cond_wait(of(c), mutex_of(m))); }
 QUIRE_LIBC int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
-  return in_c11(::pthread_cond_timedwait(of(c), of(m), until));
+  return c11_result(::pthread_cond_timedwait(of(c), mutex_of(m), until));
 }
-QUIRE_LIBC int cnd_signal(cnd_t* c) { return in_c11(::pthread_cond_signal(of(c))); }
-QUIRE_LIBC int cnd_broadcast(cnd_t* c) { return in_c11(::pthread_cond_broadcast(of(c))); }
+QUIRE_LIBC int cnd_signal(cnd_t* c) { return c11_result(::pthread_cond_signal(of(c))); }
+QUIRE_LIBC int cnd_broadcast(cnd_t* c) { return c11_result(::pthread_cond_broadcast(of(c))); }
 QUIRE_LIBC void cnd_destroy(cnd_t* c) { (void)::pthread_cond_destroy(of(c)); }
 
 QUIRE_LIBC int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
@@ -150,7 +152,7 @@ QUIRE_LIBC int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
 QUIRE_LIBC int sem_wait(sem_t* s) { return is_for_all_nodes(s) ? wait(value_of(s), {}) : QUIRE_NEXT(sem_wait)(s); }
 QUIRE_LIBC int sem_trywait(sem_t* s) noexcept {
   if (!is_for_all_nodes(s)) return QUIRE_NEXT(sem_trywait)(s);
-  return take(value_of(s)) ? 0 : failed(EAGAIN);
+  return take_semaphore(value_of(s)) ? 0 : semaphore_failed(EAGAIN);
 }
 QUIRE_LIBC int sem_timedwait(sem_t* s, const timespec* until) {
   return is_for_all_nodes(s) ? wait(value_of(s), {until, CLOCK_REALTIME}) : QUIRE_NEXT(sem_timedwait)(s, until);

@@ -20,7 +20,7 @@ using namespace quire::openmp;
 
 namespace {
 
-long failed(int error) noexcept {
+long futex_failed(int error) noexcept {
   errno = error;
   return -1;
 }
@@ -43,19 +43,19 @@ timespec patience() noexcept {
 }
 
 long wait(const std::uint32_t& word, std::uint32_t expected, const deadline& end) noexcept {
-  if (!end.is_valid()) return failed(EINVAL);
-  if (load(word) != expected) return failed(EAGAIN);
+  if (!end.is_valid()) return futex_failed(EINVAL);
+  if (load(word) != expected) return futex_failed(EAGAIN);
   const timespec soon = later(CLOCK_MONOTONIC, patience());
   const deadline at_last{&soon, CLOCK_MONOTONIC};
   (void)!wait_until([&] { return load(word) != expected || end.has_passed(); }, at_last);
-  return end.has_passed() && load(word) == expected ? failed(ETIMEDOUT) : 0;
+  return end.has_passed() && load(word) == expected ? futex_failed(ETIMEDOUT) : 0;
 }
 
 long refuse(int what) noexcept {
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     std::fprintf(stderr, "quire: threads: operation %d of futex(2) is refused on memory of all nodes (ENOSYS)\n", what);
-  return failed(ENOSYS);
+  return futex_failed(ENOSYS);
 }
 
 /// As the kernel has them, of a word of all nodes.

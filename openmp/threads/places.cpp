@@ -40,7 +40,7 @@ bool take(std::size_t number, std::uint32_t wanted) noexcept {
   return true;
 }
 
-std::size_t find(std::uint32_t wanted) noexcept {
+std::size_t find_place(std::uint32_t wanted) noexcept {
   const std::size_t count = places_here();
   for (std::size_t i = 1; i < count; ++i) {
     const std::size_t number = g_next;
@@ -75,7 +75,7 @@ bool add_places() noexcept {
 std::size_t take_place(std::uint32_t state) noexcept {
   const std::lock_guard held(g_guard);
   for (;;) {
-    if (const std::size_t found = find(state); found != 0) return found;
+    if (const std::size_t found = find_place(state); found != 0) return found;
     if (!add_places()) return 0;
   }
 }

@@ -14,18 +14,18 @@ namespace {
 std::uint32_t& of(pthread_spinlock_t* l) noexcept {
   return *const_cast<std::uint32_t*>(reinterpret_cast<volatile std::uint32_t*>(l));
 }
-bool take(std::uint32_t& word) noexcept { return load(word) == 1 && swap(word, 1, 0); }
+bool take_spin_lock(std::uint32_t& word) noexcept { return load(word) == 1 && swap(word, 1, 0); }
 
 }  // namespace
 
 QUIRE_LIBC int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
   if (!is_for_all_nodes(const_cast<int*>(l))) return QUIRE_NEXT(pthread_spin_lock)(l);
-  (void)!wait_until([l] { return take(of(l)); });
+  (void)!wait_until([l] { return take_spin_lock(of(l)); });
   return 0;
 }
 QUIRE_LIBC int pthread_spin_trylock(pthread_spinlock_t* l) noexcept {
   if (!is_for_all_nodes(const_cast<int*>(l))) return QUIRE_NEXT(pthread_spin_trylock)(l);
-  return take(of(l)) ? 0 : EBUSY;
+  return take_spin_lock(of(l)) ? 0 : EBUSY;
 }
 QUIRE_LIBC int pthread_spin_unlock(pthread_spinlock_t* l) noexcept {
   if (!is_for_all_nodes(const_cast<int*>(l))) return QUIRE_NEXT(pthread_spin_unlock)(l);

@@ -8,7 +8,7 @@
 namespace quire::timed {
 namespace {
 
-constexpr std::uint64_t value_bytes = sizeof(double);
+constexpr std::uint64_t cell_bytes = sizeof(double);
 enum grid : unsigned { u, old, f };
 
 class worker {
@@ -30,7 +30,7 @@ class worker {
   }
 
  private:
-  [[nodiscard]] std::uint64_t at(std::uint64_t row) const { return row * shape_.columns * value_bytes; }
+  [[nodiscard]] std::uint64_t at(std::uint64_t row) const { return row * shape_.columns * cell_bytes; }
   [[nodiscard]] time_ns for_row(double value_ns) const {
     return static_cast<time_ns>(value_ns * static_cast<double>(shape_.columns));
   }
@@ -62,7 +62,7 @@ class worker {
                                         {old, at(row - 1), at(1)},
                                         {old, at(row + 1), at(1)},
                                         {f, at(row), at(1)},
-                                        {u, at(row) + value_bytes, at(1) - 2 * value_bytes, access::write}});
+                                        {u, at(row) + cell_bytes, at(1) - 2 * cell_bytes, access::write}});
   }
 
   node& me_;
@@ -74,7 +74,7 @@ class worker {
 
 pattern helmholtz(const helmholtz_shape& shape, unsigned nodes) {
   pattern what;
-  const std::uint64_t row_bytes = shape.columns * value_bytes;
+  const std::uint64_t row_bytes = shape.columns * cell_bytes;
   what.regions.assign(3, {.bytes = shape.rows * row_bytes});
   what.thread_of = [shape, nodes, row_bytes](unsigned number) {
     return [shape, mine = apps::block_of_rows(number, nodes, shape.rows, row_bytes)](node& me) {

@@ -9,9 +9,9 @@ namespace quire::whole {
 using sync::operation;
 
 namespace {
-constexpr std::uint64_t granule = std::uint64_t{2} << 20, page = 4096;
-constexpr unsigned regions = 2, words = 24;  ///< of a group in a region
-constexpr std::uint64_t region_base(unsigned r) { return base_address + (r + 1) * granule; }
+constexpr std::uint64_t group_granule = std::uint64_t{2} << 20, page = 4096;
+constexpr unsigned regions = 2, group_words = 24;  ///< of a group in a region
+constexpr std::uint64_t region_base(unsigned r) { return base_address + (r + 1) * group_granule; }
 /// Words of groups lie beside each other, on pages that all use.
 constexpr std::uint64_t word_at(unsigned region, unsigned group, std::uint64_t word) {
   return region_base(region) + word % 3 * page + (word * 8 + group) * sizeof(std::uint64_t);
@@ -113,7 +113,7 @@ void group_job::live(member m) {
 
 /// Those words that are the member's in this round.
 void group_job::use_words(member& m, std::size_t round) {
-  for (std::uint64_t w = 0; w < words; ++w) {
+  for (std::uint64_t w = 0; w < group_words; ++w) {
     if ((w + round) % m.of.members != m.number) continue;
     if (m.draw.chance(50)) world_.sleep(m.draw.below(world_.options().think + 1));
     for (unsigned r = 0; r < regions; ++r) {

@@ -9,7 +9,7 @@ namespace quire::whole {
 using sync::operation;
 
 namespace {
-constexpr std::uint64_t page = 4096, region_base = base_address + (2u << 20);
+constexpr std::uint64_t region_page = 4096, region_base = base_address + (2u << 20);
 constexpr std::uint64_t admits = 2;                                       // the semaphore
 constexpr sim::time_ns latest_death = 5'000'000, longest_news = 300'000;  // from a death to the launcher's word of it
 enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier, all_objects };
@@ -18,17 +18,17 @@ enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier
 mourning::mourning(const mourning_options& options)
     : options_(options),
       draw_(sim::mix(options.seed ^ 0xdead)),
-      stride_(options.minipage_bytes != 0 ? page / words + sizeof(std::uint64_t) : sizeof(std::uint64_t)),
+      stride_(options.minipage_bytes != 0 ? region_page / words + sizeof(std::uint64_t) : sizeof(std::uint64_t)),
       world_(draw_options(options)),
       objects_(all_objects) {
   core::region_description about;
   about.id = 1;
   about.base = region_base;
-  about.bytes = pages_ * page;
+  about.bytes = pages_ * region_page;
   about.placement = draw_.chance(50) ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_MODULO;
   if (options.minipage_bytes != 0) {
     about.unit_bytes = options.minipage_bytes;
-    about.views = static_cast<std::uint16_t>(page / options.minipage_bytes);
+    about.views = static_cast<std::uint16_t>(region_page / options.minipage_bytes);
     about.layout = core::layouts::divided.id;
   }
   world_.add_region(about);
@@ -131,14 +131,14 @@ void mourning::step(mourner& m) {
 }
 
 void mourning::use_words(mourner& m) {
-  const std::uint64_t at = region_base + m.draw.below(pages_) * page + m.draw.below(words) * stride_;
+  const std::uint64_t at = region_base + m.draw.below(pages_) * region_page + m.draw.below(words) * stride_;
   if (m.draw.chance(50)) return look(m, at);
   const std::uint64_t value = world_.unique();
   m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost();
 }
 
 std::size_t mourning::place_of(std::uint64_t at) const noexcept {
-  return (at - region_base) / page * words + at % page / stride_;
+  return (at - region_base) / region_page * words + at % region_page / stride_;
 }
 
 std::uint64_t mourning::address_of(mourner& m, std::uint64_t at) {

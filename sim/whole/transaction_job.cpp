@@ -13,9 +13,9 @@ namespace quire::whole {
 using sync::operation;
 
 namespace {
-constexpr std::uint64_t page_bytes = 4096, granule = std::uint64_t{2} << 20;
+constexpr std::uint64_t page_bytes = 4096, job_granule = std::uint64_t{2} << 20;
 constexpr std::uint16_t region = 1, region_beside = 2;
-constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+constexpr std::uint64_t cell_bytes = sizeof(std::uint64_t);
 }  // namespace
 
 transaction_job::transaction_job(const transaction_options& options, const maker& make)
@@ -36,7 +36,7 @@ transaction_job::transaction_job(const transaction_options& options, const maker
 core::region_description transaction_job::describe(std::uint16_t number) {
   core::region_description about;
   about.id = number;
-  about.base = base_address + number * granule;
+  about.base = base_address + number * job_granule;
   about.unit_bytes = static_cast<std::uint32_t>(unit_);
   about.bytes = pages_ * unit_;
   about.home = static_cast<std::uint16_t>(draw_.below(options_.nodes));
@@ -91,19 +91,19 @@ void transaction_job::draw_memory(world_options& o) {
 /// Those of a unit lie in all of its pages.
 std::uint64_t transaction_job::word(std::uint64_t number) const {
   const std::uint64_t of_unit = number % options_.words, page = of_unit % (unit_ / page_bytes);
-  return base_address + region * granule + number / options_.words * unit_ + page * page_bytes +
-         of_unit * 61 * word_bytes;
+  return base_address + region * job_granule + number / options_.words * unit_ + page * page_bytes +
+         of_unit * 61 * cell_bytes;
 }
 
 /// Beside words that others use.
 std::uint64_t transaction_job::slot(std::uint64_t number) const {
-  return base_address + region * granule + number % pages_ * unit_ + (400 + number) * word_bytes;
+  return base_address + region * job_granule + number % pages_ * unit_ + (400 + number) * cell_bytes;
 }
 
 /// Each thread has one of its own.
 std::uint64_t transaction_job::beside(const actor& a) const {
   const std::uint64_t place = a.node_number() * std::uint64_t{options_.most_threads} + a.number;
-  return base_address + region_beside * granule + place % pages_ * unit_ + place * word_bytes;
+  return base_address + region_beside * job_granule + place % pages_ * unit_ + place * cell_bytes;
 }
 
 std::string transaction_job::run() {
@@ -246,7 +246,7 @@ void transaction_job::check_held(actor& a) {
 /// Outside of transactions a thread sees what is committed, or what the transaction that runs on its node has written.
 void transaction_job::look_outside(actor& a) {
   const std::uint64_t at = word(a.draw.below(pages_ * options_.words)), since = record_.position();
-  const std::uint64_t to_end = base_address + region * granule + pages_ * unit_ - at,
+  const std::uint64_t to_end = base_address + region * job_granule + pages_ * unit_ - at,
                       some = std::min(to_end, unit_ * (1 + a.draw.below(3)));
   if (a.draw.chance(20)) a.here.core().faults.prefetch(at, some, a.draw.chance(50) ? access::read : access::write);
   std::uint64_t latest = 0;
@@ -293,7 +293,7 @@ transaction_job::outcome transaction_job::attempt(actor& a, unsigned number, bod
   }
   if (options_.hides_percent != 0 && a.draw.chance(options_.hides_percent)) {
     const std::uint64_t first = a.draw.below(pages_), count = 1 + a.draw.below(pages_ - first);
-    calls_->hide(a, base_address + region * granule + first * unit_, count * unit_);
+    calls_->hide(a, base_address + region * job_granule + first * unit_, count * unit_);
     ++hides_;
   }
   if (how == outcome::committed) {

@@ -37,7 +37,7 @@ namespace {
 using base::explain;
 using checkpoint::outcome;
 
-constexpr const char* call = "quire_region_adopt";
+constexpr const char* adopt_call = "quire_region_adopt";
 
 struct request {
   quire_region_options options{};
@@ -86,11 +86,11 @@ outcome check(runtime& r, const request& what) {
   if (!why.ok()) return said(why);
   const auto in_it = [&](const void* at) { return reinterpret_cast<std::uint64_t>(at) - what.base() < what.bytes; };
   if (in_it(&what))
-    return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", call));
+    return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", adopt_call));
   own_data own{what.base(), what.bytes};
   ::dl_iterate_phdr(look_at_module, &own);
   if (own.found == nullptr) return {};
-  return said(explain(QUIRE_INVALID, "%s(): data of %s lies in the memory, and stays private", call, own.found));
+  return said(explain(QUIRE_INVALID, "%s(): data of %s lies in the memory, and stays private", adopt_call, own.found));
 }
 
 // ---- The steps
@@ -113,19 +113,19 @@ quire_status agree_on(const outcome& mine, const request& what) {
   if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (!mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
   if (const auto code = static_cast<quire_status>(values[0] >> 32); code != QUIRE_OK) {
-    return explain(code, "%s(): node %d cannot (%s)", call, static_cast<int>(values[0] & 0xffffffff),
+    return explain(code, "%s(): node %d cannot (%s)", adopt_call, static_cast<int>(values[0] & 0xffffffff),
                    quire_status_text(code));
   }
   if (values[1] == -values[2]) return QUIRE_OK;
-  return explain(QUIRE_INVALID, "%s(): not all nodes ask for the same memory, node and options", call);
+  return explain(QUIRE_INVALID, "%s(): not all nodes ask for the same memory, node and options", adopt_call);
 }
 
 outcome copy(const request& what, os::content_copy& to) {
   const int error = to.take(what.address, what.bytes);
   if (error == 0) return {};
   if (error == EFAULT)
-    return said(explain(QUIRE_BAD_ADDRESS, "%s(): not all of the memory is mapped here, and may be read", call));
-  return said(explain(QUIRE_NO_MEMORY, "%s(): cannot copy the memory: %s", call, std::strerror(error)));
+    return said(explain(QUIRE_BAD_ADDRESS, "%s(): not all of the memory is mapped here, and may be read", adopt_call));
+  return said(explain(QUIRE_NO_MEMORY, "%s(): cannot copy the memory: %s", adopt_call, std::strerror(error)));
 }
 
 /// A copy as the store that a region is filled from.
@@ -215,8 +215,8 @@ quire_status adopt(runtime& r, const request& what, quire_region& region) {
   if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
   if (made.why != QUIRE_OK) {
     if (made.id == 0 && before.move_to(what.address) == 0)
-      return explain(made.why, "%s(): the region cannot be made: %s", call, quire_status_text(made.why));
-    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", call,
+      return explain(made.why, "%s(): the region cannot be made: %s", adopt_call, quire_status_text(made.why));
+    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", adopt_call,
               static_cast<unsigned long>(what.base()));
   }
   g_any.store(true);
@@ -349,14 +349,14 @@ quire_status quire_region_adopt(const quire_region_options* options, void* addre
   namespace api = quire::api;
   QUIRE_STARTED();
   api::request what{{}, static_cast<std::byte*>(address), bytes, node};
-  if (!api::take(options, what.options, api::call, "quire_region_options")) return QUIRE_INVALID;
+  if (!api::take(options, what.options, api::adopt_call, "quire_region_options")) return QUIRE_INVALID;
   if (region == nullptr)
-    return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::call);
+    return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::adopt_call);
   if (api::elsewhere() != nullptr)
-    return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::call);
+    return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::adopt_call);
   if (api::on_shared_stack())
     return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
   QUIRE_ENTER(r);
-  const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::call, quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::adopt_call, quire_thread());
   return together.status().ok() ? api::adopt(*r, what, *region) : together.status().code();
 }

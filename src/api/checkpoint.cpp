@@ -24,10 +24,10 @@ namespace {
 using checkpoint::outcome;
 using kept_run = core::kept_run;
 
-constexpr const char* doing = "checkpoint";
-constexpr const char* call = "quire_checkpoint()";
+constexpr const char* saving = "checkpoint";
+constexpr const char* save_call = "quire_checkpoint()";
 constexpr const char* go_on = "; checkpoints before are as they were";
-constexpr std::uint64_t step_bytes = 16u << 20;
+constexpr std::uint64_t write_bytes = 16u << 20;
 
 /// Gives `value` of node `root` to all.
 template <class T>
@@ -48,17 +48,17 @@ checkpoint::region_row row_of(const core::region_slot& r) {
 class content_writer {
  public:
   content_writer(core::core& core, checkpoint::node_writer& to, std::uint64_t all_bytes)
-      : core_(core), to_(to), shown_(doing, all_bytes) {}
+      : core_(core), to_(to), shown_(saving, all_bytes) {}
   outcome write(const kept_run& run) {
     const core::region_slot& r = *run.region;
     const std::uint64_t grain = row_of(r).grain();
     for (std::uint64_t unit = run.first, end = run.first + run.count, next = end; unit < end; unit = next) {
-      next = std::min(unit + r.layout.fitting(unit, step_bytes), end);
+      next = std::min(unit + r.layout.fitting(unit, write_bytes), end);
       const std::size_t bytes = r.bytes_of(unit, next - unit);
       std::span<const std::byte> content(r.system(unit), bytes);
       // What is not in memory, and what threads may be changing at this moment, goes by way of a buffer.
       if (!run.in_memory || r.scans()) {
-        buffer_.resize(step_bytes);
+        buffer_.resize(write_bytes);
         if (!run.in_memory) {
           if (const int error = core_.holding.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
             return checkpoint::refused(
@@ -156,7 +156,7 @@ quire_status gather_copies(checkpoint::manifest& m) {
 quire_status write_all(runtime& r, const char* path, const checkpoint::identity& what, checkpoint::manifest& m) {
   quire_status why = r.core->holding.hold().code();
   if (why != QUIRE_OK) {
-    base::log(base::log_level::error, "%s: %s", doing,
+    base::log(base::log_level::error, "%s: %s", saving,
               why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
               : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
                                    : quire_status_text(why));
@@ -165,18 +165,18 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
     if (why == QUIRE_BUSY)
       (void)base::explain(
           why, "%s: a thread of some node has pinned units (quire_acquire()); release them first (quire_release())",
-          call);
+          save_call);
     return why;
   }
   checkpoint::file_row mine;
-  if (why = agree_and_explain(call, doing, r.containers->sync_files(m), go_on); why != QUIRE_OK) {
+  if (why = agree_and_explain(save_call, saving, r.containers->sync_files(m), go_on); why != QUIRE_OK) {
     r.core->holding.let_go();
     return why;
   }
   if (quire_node() == 0) describe(r, what, m);
   const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, m, mine);
   // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
-  why = agree_and_explain(call, doing, written, go_on);
+  why = agree_and_explain(save_call, saving, written, go_on);
   r.core->holding.let_go();
   if (why == QUIRE_OK) why = gather_copies(m);
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
@@ -213,22 +213,22 @@ quire_status save(runtime& r, const checkpoint_path& path) {
   checkpoint::attempt attempt;
   outcome step;
   if (leads) step = attempt.begin(path.text);
-  if (const quire_status why = agree_and_explain(call, doing, step, step.code == QUIRE_BUSY ? "" : go_on);
+  if (const quire_status why = agree_and_explain(save_call, saving, step, step.code == QUIRE_BUSY ? "" : go_on);
       why != QUIRE_OK)
     return why;
   checkpoint::identity what = attempt.what();
   if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
   checkpoint::manifest m;
-  if (const quire_status why = agree_and_explain(call, doing, r.containers->describe(m), go_on); why != QUIRE_OK)
+  if (const quire_status why = agree_and_explain(save_call, saving, r.containers->describe(m), go_on); why != QUIRE_OK)
     return why;
   if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
   step = {};
   if (leads) step = attempt.commit(m);
-  if (const quire_status why = agree_and_explain(call, doing, step, go_on); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(save_call, saving, step, go_on); why != QUIRE_OK) return why;
   if (!leads) return QUIRE_OK;
   // The new one is valid, whatever becomes of the old ones.
   const outcome pruned = attempt.prune(static_cast<unsigned>(r.options.number(base::option::checkpoint_keep)));
-  if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", doing, pruned.text.c_str());
+  if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", saving, pruned.text.c_str());
   std::uint64_t bytes = 0;
   for (const checkpoint::file_row& f : m.files) bytes += f.bytes;
   base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms",
@@ -243,7 +243,7 @@ quire_status save_here(checkpoint_path path) {
   if (r->core->config.survives) {
     (void)base::explain(QUIRE_UNSUPPORTED,
                         "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end",
-                        call);
+                        save_call);
     base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }

@@ -12,13 +12,6 @@ using quire::base::explain;
 
 namespace {
 
-/// The engine's process of a split node has neither the linkers nor the program's view of memory.
-bool is_split(const char* call) noexcept {
-  if (quire::api::elsewhere() == nullptr) return false;
-  (void)explain(QUIRE_UNSUPPORTED, "%s(): containers do not go with pool 'fork': set QUIRE_POOL to memfd", call);
-  return true;
-}
-
 bool is_given(const char* call, const void* place, const char* what) noexcept {
   if (place != nullptr) return true;
   (void)explain(QUIRE_INVALID, "%s(): the %s is NULL", call, what);
@@ -28,10 +21,10 @@ bool is_given(const char* call, const void* place, const char* what) noexcept {
 }  // namespace
 
 /// Opens a body.
-#define QUIRE_CONTAINER_ENTER(r, call)          \
-  if (is_split(call)) return QUIRE_UNSUPPORTED; \
-  QUIRE_ENTER(r);                               \
-  if (quire_in_transaction() != 0)              \
+#define QUIRE_CONTAINER_ENTER(r, call)                                    \
+  if (quire::api::is_split(call, "containers")) return QUIRE_UNSUPPORTED; \
+  QUIRE_ENTER(r);                                                         \
+  if (quire_in_transaction() != 0)                                        \
   return explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again", call)
 
 quire_status quire_linker_register(const quire_linker* linker) {

@@ -26,8 +26,8 @@ using where = container_row::content;
 
 namespace {
 
-constexpr const char* doing = "restore";
-constexpr std::uint64_t step_bytes = 4u << 20;
+constexpr const char* restoring_containers = "restore";
+constexpr std::uint64_t read_bytes = 4u << 20;
 constexpr std::uint64_t while_they_change_ns = 100'000;
 constexpr const char* file_linker = "file";
 
@@ -234,14 +234,14 @@ quire_status container_service::link_saved(const std::string& directory, checkpo
   for (const container_row& row : m.containers) {
     if (mine.ok() && row.where == where::copy && is_home_of(row)) mine = checkpoint::put_container_back(directory, row);
   }
-  if (const quire_status why = agree(doing, mine); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(restoring_containers, mine); why != QUIRE_OK) return why;
   if (const quire_status why = share_out_saved(m); why != QUIRE_OK) return why;
   for (const bool first : {true, false}) {  // who comes later finds what the first has made
     for (const container_row& row : m.containers) {
       const bool now = first ? is_home_of(row) : row.where != where::region && row.all != 0 && !is_home_of(row);
       if (mine.ok() && now) mine = link_one(row, m, first);
     }
-    if (const quire_status why = agree(doing, mine); why != QUIRE_OK) return why;
+    if (const quire_status why = agree(restoring_containers, mine); why != QUIRE_OK) return why;
   }
   return QUIRE_OK;
 }
@@ -258,7 +258,7 @@ outcome container_service::refill(const checkpoint::opened& from, const containe
   const auto is_mine = [&](std::uint64_t at) {
     return row.all == 0 || at / unit % core_.config.nodes == core_.config.self.value();
   };
-  std::vector<std::byte> buffer(std::max(unit, row.all != 0 ? unit : step_bytes / unit * unit));
+  std::vector<std::byte> buffer(std::max(unit, row.all != 0 ? unit : read_bytes / unit * unit));
   const auto flush = [&](std::uint64_t first, std::uint64_t bytes) -> outcome {
     const std::uint64_t last =
         l->linker().grain == 0 ? end : (end + l->linker().grain - 1) / l->linker().grain * l->linker().grain;
@@ -304,17 +304,18 @@ quire_status container_service::load(const checkpoint::opened& from, const check
     const auto l = link_of(static_cast<std::uint16_t>(row.number));
     if (const int error = l->tell_end(head.bytes); error != 0) mine = checkpoint::refused("truncate", row.what, error);
   }
-  if (const quire_status why = agree(doing, mine); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(restoring_containers, mine); why != QUIRE_OK) return why;
   for (const container_row& row : m.containers) {
     if (mine.ok() && row.where != where::region) mine = refill(from, row, region_of(m, row));
   }
-  if (const quire_status why = agree(doing, mine); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(restoring_containers, mine); why != QUIRE_OK) return why;
   for (const container_row& row : m.containers) {
     if (!is_home_of(row)) continue;
     container_head& head = *head_of(static_cast<std::uint16_t>(row.number));
     head.announced = head.bytes;
   }
-  if (const quire_status why = agree(doing, {}); why != QUIRE_OK || core_.config.self.value() != 0) return why;
+  if (const quire_status why = agree(restoring_containers, {}); why != QUIRE_OK || core_.config.self.value() != 0)
+    return why;
   for (const container_row& row : m.containers) {
     if (row.name.starts_with(lost_name))
       finish_opening(order::closed, static_cast<std::uint16_t>(row.number));  // nobody has it open any more

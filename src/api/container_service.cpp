@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/names.hpp"
 #include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
@@ -22,10 +23,6 @@ using region::service;
 namespace {
 constexpr std::uint64_t creates = 1, excludes = 2, makes = 1u << 16;
 constexpr std::uint64_t for_good = UINT64_MAX;  ///< beside QUIRE_LOST: no other node can do it either
-
-std::string_view text_of(std::span<const std::byte> value) noexcept {
-  return {reinterpret_cast<const char*>(value.data()), value.size()};
-}
 }  // namespace
 
 quire_status status_of_errno(int error) noexcept {

@@ -22,7 +22,7 @@ using region::service;
 
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 constexpr std::uint64_t flush_ns = 1000 * ms;    ///< for stdio, whose locks a thread may hold for ever
 constexpr std::uint64_t send_ns = 500 * ms;      ///< for the answer
 constexpr std::uint64_t leave_ns = 3000 * ms;    ///< for a node that was told to end

@@ -18,6 +18,9 @@ namespace quire::api {
 
 /// In the application's process of a split node: the way to the engine's. Else null.
 [[nodiscard]] split::application_side* elsewhere() noexcept;
+/// Whether the node is split, said as what is wrong with the call: `what` needs a process that has both the engine and
+/// the program's view of memory.
+[[nodiscard]] bool is_split(const char* call, const char* what) noexcept;
 
 /// A value; an address in shared memory, or of a function.
 template <class T>

@@ -20,7 +20,7 @@ bool contains_code(const dl_phdr_info& info, std::uint64_t address) noexcept {
   return false;
 }
 
-std::string_view base_name(const char* path) noexcept {
+std::string_view module_name(const char* path) noexcept {
   const char* const slash = std::strrchr(path, '/');
   return slash != nullptr ? slash + 1 : path;
 }
@@ -29,7 +29,7 @@ std::string_view base_name(const char* path) noexcept {
 template <class F>
 void for_each_module(F f) {
   ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
-                       void* data) { return (*static_cast<F*>(data))(*info, base_name(info->dlpi_name)) ? 1 : 0; },
+                       void* data) { return (*static_cast<F*>(data))(*info, module_name(info->dlpi_name)) ? 1 : 0; },
                     &f);
 }
 

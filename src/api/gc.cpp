@@ -14,20 +14,14 @@
 #include "core/job_call.hpp"
 
 using quire::api::gc_heap;
+using quire::api::is_split;
 using quire::base::explain;
 namespace gc = quire::gc;
 
 namespace {
 
+constexpr const char* heaps = "garbage-collected heaps";
 constexpr std::size_t longest_heap_name = gc::longest_name - sizeof("quire.gc:") + 1;
-
-/// The engine's process of a split node could neither see the program's view of memory nor the program what the engine
-/// knows.
-bool is_split(const char* call) noexcept {
-  if (quire::api::elsewhere() == nullptr) return false;
-  (void)explain(QUIRE_UNSUPPORTED, "%s(): garbage-collected heaps do not go with pool 'fork'", call);
-  return true;
-}
 
 /// As it is published; empty if it cannot be, with a sentence.
 std::string public_name(const char* call, const char* name) {
@@ -74,7 +68,7 @@ quire_region_options options_of(quire_consistency consistency, std::size_t unit_
 
 quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, quire_gc_heap* heap) {
   constexpr const char* call = "quire_gc_create";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   quire_gc_options given{};
   if (!quire::api::take(options, given, call, "quire_gc_options")) return QUIRE_INVALID;
@@ -116,7 +110,7 @@ quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, qu
 
 quire_status quire_gc_open(const char* name, int64_t timeout_ms, quire_gc_heap* heap) {
   constexpr const char* call = "quire_gc_open";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   if (heap == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the heap is NULL", call);
   const std::string whole = public_name(call, name);
@@ -131,7 +125,7 @@ quire_status quire_gc_open(const char* name, int64_t timeout_ms, quire_gc_heap* 
 
 quire_status quire_gc_destroy(quire_gc_heap heap) {
   constexpr const char* call = "quire_gc_destroy";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
@@ -144,7 +138,7 @@ quire_status quire_gc_destroy(quire_gc_heap heap) {
 quire_status quire_gc_type(quire_gc_heap heap, const char* name, uint64_t bytes, const uint32_t* offsets,
                            uint32_t count, uint32_t* type) {
   constexpr const char* call = "quire_gc_type";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
@@ -159,7 +153,7 @@ quire_status quire_gc_type(quire_gc_heap heap, const char* name, uint64_t bytes,
 
 quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t length, void** object) {
   constexpr const char* call = "quire_gc_allocate";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
@@ -206,7 +200,7 @@ quire_status quire_gc_length(const void* object, uint64_t* length) {
 
 quire_status quire_gc_root(quire_gc_heap heap, const char* name, void*** root) {
   constexpr const char* call = "quire_gc_root";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
@@ -219,7 +213,7 @@ quire_status quire_gc_root(quire_gc_heap heap, const char* name, void*** root) {
 
 quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistics) {
   constexpr const char* call = "quire_gc_collect";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   if (r->core->config.survives) return refuse_survival(call);
   const quire::core::job_call together(*r->core, quire::sync::meeting::gc_collect, call, quire_thread());
@@ -239,7 +233,7 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
 
 quire_status quire_gc_note_written(quire_gc_heap heap, const void* address, size_t bytes) {
   constexpr const char* call = "quire_gc_note_written";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
@@ -257,7 +251,7 @@ quire_status quire_gc_note_written(quire_gc_heap heap, const void* address, size
 
 quire_status quire_gc_usage(quire_gc_heap heap, uint64_t* used, uint64_t* bytes) {
   constexpr const char* call = "quire_gc_usage";
-  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  if (is_split(call, heaps)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;

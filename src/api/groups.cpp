@@ -24,7 +24,7 @@ using quire::sync::operation;
 
 /// Arrays travel in parts of so many bytes, each of which is a round: what is copied at a time, and how long a driver
 /// is kept, has a bound.
-constexpr std::size_t part_bytes = std::size_t{1} << 20;
+constexpr std::size_t group_part_bytes = std::size_t{1} << 20;
 /// The same in a split node, where they travel to the engine's process by value.
 struct small_part {
   std::byte bytes[256];
@@ -142,7 +142,7 @@ quire_status meet_with(operation what, quire_group group, void* values, std::siz
   if (count > std::numeric_limits<std::size_t>::max() / 2 / element)
     return quire::base::explain(QUIRE_INVALID, "%s(): no array has %zu values", quire::sync::name_of(what), count);
   const std::span<std::byte> all(static_cast<std::byte*>(values), count * element);
-  const std::size_t most = quire::api::elsewhere() != nullptr ? sizeof(small_part) : part_bytes;
+  const std::size_t most = quire::api::elsewhere() != nullptr ? sizeof(small_part) : group_part_bytes;
   std::unique_ptr<std::byte[]> copy;
   if (is_shared(values, all.size())) copy = std::make_unique_for_overwrite<std::byte[]>(std::min(all.size(), most));
   std::size_t done = 0;

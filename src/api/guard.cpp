@@ -8,20 +8,20 @@
 namespace quire::api {
 namespace {
 
-constexpr const char* call = "quire_guard";
+constexpr const char* guard_call = "quire_guard";
 
 quire_status guard(std::uint64_t first, std::uint64_t bytes, const char* why) {
   QUIRE_FORWARD(guard, first, bytes, why);
   QUIRE_ENTER(r);
   if (bytes == 0 || why == nullptr || why[0] == 0)
-    return base::explain(QUIRE_INVALID, "%s(): there are no bytes, or no words", call);
+    return base::explain(QUIRE_INVALID, "%s(): there are no bytes, or no words", guard_call);
   const core::region_ref region = r->core->regions.find(first);
   if (region == nullptr || bytes > region->bytes_from(first)) {
-    return base::explain(QUIRE_BAD_ADDRESS, "%s(): the range from 0x%lx on does not lie in one region", call,
+    return base::explain(QUIRE_BAD_ADDRESS, "%s(): the range from 0x%lx on does not lie in one region", guard_call,
                          static_cast<unsigned long>(first));
   }
   if (r->core->faults.guarded().add(first, bytes, why)) return QUIRE_OK;
-  return base::explain(QUIRE_LIMIT, "%s(): a node has at most %zu guards", call, core::guards::most);
+  return base::explain(QUIRE_LIMIT, "%s(): a node has at most %zu guards", guard_call, core::guards::most);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t align
 }
 
 /// The whole range lies in one region.
-bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
+bool is_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const quire::core::region_ref slot = r.core->regions.find(at);
   if (slot == nullptr) {
@@ -77,7 +77,7 @@ quire_status operate_at(std::uint64_t address, atomic_operation operation, std::
   if (address % sizeof(std::uint64_t) != 0)
     return explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation is not aligned to 8 bytes",
                    static_cast<unsigned long>(address));
-  if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
   return r->core->calls.atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
 }
 
@@ -270,7 +270,7 @@ quire_status quire_block_declare(const void* address, size_t bytes) {
   QUIRE_FORWARD(quire_block_declare, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   const auto why = r->core->blocks.declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
   if (why == QUIRE_INVALID)
     (void)explain(why, "quire_block_declare(): no parallel block is under way on the region of 0x%lx",
@@ -304,7 +304,7 @@ quire_status quire_view(const void* address, quire_view_kind kind, void** same) 
   if (kind != QUIRE_NATURAL && kind != QUIRE_FINE)
     return explain(QUIRE_INVALID, "quire_view(): %d is no quire_view_kind", static_cast<int>(kind));
   if (same == nullptr) return explain(QUIRE_INVALID, "quire_view(): the place for the address is NULL");
-  if (!shared_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const quire::core::region_ref slot = r->core->regions.find(at);
   *same = reinterpret_cast<void*>(kind == QUIRE_FINE ? slot->fine(at) : slot->natural(at));
@@ -314,7 +314,7 @@ quire_status quire_view(const void* address, quire_view_kind kind, void** same) 
 quire_status quire_minipage_of(const void* address, void** first, size_t* bytes) {
   QUIRE_FORWARD(quire_minipage_of, address, first, bytes);
   QUIRE_ENTER(r);
-  if (!shared_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const quire::core::region_ref slot = r->core->regions.find(at);
   const std::uint64_t unit = slot->unit_of(at);
@@ -349,7 +349,7 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   QUIRE_FORWARD(quire_prefetch, address, bytes, for_writing);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes,
                            for_writing != 0 ? access::write : access::read);
   return QUIRE_OK;
@@ -361,7 +361,7 @@ quire_status quire_advise(const void* address, size_t bytes, quire_advice advice
   if (advice != QUIRE_NORMAL && advice != QUIRE_WILL_WRITE)
     return explain(QUIRE_INVALID, "quire_advise(): %d is no quire_advice", static_cast<int>(advice));
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   r->core->faults.advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
   return QUIRE_OK;
 }
@@ -370,7 +370,7 @@ quire_status quire_push(const void* address, size_t bytes) {
   QUIRE_FORWARD(quire_push, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   return r->core->calls.push(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 
@@ -384,7 +384,7 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
   if (producer < 0 || producer >= static_cast<int>(c.nodes))
     return explain(QUIRE_INVALID, "%s(): there is no node %d for a producer; the job has %u nodes", call, producer,
                    c.nodes);
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   if (c.self.value() != producer) return QUIRE_OK;
   return r->core->calls.produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
 }
@@ -421,7 +421,7 @@ quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms
   int& who = holder != nullptr ? *holder : unknown;
   who = -1;
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   return r->core->pins.acquire(reinterpret_cast<std::uint64_t>(address), bytes, timeout_ms, who).code();
 }
 
@@ -429,7 +429,7 @@ quire_status quire_release(const void* address, size_t bytes) {
   QUIRE_FORWARD(quire_release, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
-  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   return r->core->pins.release(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 

@@ -12,20 +12,15 @@ namespace quire::api {
 using model::message;
 using region::service;
 
-namespace {
-std::string_view text_of(std::span<const std::byte> value) noexcept {
-  return {reinterpret_cast<const char*>(value.data()), value.size()};
-}
-bool usable(const char* call, const char* name) noexcept {
-  const std::size_t length = name == nullptr ? 0 : ::strnlen(name, name_service::longest + 1);
-  if (length != 0 && length <= name_service::longest) return true;
+bool is_name(const char* call, const char* name) noexcept {
+  const std::size_t length = name == nullptr ? 0 : ::strnlen(name, longest_public_name + 1);
+  if (length != 0 && length <= longest_public_name) return true;
   (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call,
                       name == nullptr ? "is NULL"
                       : length == 0   ? "is empty"
                                       : "has more than 63 characters");
   return false;
 }
-}  // namespace
 
 name_service::name_service(core::core& e) : core_(e) {
   e.services.set(
@@ -43,7 +38,7 @@ name_service::name_service(core::core& e) : core_(e) {
 }
 
 base::status name_service::publish(const char* name, std::uint64_t value) {
-  if (!usable("quire_publish", name)) return QUIRE_INVALID;
+  if (!is_name("quire_publish", name)) return QUIRE_INVALID;
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
   m.a = value;
@@ -52,7 +47,7 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
 }
 
 base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value) {
-  if (!usable("quire_lookup", name)) return QUIRE_INVALID;
+  if (!is_name("quire_lookup", name)) return QUIRE_INVALID;
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
@@ -65,7 +60,7 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
 
 name_service::key name_service::key_of(std::string_view name) noexcept {
   key made{};
-  name.copy(made.data(), longest);
+  name.copy(made.data(), longest_public_name);
   return made;
 }
 

@@ -15,9 +15,16 @@
 
 namespace quire::api {
 
+inline constexpr std::size_t longest_public_name = 63;
+/// Whether a call was given a name: of 1 to longest_public_name characters. What is wrong with it is said.
+[[nodiscard]] bool is_name(const char* call, const char* name) noexcept;
+
+[[nodiscard]] inline std::string_view text_of(std::span<const std::byte> value) noexcept {
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
 class name_service {
  public:
-  static constexpr std::size_t longest = 63;
   explicit name_service(core::core& e);
   [[nodiscard]] base::status publish(const char* name, std::uint64_t value);
   [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
@@ -30,7 +37,7 @@ class name_service {
   void load(std::span<const std::pair<std::string, std::uint64_t>> names);
 
  private:
-  using key = std::array<char, longest + 1>;  ///< the rest is zero
+  using key = std::array<char, longest_public_name + 1>;  ///< the rest is zero
   struct waiting {
     key name;
     model::message m;

@@ -11,7 +11,7 @@
 namespace quire::api {
 namespace {
 
-struct sigaction g_before {};
+struct sigaction g_action_before {};
 
 /// The handler may run in any thread at any moment: it rings a bell, and the service thread speaks.
 void on_quit(int, siginfo_t* info, void*) {
@@ -35,7 +35,7 @@ void install_quit() noexcept {
   struct sigaction now {};
   if (::sigaction(SIGQUIT, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0) return;
   if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) return;
-  g_before = now;
+  g_action_before = now;
   struct sigaction ours {};
   ours.sa_sigaction = on_quit;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
@@ -46,7 +46,7 @@ void remove_quit() noexcept {
   struct sigaction now {};
   if (::sigaction(SIGQUIT, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_quit)
     return;
-  (void)::sigaction(SIGQUIT, &g_before, nullptr);
+  (void)::sigaction(SIGQUIT, &g_action_before, nullptr);
 }
 
 }  // namespace quire::api

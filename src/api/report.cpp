@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "api/names.hpp"
 #include "api/report.hpp"
 
 #include <link.h>
@@ -158,20 +159,10 @@ void write_record(runtime& r) {
 
 namespace {
 
-bool usable(const char* call, const char* name) noexcept {
-  const std::size_t length = name == nullptr ? 0 : ::strnlen(name, record::longest_name + 1);
-  if (length != 0 && length <= record::longest_name) return true;
-  (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call,
-                      name == nullptr ? "is NULL"
-                      : length == 0   ? "is empty"
-                                      : "has more than 63 characters");
-  return false;
-}
-
 quire_status add_label(std::uint64_t address, std::uint64_t bytes, const char* name) {
   QUIRE_FORWARD(add_label, address, bytes, name);
   QUIRE_ENTER(r);
-  if (!usable("quire_label", name)) return QUIRE_INVALID;
+  if (!is_name("quire_label", name)) return QUIRE_INVALID;
   const core::region_ref region = r->core->regions.find(address);
   if (region == nullptr || region->bytes_from(address) < bytes)
     return base::explain(QUIRE_BAD_ADDRESS,
@@ -184,7 +175,7 @@ quire_status add_label(std::uint64_t address, std::uint64_t bytes, const char* n
 quire_status begin_phase(const char* name) {
   QUIRE_FORWARD(begin_phase, name);
   QUIRE_ENTER(r);
-  if (name != nullptr && !usable("quire_phase", name)) return QUIRE_INVALID;
+  if (name != nullptr && !is_name("quire_phase", name)) return QUIRE_INVALID;
   if (r->core->recorder == nullptr) return QUIRE_OK;
   (void)quire_thread();  // it has a number from now on
   core::thread_state& here = core::this_thread();

@@ -26,10 +26,10 @@ namespace {
 
 using checkpoint::outcome;
 
-constexpr const char* doing = "restore";
-constexpr const char* call = "quire_restore()";
+constexpr const char* restoring = "restore";
+constexpr const char* restore_call = "quire_restore()";
 constexpr const char* half_done = "; this job has taken a part of it, and must end";
-constexpr std::uint64_t step_bytes = 4u << 20;
+constexpr std::uint64_t take_bytes = 4u << 20;
 
 const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_t region) {
   return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
@@ -113,10 +113,10 @@ outcome check_content(checkpoint::content& from, std::uint64_t base, const std::
   const std::uint64_t all = bytes_of(mine);
   std::uint64_t done = 0;
   progress_lines shown("restore: checking", all);
-  std::vector<std::byte> buffer(step_bytes);
+  std::vector<std::byte> buffer(take_bytes);
   for (const piece& p : mine) {
     for (std::uint64_t at = p.first, next = at; at < p.end(); at = next) {
-      next = std::min((at / step_bytes + 1) * step_bytes, p.end());
+      next = std::min((at / take_bytes + 1) * take_bytes, p.end());
       if (from.fill(p.region->base - base + at, std::span(buffer).first(next - at)) != 0) return from.why();
       shown.at(done += next - at);
     }
@@ -238,7 +238,7 @@ outcome check_unused(runtime& r) {
 /// Containers have said on standard error what was wrong.
 quire_status of_containers(quire_status why, const std::string& directory) noexcept {
   return base::explain_if_unsaid(
-      why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", call,
+      why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", restore_call,
       directory.c_str());
 }
 
@@ -246,22 +246,25 @@ quire_status of_containers(quire_status why, const std::string& directory) noexc
 quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   checkpoint::opened whole;
   std::vector<piece> mine;
-  if (const quire_status why = agree_and_explain(call, doing, check(r, directory, whole, mine), ""); why != QUIRE_OK)
+  if (const quire_status why = agree_and_explain(restore_call, restoring, check(r, directory, whole, mine), "");
+      why != QUIRE_OK)
     return why;
   taken = true;
   checkpoint::manifest m = whole.about();
   if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK)
     return of_containers(why, directory);
-  if (const quire_status why = agree_and_explain(call, doing, take_tables(r, whole, m), half_done); why != QUIRE_OK)
+  if (const quire_status why = agree_and_explain(restore_call, restoring, take_tables(r, whole, m), half_done);
+      why != QUIRE_OK)
     return why;
   mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
   std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
-  if (const quire_status why = agree_and_explain(call, doing, take_content(r, whole, mine), half_done); why != QUIRE_OK)
+  if (const quire_status why = agree_and_explain(restore_call, restoring, take_content(r, whole, mine), half_done);
+      why != QUIRE_OK)
     return why;
   if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return of_containers(why, directory);
   const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
   if (const quire_status why =
-          agree_and_explain(call, doing, {tasks, directory + ": its tasks cannot go on"}, half_done);
+          agree_and_explain(restore_call, restoring, {tasks, directory + ": its tasks cannot go on"}, half_done);
       why != QUIRE_OK)
     return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
@@ -271,11 +274,12 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
 
 quire_status restore(runtime& r, const checkpoint_path& path) {
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
-  if (const quire_status why = agree_and_explain(call, doing, check_unused(r), ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(restore_call, restoring, check_unused(r), ""); why != QUIRE_OK)
+    return why;
   std::vector<std::uint64_t> numbers;
   outcome listed;
   if (quire_node() == 0) listed = checkpoint::list_generations(path.text, numbers);
-  if (const quire_status why = agree_and_explain(call, doing, listed, ""); why != QUIRE_OK) return why;
+  if (const quire_status why = agree_and_explain(restore_call, restoring, listed, ""); why != QUIRE_OK) return why;
   quire_status first_error = QUIRE_OK;
   std::string first_words;  // of the newest
   bool several = false;
@@ -289,7 +293,7 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
     const quire_status why = try_one(r, directory, taken);
     if (why == QUIRE_OK) {
       if (first_error != QUIRE_OK)
-        base::log(base::log_level::warning, "%s: took %s instead, which is older", doing, directory.c_str());
+        base::log(base::log_level::warning, "%s: took %s instead, which is older", restoring, directory.c_str());
       return QUIRE_OK;
     }
     if (taken || (why != QUIRE_DAMAGED && why != QUIRE_SYSTEM)) return why;
@@ -299,7 +303,7 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
     }
   }
   if (first_error == QUIRE_OK)
-    return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", call, path.text);
+    return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", restore_call, path.text);
   return base::explain(first_error, "%s%s", first_words.c_str(), several ? "; nor can an older one be taken" : "");
 }
 
@@ -309,7 +313,7 @@ quire_status restore_here(checkpoint_path path) {
   if (r->core->config.survives) {
     (void)base::explain(QUIRE_UNSUPPORTED,
                         "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end",
-                        call);
+                        restore_call);
     base::log(base::log_level::error, "%s", base::detail());
     return QUIRE_UNSUPPORTED;
   }

@@ -642,6 +642,12 @@ split::application_side* elsewhere() noexcept {
   return there == nullptr || g_forked.load(std::memory_order_relaxed) ? nullptr : there;
 }
 
+bool is_split(const char* call, const char* what) noexcept {
+  if (elsewhere() == nullptr) return false;
+  (void)base::explain(QUIRE_UNSUPPORTED, "%s(): %s do not go with pool 'fork': set QUIRE_POOL to memfd", call, what);
+  return true;
+}
+
 quire_status fetch_detail(detail_text* into) noexcept {
   std::memcpy(into->text, base::detail(), sizeof into->text);
   return QUIRE_OK;

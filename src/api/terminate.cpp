@@ -17,7 +17,7 @@
 namespace quire::api {
 namespace {
 
-std::atomic<std::terminate_handler> g_before{nullptr};
+std::atomic<std::terminate_handler> g_handler_before{nullptr};
 
 /// One line of a text: control characters are spaces, and what does not fit is replaced by dots.
 template <std::size_t Size>
@@ -69,12 +69,12 @@ one_line<300> type_of_current() noexcept {
 void install_terminate() noexcept {
   const std::terminate_handler now = std::get_terminate();
   if (now != &__gnu_cxx::__verbose_terminate_handler && now != &std::abort) return;
-  g_before.store(now);
+  g_handler_before.store(now);
   std::set_terminate(&on_terminate);
 }
 
 void remove_terminate() noexcept {
-  if (std::get_terminate() == &on_terminate) std::set_terminate(g_before.load());
+  if (std::get_terminate() == &on_terminate) std::set_terminate(g_handler_before.load());
 }
 
 }  // namespace quire::api

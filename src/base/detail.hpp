@@ -5,6 +5,8 @@
 
 #include <quire/quire.h>
 
+#include <cstdint>
+
 namespace quire::base {
 
 inline constexpr int detail_bytes = 256;
@@ -16,6 +18,8 @@ quire_status explain(quire_status status, const char* format, ...) noexcept __at
 /// The same, unless there is a sentence already, of a lower layer that knew better.
 quire_status explain_if_unsaid(quire_status status, const char* format, ...) noexcept
     __attribute__((format(printf, 2, 3)));
+/// As %lu takes it.
+[[nodiscard]] constexpr unsigned long number(std::uint64_t n) noexcept { return static_cast<unsigned long>(n); }
 /// The calling thread's sentence; empty if there is none. Stays until the thread's next call.
 [[nodiscard]] const char* detail() noexcept;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/crc32c.hpp"
+#include "checkpoint/zeroes.hpp"
 #include "os/durable_file.hpp"
 
 namespace quire::checkpoint {
@@ -17,11 +18,6 @@ constexpr std::size_t step_bytes = 1u << 20;
 
 std::string path_of(const std::string& directory, const container_row& row) {
   return directory + "/container-" + std::to_string(row.number);
-}
-
-bool is_zero(std::span<const std::byte> bytes) noexcept {
-  return bytes.empty() ||
-         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 /// Calls use(at, content) for all of the file, piece by piece, until it is not ok.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "checkpoint/crc32c.hpp"
+#include "checkpoint/zeroes.hpp"
 
 namespace quire::checkpoint {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 constexpr std::uint64_t head_magic = 0x3174706b63726971;  // "qirckpt1"
 constexpr std::uint64_t end_magic = 0x31646e656b637271;   // "qrckend1"
 constexpr std::size_t head_bytes = 4096;
-constexpr std::size_t step_bytes = 512 << 10;    // written while the checksum has left it in the cache
-constexpr std::uint64_t push_bytes = 16u << 20;  // the disk begins with so much at a time
+constexpr std::size_t checked_bytes = 512 << 10;  // written while the checksum has left it in the cache
+constexpr std::uint64_t push_bytes = 16u << 20;   // the disk begins with so much at a time
 
 struct head {
   std::uint64_t magic = head_magic, version = format_version;
@@ -31,10 +32,6 @@ struct file_end {
   }
 };
 static_assert(sizeof(file_end) == 64);
-
-bool is_zero(std::span<const std::byte> bytes) noexcept {
-  return bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
-}
 
 /// The tail as words: counts first, then what they count.
 class tail_words {
@@ -126,7 +123,7 @@ outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_
       continue;
     }
     const std::size_t begin = at;
-    while (at < content.size() && (at == begin || at - begin < step_bytes)) {
+    while (at < content.size() && (at == begin || at - begin < checked_bytes)) {
       const std::span<const std::byte> piece = piece_at(at);
       if (!with_zeroes && is_zero(piece)) break;
       note(region, first + at, grain, piece, at_ + at - begin);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/detail.hpp"
 #include "base/fault_heap.hpp"
 #include "base/log.hpp"
 #include "os/futex.hpp"
@@ -16,9 +17,9 @@
 namespace quire::container {
 
 namespace {
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using base::number;
+using base::second;
 constexpr int nothing_asked = -1;
-unsigned long number(std::uint64_t n) noexcept { return static_cast<unsigned long>(n); }
 }  // namespace
 
 std::size_t used_bytes(std::span<const std::byte> content) noexcept {
@@ -165,9 +166,9 @@ int link::enter(call& c) noexcept {
   if (late_ != 0) {
     const call* hangs = first_;
     while (!hangs->is_late) hangs = hangs->next;
-    const bool tell = now - late_told_ns_ >= std::max(call_limit_ns(), second_ns);
+    const bool tell = now - late_told_ns_ >= std::max(call_limit_ns(), second);
     const function what = hangs->what;
-    const std::uint64_t age_s = (now - hangs->began_ns) / second_ns;
+    const std::uint64_t age_s = (now - hangs->began_ns) / second;
     if (tell) late_told_ns_ = now;
     lock.unlock();
     if (tell) {
@@ -218,7 +219,7 @@ void link::note_late(call& c, bool is_late) noexcept {
 
 /// It has come back after all. Nobody is left who could close the linker but this thread.
 void link::leave_late(call& c) noexcept {
-  const std::uint64_t age_s = (base::now_ns() - c.began_ns) / second_ns;
+  const std::uint64_t age_s = (base::now_ns() - c.began_ns) / second;
   leave(c);
   bool closes = false;
   {
@@ -246,7 +247,7 @@ int link::ask(function which, std::uint64_t at, std::size_t bytes, std::byte* in
               "and until it "
               "returns all that needs the linker fails (QUIRE_IO_TIMEOUT)",
               container_.c_str(), name_of(which), name_.c_str(), what_.c_str(),
-              number(which == function::open ? 0 : at), number(limit_ns / second_ns));
+              number(which == function::open ? 0 : at), number(limit_ns / second));
     return ETIMEDOUT;
   }
   leave(*c);

@@ -12,10 +12,10 @@
 namespace quire::container {
 
 using base::explain;
+using base::number;
 
 namespace {
 constexpr const char* call = "quire_container_open";
-unsigned long number(std::uint64_t n) noexcept { return static_cast<unsigned long>(n); }
 }  // namespace
 
 base::status check_name(const char* of, const char* name) noexcept {

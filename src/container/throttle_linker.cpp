@@ -88,7 +88,7 @@ class throttle {
   std::atomic<std::uint64_t> fills_{0}, flushes_{0}, syncs_{0}, free_ns_{0};
 };
 
-throttle& of(void* self) noexcept { return *static_cast<throttle*>(self); }
+throttle& throttled(void* self) noexcept { return *static_cast<throttle*>(self); }
 
 /// What is wrapped; null, with an errno, if there is none.
 const quire_linker* wrapped(void* context, const char* what, throttling& how, int& error) {
@@ -100,7 +100,7 @@ const quire_linker* wrapped(void* context, const char* what, throttling& how, in
   return error == 0 ? found : nullptr;
 }
 
-int open(void* context, const char* what, unsigned flags, std::uint64_t* bytes, void** self) {
+int open_throttled(void* context, const char* what, unsigned flags, std::uint64_t* bytes, void** self) {
   throttling how;
   int error = 0;
   const quire_linker* const found = wrapped(context, what, how, error);
@@ -111,7 +111,7 @@ int open(void* context, const char* what, unsigned flags, std::uint64_t* bytes, 
   return error;
 }
 
-int identify(void* context, const char* what, std::uint64_t* identity) {
+int identify_throttled(void* context, const char* what, std::uint64_t* identity) {
   throttling how;
   int error = 0;
   const quire_linker* const found = wrapped(context, what, how, error);
@@ -119,7 +119,7 @@ int identify(void* context, const char* what, std::uint64_t* identity) {
   return found->identify != nullptr ? found->identify(found->context, how.what.c_str(), identity) : EOPNOTSUPP;
 }
 
-int remove(void* context, const char* what) {
+int remove_throttled(void* context, const char* what) {
   throttling how;
   int error = 0;
   const quire_linker* const found = wrapped(context, what, how, error);
@@ -175,16 +175,18 @@ quire_linker throttle_linker(const linker_table& among) noexcept {
   l.name = "throttle";
   l.can = QUIRE_LINK_WRITE | QUIRE_LINK_TRUNCATE;
   l.context = const_cast<linker_table*>(&among);
-  l.open = open;
-  l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) { return of(self).fill(at, into, bytes); };
-  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
-    return of(self).flush(at, from, bytes);
+  l.open = open_throttled;
+  l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) {
+    return throttled(self).fill(at, into, bytes);
   };
-  l.sync = [](void* self) { return of(self).sync(); };
-  l.truncate = [](void* self, std::uint64_t bytes) { return of(self).truncate(bytes); };
+  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
+    return throttled(self).flush(at, from, bytes);
+  };
+  l.sync = [](void* self) { return throttled(self).sync(); };
+  l.truncate = [](void* self, std::uint64_t bytes) { return throttled(self).truncate(bytes); };
   l.close = [](void* self) { delete static_cast<throttle*>(self); };
-  l.remove = remove;
-  l.identify = identify;
+  l.remove = remove_throttled;
+  l.identify = identify_throttled;
   return l;
 }
 

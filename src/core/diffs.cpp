@@ -15,7 +15,7 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-struct entry_header {
+struct diff_header {
   std::uint64_t unit : 48;
   std::uint64_t moves : 16;  ///< of the unit's home, as far as the sender knows
   std::uint32_t offset;
@@ -23,10 +23,10 @@ struct entry_header {
 };
 // Beside the length: the bytes as they are, not their differences; the first entry of a unit in its interval.
 constexpr std::uint32_t whole = 1u << 31, begins = 1u << 30;
-constexpr std::uint64_t most_at_once = 16 * 1024;       // of the content itself, in one entry
+constexpr std::uint64_t entry_bytes = 16 * 1024;        // of the content itself, in one entry
 constexpr std::uint32_t most_encoded = os::page_bytes;  // of the content, in a diff
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
-static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
+static_assert(sizeof(diff_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
 }  // namespace
 
 // ---- Out ----
@@ -127,8 +127,8 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
   source mine{model::region_id{r.about.id}, core_.config.self};
   std::uint32_t flags = whole | begins;
   r.block->declared.for_each_in(first, first + r.bytes_of(unit), [&](std::uint64_t from, std::uint64_t end) {
-    for (std::uint64_t at = from; at < end; at += most_at_once) {
-      const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
+    for (std::uint64_t at = from; at < end; at += entry_bytes) {
+      const auto bytes = static_cast<std::uint32_t>(std::min(end - at, entry_bytes));
       const auto offset = static_cast<std::uint32_t>(at - first);
       note_sent(mine, to);
       core_.faults.note_changes(r, unit, offset, bytes, nullptr, nullptr, (flags & begins) != 0);
@@ -141,8 +141,8 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
 }
 
 void diff_traffic::put(node_id to, const source& s, const entry& e) noexcept {
-  departure& d = room_for(to, s, sizeof(entry_header) + padded(e.data.size()));
-  const entry_header head{e.unit, e.moves, e.offset, e.length};
+  departure& d = room_for(to, s, sizeof(diff_header) + padded(e.data.size()));
+  const diff_header head{e.unit, e.moves, e.offset, e.length};
   std::memcpy(d.payload.data() + d.bytes, &head, sizeof head);
   std::memcpy(d.payload.data() + d.bytes + sizeof head, e.data.data(), e.data.size());
   d.bytes += sizeof head + padded(e.data.size());
@@ -241,8 +241,8 @@ void diff_traffic::settle(const message& m, std::span<const std::byte> entries) 
 bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from,
                               entry& to) noexcept {
   if (from.empty()) return false;
-  if (from.size() < sizeof(entry_header)) refuse(m);
-  entry_header head;
+  if (from.size() < sizeof(diff_header)) refuse(m);
+  diff_header head;
   std::memcpy(&head, from.data(), sizeof head);
   from = from.subspan(sizeof head);
   const std::size_t length = head.length & ~(whole | begins);
@@ -331,7 +331,7 @@ void diff_traffic::on_patches(const message& m, std::span<const std::byte> entri
   region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr) refuse(m);
   release::machine* const machine = release_of(*r);  // null: it has changed since
-  r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
+  r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(diff_header));
   for (entry e; take_entry(*r, m, entries, e);) {
     if (machine == nullptr) continue;
     message one = m;

@@ -10,7 +10,7 @@
 namespace quire::core {
 
 namespace {
-constexpr std::uint64_t most_at_once = 1 << 20;           ///< of an I/O
+constexpr std::uint64_t io_bytes = 1 << 20;               ///< of an I/O
 constexpr std::uint64_t most_by_the_driver = 128 * 1024;  ///< what takes microseconds, if it is in the page cache
 }  // namespace
 
@@ -60,7 +60,7 @@ bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) n
 }
 
 void frames::begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept {
-  const std::uint64_t frames = away_from(r, first, std::min(most, r.layout.frames_fitting(first, most_at_once)));
+  const std::uint64_t frames = away_from(r, first, std::min(most, r.layout.frames_fitting(first, io_bytes)));
   if (frames == 0) return;
   r.dumped.add(*r.memory, r.layout.offset_of_frame(first), r.layout.bytes_of_frames(first, frames));
   for (std::uint64_t frame = first; frame < first + frames; ++frame) r.frames.data()[frame].filling = 1;

@@ -34,7 +34,7 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-constexpr std::uint64_t most_at_once = 1 << 20;          ///< bytes that leave in one go
+constexpr std::uint64_t step_bytes = 1 << 20;            ///< bytes that leave in one go
 constexpr std::uint64_t least_room = 1 << 16;            ///< that is worth a question
 constexpr std::uint64_t answer_time_ns = 2'000'000'000;  ///< for a node that was asked to take units
 constexpr std::uint64_t arrival_time_ns = 5'000'000;     ///< for the units, after its answer
@@ -50,8 +50,8 @@ bool goes_with(const page_out_state::victim& before, const page_out_state::victi
 
 void page_out_state::open(unsigned nodes, std::uint64_t limit) {
   peers.assign(nodes, {limit});  // the limit is the job's: they have as much
-  victims.reserve(most_at_once >> 12);
-  moving.reserve(most_at_once >> 12);
+  victims.reserve(step_bytes >> 12);
+  moving.reserve(step_bytes >> 12);
 }
 
 void pager::page_out() noexcept {
@@ -60,7 +60,7 @@ void pager::page_out() noexcept {
   if (!p.moving.empty()) settle_moves();
   if (core_.frames.over() && starved()) sweep_unused(core_.frames.own);
   if (core_.frames.over()) {
-    const std::uint64_t step = std::min(core_.frames.limit() / 16, most_at_once);
+    const std::uint64_t step = std::min(core_.frames.limit() / 16, step_bytes);
     const std::uint64_t goal =
         std::min(core_.frames.used() - core_.frames.leaving() - core_.frames.limit() + step / 2, step);
     const std::uint64_t copies = core_.frames.came.bytes(),
@@ -255,7 +255,7 @@ node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
     if (node_id{static_cast<std::uint16_t>(n)} == core_.config.self) continue;
     // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would
     // leave.
-    if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, most_at_once);
+    if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, step_bytes);
     if (peer.room <= most || peer.room < least) continue;
     most = peer.room;
     best = node_id{static_cast<std::uint16_t>(n)};

@@ -16,12 +16,12 @@ using model::node_id;
 
 namespace {
 constexpr unsigned fan_out = 4;
-struct entry_header {
+struct spread_header {
   std::uint64_t unit;
   std::uint32_t length;
   std::uint32_t zero;
 };
-static_assert(sizeof(entry_header) == 16);
+static_assert(sizeof(spread_header) == 16);
 /// What the home knew.
 constexpr std::size_t known_bytes(unsigned nodes) noexcept {
   return (nodes * sizeof(std::uint32_t) + 7) & ~std::size_t{7};
@@ -48,7 +48,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
   const auto& config = core_.config;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const bool written = r.machine->is_written(unit);
-    const std::size_t bytes = sizeof(entry_header) + (written ? r.bytes_of(unit) : 0);
+    const std::size_t bytes = sizeof(spread_header) + (written ? r.bytes_of(unit) : 0);
     if (open_ != nobody) {
       const passage& p = *passages_[open_];
       const bool same = p.m.region == model::region_id{r.about.id} && p.m.requester == producer && p.m.c == call;
@@ -73,7 +73,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
       }
     }
     passage& p = *passages_[open_];
-    const entry_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(unit)) : 0, 0};
+    const spread_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(unit)) : 0, 0};
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
       core_.frames.use(r, unit, 1, content::read);
@@ -137,8 +137,8 @@ void spread_traffic::answer(passage& p) noexcept {
 
 bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
   const std::size_t known = known_bytes(core_.config.nodes);
-  return bytes >= known + sizeof(entry_header) &&
-         bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.layout.most_bytes());
+  return bytes >= known + sizeof(spread_header) &&
+         bytes <= std::max(message_bytes, known + sizeof(spread_header) + r.layout.most_bytes());
 }
 
 std::byte* spread_traffic::place(const message& m) noexcept {
@@ -174,7 +174,7 @@ void spread_traffic::take(const passage& p) noexcept {
   std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
   auto entries = std::span<const std::byte>(p.payload).first(p.bytes).subspan(known_bytes(nodes));
   while (!entries.empty()) {
-    entry_header head{};
+    spread_header head{};
     const bool whole = entries.size() >= sizeof head;
     if (whole) std::memcpy(&head, entries.data(), sizeof head);
     entries = entries.subspan(whole ? sizeof head : entries.size());

@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "os/presence.hpp"
@@ -19,7 +20,7 @@ using model::node_id;
 
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
+using base::second;
 
 /// Calls f(unit) for units that this node may know something of; of a region of terabytes only those whose tables were
 /// used.

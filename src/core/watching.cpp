@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
 
@@ -22,7 +23,8 @@ using model::node_id;
 
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
+using base::ms;
+using base::second;
 
 /// What a message of the kind `watch` says, in its `operation`.
 enum word : std::uint32_t {

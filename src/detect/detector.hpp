@@ -26,6 +26,10 @@ struct fault_event {
   bool write = false;
 };
 
+[[nodiscard]] inline std::uint64_t number_of(const std::byte* address) noexcept {
+  return reinterpret_cast<std::uint64_t>(address);
+}
+
 /// Pages that lie together.
 struct page_range {
   std::byte* address = nullptr;

@@ -10,37 +10,37 @@ namespace quire::detect {
 namespace {
 
 /// As much as faults are served on. A guard page lies between the arguments and the stack.
-constexpr std::size_t stack_bytes = 256 * 1024,
-                      all_bytes = private_stack::argument_bytes + os::page_bytes + stack_bytes;
+constexpr std::size_t private_bytes = 256 * 1024,
+                      mapped_bytes = private_stack::argument_bytes + os::page_bytes + private_bytes;
 
-thread_local constinit std::byte* t_stack __attribute__((tls_model("initial-exec"))) = nullptr;
-pthread_key_t g_at_thread_end;
-bool g_has_key = false;
+thread_local constinit std::byte* t_private __attribute__((tls_model("initial-exec"))) = nullptr;
+pthread_key_t g_private_key;
+bool g_has_private_key = false;
 
 /// A key that is made early has its place in the thread itself: setting it allocates nothing.
-[[gnu::constructor]] void make_key() noexcept {
-  g_has_key = ::pthread_key_create(&g_at_thread_end, [](void* start) {
-                t_stack = nullptr;
-                os::unmap(start, all_bytes);
-              }) == 0;
+[[gnu::constructor]] void make_private_key() noexcept {
+  g_has_private_key = ::pthread_key_create(&g_private_key, [](void* start) {
+                        t_private = nullptr;
+                        os::unmap(start, mapped_bytes);
+                      }) == 0;
 }
 
-std::byte* make() noexcept {
+std::byte* make_private() noexcept {
   int error = 0;
-  auto* const start = static_cast<std::byte*>(os::map_table(all_bytes, error));
+  auto* const start = static_cast<std::byte*>(os::map_table(mapped_bytes, error));
   if (start == nullptr) return nullptr;
   (void)!os::protect(start + private_stack::argument_bytes, os::page_bytes, PROT_NONE);
   constexpr pthread_key_t first_block = 32;
-  if (g_has_key && g_at_thread_end < first_block) (void)::pthread_setspecific(g_at_thread_end, start);
+  if (g_has_private_key && g_private_key < first_block) (void)::pthread_setspecific(g_private_key, start);
   return start;
 }
 
 }  // namespace
 
 private_stack private_stack_of_thread() noexcept {
-  if (t_stack == nullptr) t_stack = make();
-  if (t_stack == nullptr) return {};
-  return {t_stack, reinterpret_cast<std::uintptr_t>(t_stack) + all_bytes};
+  if (t_private == nullptr) t_private = make_private();
+  if (t_private == nullptr) return {};
+  return {t_private, reinterpret_cast<std::uintptr_t>(t_private) + mapped_bytes};
 }
 
 [[gnu::noinline]] void call_on(std::uintptr_t top, void (*body)(void*), void* argument) noexcept {

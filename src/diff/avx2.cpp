@@ -8,6 +8,7 @@
 #define QUIRE_AVX2 __attribute__((target("avx2")))
 
 namespace quire::diff {
+namespace avx2 {
 namespace {
 
 QUIRE_AVX2 inline __m256i load(const std::byte* at) noexcept {
@@ -47,8 +48,9 @@ QUIRE_AVX2 void merge(std::byte* out, const std::byte* copy, const std::byte* ba
 }
 
 }  // namespace
+}  // namespace avx2
 
-constinit const kernels avx2_kernels = {compare, portable_pack, portable_unpack, merge};
+constinit const kernels avx2_kernels = {avx2::compare, portable_pack, portable_unpack, avx2::merge};
 
 }  // namespace quire::diff
 #endif

@@ -9,6 +9,7 @@
 #define QUIRE_AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
 
 namespace quire::diff {
+namespace avx512 {
 namespace {
 
 QUIRE_AVX512 inline __m512i load(const std::byte* at) noexcept { return _mm512_loadu_si512(at); }
@@ -69,8 +70,9 @@ QUIRE_AVX512 void merge(std::byte* out, const std::byte* copy, const std::byte* 
 }
 
 }  // namespace
+}  // namespace avx512
 
-constinit const kernels avx512_kernels = {compare, pack, unpack, merge};
+constinit const kernels avx512_kernels = {avx512::compare, avx512::pack, avx512::unpack, avx512::merge};
 
 }  // namespace quire::diff
 #endif

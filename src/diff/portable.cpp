@@ -4,6 +4,7 @@
 #include "diff/kernels.hpp"
 
 namespace quire::diff {
+namespace portable {
 namespace {
 
 compared compare(const std::byte* unit, const std::byte* twin, std::size_t lines, std::uint64_t* masks) noexcept {
@@ -55,6 +56,7 @@ void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::si
 }
 
 }  // namespace
+}  // namespace portable
 
 std::byte* portable_pack(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks, std::size_t lines,
                          std::byte* out) noexcept {
@@ -78,13 +80,13 @@ const std::byte* portable_unpack(const std::byte* masks, const std::byte* words,
     const std::uint64_t mask = load_word(masks + line * mask_bytes);
     for (unsigned left = nonzero_bits(mask); left != 0; left &= left - 1, words += word_bytes) {
       const auto word = static_cast<std::size_t>(std::countr_zero(left));
-      store_changed(unit + word * word_bytes, load_word(words), static_cast<unsigned>(mask >> (8 * word)) & 0xff,
-                    threads);
+      portable::store_changed(unit + word * word_bytes, load_word(words),
+                              static_cast<unsigned>(mask >> (8 * word)) & 0xff, threads);
     }
   }
   return words;
 }
 
-constinit const kernels portable_kernels = {compare, portable_pack, portable_unpack, merge};
+constinit const kernels portable_kernels = {portable::compare, portable_pack, portable_unpack, portable::merge};
 
 }  // namespace quire::diff

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "sync/names.hpp"
 #include "waits/report.hpp"
@@ -17,7 +18,7 @@ using waits::what;
 
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 constexpr std::uint64_t patience_ns = 500 * ms;  // with a driver that does not come to it
 
 }  // namespace

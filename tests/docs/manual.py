@@ -192,7 +192,7 @@ def fields_of(struct, header):
     """The names of the fields of a struct of 64-bit numbers, but for its size."""
     body = re.search(rf"typedef struct {struct} {{(.*?)}} {struct};", header, flags=re.S).group(1)
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
-    return [name for names in re.findall(r"uint64_t ([^;]+);", body) for name in re.split(r",\s*", names.strip())]
+    return [name for names in re.findall(r"uint64_t\s+([^;]+);", body) for name in re.split(r",\s*", names.strip())]
 
 
 def check_counters(page, rows, header):

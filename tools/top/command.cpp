@@ -36,7 +36,7 @@ struct arguments {
   bool once = false, json = false;
 };
 
-int refuse(const std::string& why) {
+int refuse_top(const std::string& why) {
   fmt::print(stderr, "quire top: {}\n", why);
   return launcher_failed;
 }
@@ -96,10 +96,10 @@ class look {
       on_events();
       take_frames();
       if (!screen_ && base::now_ns() - heard_ns_ >= patience_ns)
-        return refuse(fmt::format("job {} does not answer: is it stopped?", job_.pid));
+        return refuse_top(fmt::format("job {} does not answer: is it stopped?", job_.pid));
     }
     screen_.reset();
-    if (!failure_.empty()) return refuse(failure_);
+    if (!failure_.empty()) return refuse_top(failure_);
     if (!ended_.empty()) fmt::print(stderr, "quire top: {}\n", ended_);
     return 0;
   }
@@ -197,9 +197,9 @@ void add_top(CLI::App& quire, session& about) {
     about.command = [asked]() -> int {
       std::string why;
       const auto job = choose(*asked, why);
-      if (!job) return refuse(why);
+      if (!job) return refuse_top(why);
       auto link = bootstrap::launcher::look_at(*job, why);
-      if (!link) return refuse(why);
+      if (!link) return refuse_top(why);
       return look(*asked, *job, std::move(*link)).run();
     };
   });

@@ -12,12 +12,12 @@ extern "C" [[noreturn]] void __chk_fail(void);
 
 namespace {
 
-constexpr std::size_t part_bytes = 8192;
+constexpr std::size_t stream_part_bytes = 8192;
 using read_function = size_t(void*, size_t, size_t, FILE*);
 using write_function = size_t(const void*, size_t, size_t, FILE*);
 
 [[gnu::noinline]] size_t read_in_parts(read_function* real, void* to, size_t bytes, FILE* stream) {
-  alignas(64) char part[part_bytes];
+  alignas(64) char part[stream_part_bytes];
   std::size_t done = 0;
   while (done < bytes) {
     const std::size_t want = std::min(bytes - done, sizeof part);
@@ -29,7 +29,7 @@ using write_function = size_t(const void*, size_t, size_t, FILE*);
   return done;
 }
 [[gnu::noinline]] size_t write_in_parts(write_function* real, const void* from, size_t bytes, FILE* stream) {
-  alignas(64) char part[part_bytes];
+  alignas(64) char part[stream_part_bytes];
   std::size_t done = 0;
   while (done < bytes) {
     const std::size_t want = std::min(bytes - done, sizeof part);

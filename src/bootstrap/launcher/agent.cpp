@@ -32,19 +32,13 @@ namespace {
 using local::frame_kind;
 using outcome = os::transfer::outcome;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using base::second;
 /// In time limits of the nodes with each other: those that were cut off end by themselves, and a launcher that somebody
 /// has stopped may go on.
 constexpr std::uint64_t patience_with_launcher = 3;
-constexpr std::uint64_t start_limit_ns = 30 * second_ns;  // of silence, until the launcher says what to start
+constexpr std::uint64_t silent_start_ns = 30 * second;  // of silence, until the launcher says what to start
 
 std::string bytes_of(int number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
-
-int int_of(std::string_view bytes) {
-  int number = 0;
-  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
-  return number;
-}
 
 /// The interface by which ssh came, unless something else was asked for: the job's traffic goes there, too.
 void choose_interface(start_description& what) {
@@ -147,7 +141,7 @@ int agent::run() {
 }
 
 bool agent::wait_for_start() {
-  std::uint64_t deadline = base::now_ns() + start_limit_ns;
+  std::uint64_t deadline = base::now_ns() + silent_start_ns;
   tell(frame_kind::alive, -1, {});
   to_launcher_.send();
   while (base::now_ns() < deadline && !from_launcher_.ended() && !from_launcher_.broken()) {
@@ -155,10 +149,10 @@ bool agent::wait_for_start() {
     os::wait_ready({&entry, 1}, 1000);
     from_launcher_.receive();
     while (const auto frame = from_launcher_.next()) {
-      deadline = base::now_ns() + start_limit_ns;
+      deadline = base::now_ns() + silent_start_ns;
       if (frame->kind == frame_kind::alive) continue;
       if (frame->kind != frame_kind::signal) return take_start(*frame);
-      if (const int number = int_of(frame->payload); number == SIGTERM || number == SIGKILL) return false;
+      if (const int number = local::int_of(frame->payload); number == SIGTERM || number == SIGKILL) return false;
     }
   }
   return false;
@@ -180,7 +174,7 @@ void agent::read_peer_limit() {
   const char* const name = base::row_of(base::option::peer_timeout).variable;
   for (const auto& [variable, value] : what_.environment) {
     if (variable != name) continue;
-    const std::uint64_t limit_ns = std::strtoull(value.c_str(), nullptr, 10) * second_ns;
+    const std::uint64_t limit_ns = std::strtoull(value.c_str(), nullptr, 10) * second;
     beat_ns_ = limit_ns / watch::parts;
     life_ = watch::watch(0, 2, patience_with_launcher * limit_ns);
     life_.begin(base::now_ns());
@@ -321,8 +315,8 @@ void agent::on_frame(const local::frame& frame) {
       return;
     }
     case frame_kind::signal:
-      if (frame.node < 0) stopped_ = int_of(frame.payload) == SIGSTOP;
-      return signal_nodes(int_of(frame.payload), frame.node);
+      if (frame.node < 0) stopped_ = local::int_of(frame.payload) == SIGSTOP;
+      return signal_nodes(local::int_of(frame.payload), frame.node);
     case frame_kind::input:
       input_owed_ = true;
       input_over_ = frame.payload.empty();
@@ -393,7 +387,7 @@ void agent::drain(int index, os::descriptor& stream, frame_kind kind) {
 }
 
 void agent::on_launcher_gone(const std::string& why) {
-  kill_ns_ = base::now_ns() + second_ns;
+  kill_ns_ = base::now_ns() + second;
   const auto verdict = std::make_shared<const std::string>(local::encode(frame_kind::job_ends, -1, why));
   for (auto& one : processes_) {
     one.control.queue(verdict);
@@ -459,7 +453,7 @@ void agent::signal_nodes(int number, int node) {
 
 /// What is left to say, for as long as the launcher listens.
 void agent::finish_telling() {
-  const std::uint64_t deadline = base::now_ns() + 10 * second_ns;
+  const std::uint64_t deadline = base::now_ns() + 10 * second;
   while (to_launcher_.send(), to_launcher_.sending() && base::now_ns() < deadline) {
     pollfd entry{to_launcher_.descriptor(), POLLOUT, 0};
     os::wait_ready({&entry, 1}, 1000);

@@ -13,9 +13,9 @@
 namespace quire::bootstrap::launcher {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t grace_ns = 2 * second_ns;  // for others to hear of a death and to end by themselves
-constexpr std::uint64_t terminate_ns = second_ns;  // from SIGTERM to SIGKILL
+using base::second;
+constexpr std::uint64_t grace_ns = 2 * second;  // for others to hear of a death and to end by themselves
+constexpr std::uint64_t terminate_ns = second;  // from SIGTERM to SIGKILL
 
 }  // namespace
 

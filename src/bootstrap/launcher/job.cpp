@@ -17,7 +17,7 @@
 namespace quire::bootstrap::launcher {
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000;
+using base::ms;
 
 }  // namespace
 

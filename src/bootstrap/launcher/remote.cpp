@@ -20,18 +20,8 @@ namespace {
 
 using local::frame_kind;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t patience_ns = 5 * second_ns;  // with an agent that was told to kill its nodes
-
-std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
-  return std::make_shared<const std::string>(local::encode(kind, node, payload));
-}
-
-int int_of(std::string_view bytes) {
-  int number = 0;
-  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
-  return number;
-}
+using base::second;
+constexpr std::uint64_t kill_limit_ns = 5 * second;  // with an agent that was told to kill its nodes
 
 /// Whether reading standard input cannot stop us, as it would in the background of a terminal.
 bool may_read_input() { return ::isatty(0) == 0 || ::tcgetpgrp(0) == ::getpgrp(); }
@@ -70,7 +60,7 @@ void job::on_link_frame(std::size_t host, const local::frame& frame) {
   auto& record = at(frame.node);
   switch (frame.kind) {
     case frame_kind::started:
-      record.remote_pid = int_of(frame.payload);
+      record.remote_pid = local::int_of(frame.payload);
       if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.remote_pid != 0; })) start_ns_ = 0;
       return;
     case frame_kind::output:
@@ -83,10 +73,10 @@ void job::on_link_frame(std::size_t host, const local::frame& frame) {
       if (record.joined && !record.left && record.silent_ns == 0) record.silent_ns = base::now_ns();
       return;
     case frame_kind::ended:
-      if (record.alive) on_exit(frame.node, int_of(frame.payload));
+      if (record.alive) on_exit(frame.node, local::int_of(frame.payload));
       return;
     case frame_kind::stopped:
-      return stops_.saw(frame.node, int_of(frame.payload) != 0);
+      return stops_.saw(frame.node, local::int_of(frame.payload) != 0);
     case frame_kind::input_taken:
       input_open_ = true;
       return;
@@ -143,7 +133,7 @@ void job::on_input() {
   input_open_ = false;
   const std::string_view piece(buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
   auto& link = hosts_[static_cast<std::size_t>(at(0).host)].link;
-  link.queue(make_frame(frame_kind::input, 0, piece));
+  link.queue(local::make_frame(frame_kind::input, 0, piece));
   link.send();
 }
 
@@ -151,12 +141,12 @@ void job::on_input() {
 void job::give(int node, const std::shared_ptr<const std::string>& bytes) {
   auto& record = at(node);
   auto& channel = record.host < 0 ? record.control : hosts_[static_cast<std::size_t>(record.host)].link;
-  channel.queue(record.host < 0 ? bytes : make_frame(frame_kind::to_node, node, *bytes));
+  channel.queue(record.host < 0 ? bytes : local::make_frame(frame_kind::to_node, node, *bytes));
   channel.send();
 }
 
 void job::signal_hosts(int signal) {
-  const auto frame = make_frame(frame_kind::signal, -1, {reinterpret_cast<const char*>(&signal), sizeof signal});
+  const auto frame = local::make_frame(frame_kind::signal, -1, {reinterpret_cast<const char*>(&signal), sizeof signal});
   for (auto& host : hosts_) {
     if (!host.alive) continue;
     host.link.queue(frame);
@@ -172,7 +162,8 @@ void job::acknowledge_output() {
   for (auto& host : hosts_) {
     if (host.owed_bytes < output_window_bytes / 4) continue;
     const std::uint64_t bytes = std::exchange(host.owed_bytes, 0);
-    host.link.queue(make_frame(frame_kind::output_taken, -1, {reinterpret_cast<const char*>(&bytes), sizeof bytes}));
+    host.link.queue(
+        local::make_frame(frame_kind::output_taken, -1, {reinterpret_cast<const char*>(&bytes), sizeof bytes}));
     host.link.send();
   }
 }
@@ -181,7 +172,7 @@ void job::acknowledge_output() {
 void job::lose_silent_hosts() {
   const std::uint64_t now = base::now_ns();
   if (phase_ != phase::killing) return;
-  if (lost_ns_ == 0) lost_ns_ = now + patience_ns;
+  if (lost_ns_ == 0) lost_ns_ = now + kill_limit_ns;
   if (now < lost_ns_) return;
   for (auto& host : hosts_)
     if (host.alive) ::kill(host.pid, SIGKILL);
@@ -189,7 +180,7 @@ void job::lose_silent_hosts() {
 
 /// The agents end with their nodes, when they have swept up what these have left.
 void job::finish_hosts() {
-  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  const std::uint64_t deadline = base::now_ns() + kill_limit_ns;
   for (;;) {
     std::vector<pollfd> open;
     for (auto& host : hosts_) {

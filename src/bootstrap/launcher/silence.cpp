@@ -16,14 +16,11 @@ namespace {
 
 using local::frame_kind;
 
-constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
+using base::ms;
+using base::second;
 /// For other accusations to come, and for news of the death that explains them all.
 constexpr std::uint64_t start_beat_ns = 5 * second;
 constexpr std::uint64_t least_hearing_ns = 250 * ms, hearing_of_lost_ns = 500 * ms;
-
-std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
-  return std::make_shared<const std::string>(local::encode(kind, node, payload));
-}
 
 }  // namespace
 
@@ -113,7 +110,7 @@ void job::kill_node(int node) {
   if (record.host >= 0) {
     const int number = SIGKILL;
     auto& link = hosts_[static_cast<std::size_t>(record.host)].link;
-    link.queue(make_frame(frame_kind::signal, node, {reinterpret_cast<const char*>(&number), sizeof number}));
+    link.queue(local::make_frame(frame_kind::signal, node, {reinterpret_cast<const char*>(&number), sizeof number}));
     link.send();
   } else if (!record.own_group || ::kill(-record.pid, SIGKILL) != 0) {
     ::kill(record.pid, SIGKILL);
@@ -160,7 +157,7 @@ void job::watch_links() {
     auto& host = hosts_[i];
     if (!host.alive) continue;
     if (beat && !host.link.sending()) {
-      host.link.queue(make_frame(frame_kind::alive, -1, {}));
+      host.link.queue(local::make_frame(frame_kind::alive, -1, {}));
       host.link.send();
     }
     if (starting) host.life.heard(1);  // that has a limit of its own

@@ -18,13 +18,13 @@ namespace {
 
 using local::frame_kind;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using base::second;
 /// As long as no host answers and no node starts.
-constexpr std::uint64_t start_limit_ns = 60 * second_ns;
+constexpr std::uint64_t start_limit_ns = 60 * second;
 /// Connections that are being made at a time: each costs processor time on both sides, and an sshd refuses many at
 /// once.
 constexpr std::size_t most_at_once = 32;
-constexpr std::uint64_t progress_ns = 2 * second_ns;
+constexpr std::uint64_t progress_ns = 2 * second;
 
 /// In single quotes, for the shell that ssh runs there.
 std::string quoted(const std::string& word) {
@@ -146,7 +146,7 @@ void job::check_start() {
     while (hosts_[late].answered) ++late;
   end(launcher_failed, frame_kind::job_ends, -1,
       "host " + plan_.hosts[late].name + (all ? " has not started its nodes within " : " has not answered within ") +
-          std::to_string(start_limit_ns / second_ns) + " seconds");
+          std::to_string(start_limit_ns / second) + " seconds");
 }
 
 std::string job::how_to_try(std::size_t host) const {

@@ -9,7 +9,7 @@
 namespace quire::bootstrap::launcher {
 namespace {
 
-constexpr std::uint64_t period_ns = 500'000'000, patience_ns = 400'000'000;
+constexpr std::uint64_t period_ns = 500'000'000, counters_ns = 400'000'000;
 
 std::string words_of(const std::vector<std::string>& command) {
   std::string all;
@@ -33,7 +33,7 @@ void job::look() {
   if (viewers_.take_arrival() && look_.until_ns == 0) look_.next_ns = now;
   if (now >= look_.next_ns) {
     look_.next_ns = now + period_ns;
-    look_.until_ns = now + patience_ns;
+    look_.until_ns = now + counters_ns;
     const auto frame = std::make_shared<const std::string>(encode(local::frame_kind::show_counters, -1, ""));
     for (int node = 0; node < plan_.nodes; ++node) {
       if (at(node).asked || !can_tell_waits(node)) continue;  // it owes an answer, or cannot give one

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_viewers = 16;
 constexpr std::string_view name_begin = "quire-run/";  // then the user's number, a slash, and the pid
-constexpr std::uint64_t patience_ns = 200'000'000;
+constexpr std::uint64_t send_limit_ns = 200'000'000;
 
 struct address {
   sockaddr_un at{};
@@ -115,7 +115,7 @@ void viewers::end(const std::string& text) {
   listener_.reset();
   const auto frame = frame_of(local::frame_kind::job_ends, text);
   for (local::channel& one : all_) one.queue(frame);
-  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  const std::uint64_t deadline = base::now_ns() + send_limit_ns;
   for (local::channel& one : all_) {
     while (one.send(), one.sending() && !one.ended() && base::now_ns() < deadline) {
       pollfd entry{one.descriptor(), POLLOUT, 0};

@@ -12,7 +12,7 @@
 namespace quire::bootstrap::launcher {
 namespace {
 
-constexpr std::uint64_t patience_ns = 1'500'000'000;  // with nodes that do not answer
+constexpr std::uint64_t answers_ns = 1'500'000'000;  // with nodes that do not answer
 
 }  // namespace
 
@@ -34,7 +34,7 @@ bool job::ask_waits(bool then_end) {
     any = true;
     give(node, frame);
   }
-  if (any) waits_.until_ns = base::now_ns() + patience_ns;
+  if (any) waits_.until_ns = base::now_ns() + answers_ns;
   return any;
 }
 

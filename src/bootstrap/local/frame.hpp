@@ -38,7 +38,10 @@
 // Both ends are the same build of Quire, or find out by the version in hello and start.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -104,6 +107,17 @@ struct frame {
 
 /// A frame as bytes for the stream.
 [[nodiscard]] std::string encode(frame_kind kind, int node, std::string_view payload);
+/// The same in a buffer that many channels may queue.
+[[nodiscard]] inline std::shared_ptr<const std::string> make_frame(frame_kind kind, int node,
+                                                                   std::string_view payload) {
+  return std::make_shared<const std::string>(encode(kind, node, payload));
+}
+/// A payload that is one int; 0 of an empty one.
+[[nodiscard]] inline int int_of(std::string_view payload) {
+  int number = 0;
+  std::memcpy(&number, payload.data(), std::min(sizeof number, payload.size()));
+  return number;
+}
 
 /// Cuts a stream of bytes, which arrives in pieces of any size, into frames.
 class frame_reader {

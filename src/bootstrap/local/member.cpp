@@ -17,10 +17,6 @@
 namespace quire::bootstrap::local {
 namespace {
 
-std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
-  return std::make_shared<const std::string>(encode(kind, node, payload));
-}
-
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -18,8 +18,6 @@ constexpr int prot_of(access a, bool code) noexcept {
   return a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
 }
 
-std::uint64_t number_of(const std::byte* address) noexcept { return reinterpret_cast<std::uint64_t>(address); }
-
 /// Ranges of addresses, few, found without a lock.
 class range_list {
  public:

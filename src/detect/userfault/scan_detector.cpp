@@ -29,8 +29,6 @@
 namespace quire::detect {
 namespace {
 
-std::uint64_t number_of(const std::byte* address) noexcept { return reinterpret_cast<std::uint64_t>(address); }
-
 class scan_detector final : public detector {
  public:
   scan_detector(int userfault, int pagemap, os::address_space& where)

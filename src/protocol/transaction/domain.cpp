@@ -8,10 +8,6 @@
 
 namespace quire::transaction {
 
-namespace {
-constexpr std::uint64_t page_bytes = 4096;
-}
-
 domain::domain(const protocol::job& node, effects& to) : to_(to), keeps_bytes_(node.twin_pages * page_bytes) {}
 
 void domain::begin_commit() {

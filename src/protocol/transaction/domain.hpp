@@ -29,6 +29,8 @@
 
 namespace quire::transaction {
 
+inline constexpr std::uint64_t page_bytes = 4096;
+
 inline constexpr model::protocol_id id{QUIRE_TRANSACTIONAL};
 
 struct counters {

@@ -14,8 +14,6 @@ using protocol::message_traits;
 using protocol::payload;
 using protocol::route;
 
-constexpr std::uint64_t page_bytes = 4096;
-
 template <class Domain>
 std::unique_ptr<protocol::domain> make_domain(const protocol::job& node, protocol::domain::effects& to) {
   return std::make_unique<Domain>(node, to);

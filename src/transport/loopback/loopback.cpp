@@ -14,23 +14,19 @@
 #include "base/check.hpp"
 
 namespace quire::transport::loopback {
-namespace {
-
-/// No std::mutex: a driver may be in a signal handler.
-class spin_lock {
- public:
-  void lock() noexcept {
-    while (taken_.test_and_set(std::memory_order_acquire)) ::sched_yield();
-  }
-  void unlock() noexcept { taken_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag taken_;
-};
-
-}  // namespace
-
 struct hub::mailbox {
+  /// No std::mutex: a driver may be in a signal handler.
+  class spin_lock {
+   public:
+    void lock() noexcept {
+      while (taken_.test_and_set(std::memory_order_acquire)) ::sched_yield();
+    }
+    void unlock() noexcept { taken_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag taken_;
+  };
+
   mailbox() { CHECK(bell >= 0); }
   ~mailbox() { ::close(bell); }
 
