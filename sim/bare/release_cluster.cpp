@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/pins.hpp"
 #include "sync/edges.hpp"
 
 namespace quire::sim {

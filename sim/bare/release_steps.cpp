@@ -5,8 +5,11 @@
 #include <cstring>
 #include <utility>
 
-#include "sim/frames.hpp"
+#include "core/call_table.hpp"
+#include "core/diffs.hpp"
+#include "core/pins.hpp"
 #include "sim/bare/release_cluster.hpp"
+#include "sim/frames.hpp"
 #include "sync/edges.hpp"
 
 namespace quire::sim {

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include "core/pins.hpp"
+#include "core/replicas.hpp"
+#include "core/stored_units.hpp"
+#include "directory/pins.hpp"
 #include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {

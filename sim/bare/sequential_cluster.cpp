@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/pins.hpp"
 #include "model/atomic_operation.hpp"
 #include "sim/bare/sequential_checkers.hpp"
 

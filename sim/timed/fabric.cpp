@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/inbox.hpp"
+#include "core/outbox.hpp"
 #include "wire/wire.hpp"
 
 namespace quire::timed {

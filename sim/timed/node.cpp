@@ -11,9 +11,19 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/counters.hpp"
+#include "core/diffs.hpp"
+#include "core/fault.hpp"
+#include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/minipages/minipages.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
+#include "core/transactions.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
+#include "protocol/release/node.hpp"
 #include "sim/random.hpp"
 #include "sync/call.hpp"
 

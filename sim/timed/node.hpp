@@ -18,8 +18,11 @@
 #include <span>
 #include <vector>
 
+#include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/counter_table.hpp"
+#include "core/host.hpp"
+#include "core/region_slot.hpp"
 #include "protocol/table/table.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/timed/cores.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim/whole/actor.hpp"
 
+#include "core/sync_calls.hpp"
+#include "core/unit_calls.hpp"
 #include "sync/names.hpp"
 
 namespace quire::whole {

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
+#include "core/absent_units.hpp"
+#include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
+#include "directory/pins.hpp"
+#include "protocol/release/node.hpp"
 #include "protocol/transaction/owners/machine.hpp"
 #include "protocol/transaction/token/domain.hpp"
 #include "protocol/transaction/token/machine.hpp"

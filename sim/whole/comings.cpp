@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/unit_calls.hpp"
+
 namespace quire::whole {
 
 namespace {

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/counters.hpp"
+#include "core/sync_calls.hpp"
+
 namespace quire::whole {
 
 using sync::operation;

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/sync_calls.hpp"
+
 namespace quire::whole {
 
 using sync::operation;

@@ -6,6 +6,14 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "core/counters.hpp"
+#include "core/diffs.hpp"
+#include "core/frames.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/unit_calls.hpp"
+#include "protocol/release/node.hpp"
+
 namespace quire::whole {
 
 using sync::operation;

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/block_calls.hpp"
+#include "core/change.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/sync_calls.hpp"
 #include "sim/whole/job.hpp"
 
 namespace quire::whole {

@@ -2,6 +2,9 @@
 // What a thread of a random program does on its own.
 #include <algorithm>
 
+#include "core/fault.hpp"
+#include "core/pins.hpp"
+#include "core/unit_calls.hpp"
 #include "sim/whole/job.hpp"
 
 namespace quire::whole {

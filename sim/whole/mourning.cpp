@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/counters.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/sync_calls.hpp"
+
 namespace quire::whole {
 
 using sync::operation;

@@ -7,6 +7,13 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/held_units.hpp"
+#include "core/inbox.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
 #include "core/thread_state.hpp"
 #include "protocol/transaction/domain.hpp"
 #include "sim/whole/world.hpp"

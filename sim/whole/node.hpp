@@ -8,7 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/host.hpp"
 #include "region/keeper.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/whole/chance_crew.hpp"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/transactions.hpp"
+
 namespace quire::whole {
 
 namespace {

@@ -3,6 +3,7 @@
 // turns as src/api/transactions.cpp has them around a body.
 #pragma once
 
+#include "core/transactions.hpp"
 #include "sim/whole/transaction_job.hpp"
 
 namespace quire::whole {

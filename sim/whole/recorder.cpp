@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/transactions.hpp"
 
 namespace quire::whole {
 

@@ -5,7 +5,12 @@
 #include <array>
 #include <iterator>
 
+#include "core/fault.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/transactions.hpp"
 #include "protocol/transaction/token/domain.hpp"
 
 namespace quire::whole {

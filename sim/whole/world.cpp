@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/survival.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/checkers.hpp"
 #include "sim/whole/kept_store.hpp"

@@ -29,7 +29,12 @@
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "core/fault.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/survival.hpp"
 
 namespace quire::api {
 namespace {

@@ -16,7 +16,11 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
+#include "core/configuration.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
 
 namespace quire::api {
 namespace {

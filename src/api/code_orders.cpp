@@ -11,6 +11,8 @@
 
 #include "api/code_service.hpp"
 #include "api/runtime.hpp"
+#include "core/configuration.hpp"
+#include "core/services.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {

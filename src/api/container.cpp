@@ -7,6 +7,7 @@
 #include "api/forward.hpp"
 #include "api/runtime.hpp"
 #include "api/versions.hpp"
+#include "core/configuration.hpp"
 
 using quire::base::explain;
 

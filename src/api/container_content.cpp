@@ -7,6 +7,9 @@
 #include "api/container_service.hpp"
 #include "base/clock.hpp"
 #include "base/detail.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
 
 namespace quire::api {
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "api/container_service.hpp"
+#include "core/configuration.hpp"
+#include "core/services.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {

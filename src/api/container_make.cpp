@@ -13,6 +13,10 @@
 #include "api/runtime.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/stored_units.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {

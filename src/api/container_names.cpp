@@ -8,6 +8,7 @@
 #include "api/container_service.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 
 namespace quire::api {
 

@@ -15,6 +15,11 @@
 #include "base/detail.hpp"
 #include "checkpoint/container_copy.hpp"
 #include "checkpoint/content.hpp"
+#include "core/configuration.hpp"
+#include "core/hold.hpp"
+#include "core/host.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
 #include "os/durable_file.hpp"
 
 namespace quire::api {

@@ -10,6 +10,12 @@
 #include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/survival.hpp"
+#include "core/unit_calls.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {

@@ -24,14 +24,16 @@
 #include <vector>
 
 #include "api/threads.hpp"
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/store.hpp"
 #include "container/link.hpp"
 #include "container/linker_table.hpp"
 #include "container/lock_table.hpp"
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/store.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/kept_run.hpp"
 #include "region/registry.hpp"
 
 namespace quire::api {

@@ -13,6 +13,8 @@
 #include "api/versions.hpp"
 #include "base/fault_heap.hpp"
 #include "core/counter_table.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
 
 namespace quire::api {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "api/runtime.hpp"
 #include "base/log.hpp"
+#include "core/region_slot.hpp"
 #include "split/core_file.hpp"
 
 namespace quire::api {

@@ -12,7 +12,13 @@
 #include "api/forward.hpp"
 #include "api/report.hpp"
 #include "base/clock.hpp"
+#include "core/configuration.hpp"
+#include "core/host.hpp"
+#include "core/services.hpp"
+#include "core/survival.hpp"
+#include "core/watching.hpp"
 #include "region/services.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::api {
 

@@ -2,6 +2,7 @@
 #include "api/explain.hpp"
 
 #include "base/detail.hpp"
+#include "core/counters.hpp"
 #include "sync/collective.hpp"
 #include "sync/edges.hpp"
 #include "sync/mismatch.hpp"

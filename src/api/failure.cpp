@@ -3,6 +3,8 @@
 
 #include "api/forward.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/survival.hpp"
 #include "os/futex.hpp"
 
 namespace quire::api {

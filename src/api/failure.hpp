@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/core.hpp"
+#include "core/survival.hpp"
 
 namespace quire::api {
 

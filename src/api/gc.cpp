@@ -11,6 +11,7 @@
 #include "api/gc_heaps.hpp"
 #include "api/runtime.hpp"
 #include "api/versions.hpp"
+#include "core/configuration.hpp"
 #include "core/job_call.hpp"
 
 using quire::api::gc_heap;

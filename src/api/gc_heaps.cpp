@@ -9,6 +9,9 @@
 
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
 #include "core/thread_state.hpp"
 #include "core/waiting.hpp"
 #include "region/services.hpp"

@@ -24,10 +24,12 @@
 
 #include "base/fault_heap.hpp"
 #include "core/core.hpp"
+#include "core/region_slot.hpp"
 #include "gc/allocator.hpp"
 #include "gc/items.hpp"
 #include "gc/relocation.hpp"
 #include "gc/types.hpp"
+#include "model/message.hpp"
 
 namespace quire::api {
 

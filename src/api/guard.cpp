@@ -4,6 +4,8 @@
 
 #include "api/forward.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
 
 namespace quire::api {
 namespace {

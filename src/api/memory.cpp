@@ -14,7 +14,15 @@
 #include "api/sites.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
+#include "core/block_calls.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
+#include "core/fault.hpp"
 #include "core/job_call.hpp"
+#include "core/pins.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 
 using quire::base::explain;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/core.hpp"
 #include "api/names.hpp"
 
 #include <cstring>
 
 #include "base/detail.hpp"
+#include "core/core.hpp"
+#include "core/services.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {

@@ -12,6 +12,7 @@
 
 #include "base/fault_heap.hpp"
 #include "core/core.hpp"
+#include "model/message.hpp"
 
 namespace quire::api {
 

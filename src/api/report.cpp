@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/names.hpp"
 #include "api/report.hpp"
 
 #include <link.h>
@@ -16,13 +15,17 @@
 
 #include "api/calls/range.hpp"
 #include "api/forward.hpp"
+#include "api/names.hpp"
 #include "api/sharing.hpp"
 #include "api/sites.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/counter_table.hpp"
+#include "core/region_slot.hpp"
 #include "detect/fault_place.hpp"
 #include "detect/python_place.hpp"
 #include "record/file.hpp"
+#include "record/recorder.hpp"
 #include "record/tell.hpp"
 
 namespace quire::api {

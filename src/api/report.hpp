@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
+#include "record/recorder.hpp"
 
 namespace quire::api {
 

@@ -18,8 +18,13 @@
 #include "base/log.hpp"
 #include "checkpoint/content.hpp"
 #include "checkpoint/store.hpp"
-#include "directory/placement.hpp"
+#include "core/configuration.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
+#include "directory/placement.hpp"
 
 namespace quire::api {
 namespace {

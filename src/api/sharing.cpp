@@ -5,6 +5,9 @@
 
 #include "api/json.hpp"
 #include "api/sites.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/unit_calls.hpp"
 #include "sharing/table.hpp"
 
 namespace quire::api {

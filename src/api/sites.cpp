@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdio>
 
+#include "core/unit_calls.hpp"
+
 namespace quire::api::sites {
 namespace {
 

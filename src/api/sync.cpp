@@ -7,7 +7,10 @@
 #include "api/pointer_check.hpp"
 #include "api/report.hpp"
 #include "base/clock.hpp"
+#include "core/configuration.hpp"
+#include "core/counters.hpp"
 #include "core/job_call.hpp"
+#include "core/sync_calls.hpp"
 #include "sync/call.hpp"
 #include "sync/names.hpp"
 

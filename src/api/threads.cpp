@@ -15,6 +15,8 @@
 #include "api/function_place.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/services.hpp"
 #include "os/foreign_library.hpp"
 #include "os/injection.hpp"
 #include "region/services.hpp"

@@ -8,11 +8,13 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <thread>
 
 #include "base/fault_heap.hpp"
 #include "core/core.hpp"
+#include "model/message.hpp"
 
 namespace quire::api {
 

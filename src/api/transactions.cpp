@@ -15,8 +15,11 @@
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/host.hpp"
 #include "core/thread_state.hpp"
+#include "core/transactions.hpp"
 #include "os/restart_point.hpp"
 
 namespace quire::api::transactions {

@@ -4,6 +4,11 @@
 #include <algorithm>
 
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/inbox.hpp"
+#include "core/page_out.hpp"
+#include "core/performer.hpp"
+#include "core/stored_units.hpp"
 
 namespace quire::core {
 

@@ -10,9 +10,16 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
 #include "core/thread_state.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

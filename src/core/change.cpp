@@ -28,8 +28,23 @@
 #include "base/detail.hpp"
 #include "base/fault_heap.hpp"
 #include "base/log.hpp"
+#include "core/absent_units.hpp"
+#include "core/block_calls.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/fault.hpp"
+#include "core/held_units.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
 #include "core/thread_state.hpp"
+#include "core/transactions.hpp"
+#include "directory/pins.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

@@ -14,62 +14,108 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
-#include "bootstrap/bootstrap.hpp"
-#include "core/absent_units.hpp"
-#include "core/block_calls.hpp"
-#include "core/call_table.hpp"
-#include "core/change.hpp"
-#include "core/configuration.hpp"
-#include "core/counters.hpp"
-#include "core/diffs.hpp"
-#include "core/fault.hpp"
-#include "core/frames.hpp"
-#include "core/held_units.hpp"
-#include "core/minipages/whole_pages.hpp"
-#include "core/hold.hpp"
-#include "core/host.hpp"
-#include "core/inbox.hpp"
-#include "core/job_call_state.hpp"
-#include "core/node_effects.hpp"
-#include "core/outbox.hpp"
-#include "core/page_out.hpp"
-#include "core/performer.hpp"
-#include "core/pins.hpp"
-#include "core/protocol_set.hpp"
-#include "core/region_builder.hpp"
-#include "core/region_remover.hpp"
-#include "core/region_slot.hpp"
-#include "core/replicas.hpp"
-#include "core/services.hpp"
-#include "core/spread.hpp"
-#include "core/stored_units.hpp"
-#include "core/survival.hpp"
-#include "core/sync_calls.hpp"
+#include "base/status.hpp"
+#include "core/op.hpp"
 #include "core/trace.hpp"
-#include "core/transactions.hpp"
-#include "core/unit_calls.hpp"
-#include "core/unit_waiters.hpp"
-#include "core/watching.hpp"
-#include "protocol/release/node.hpp"
-#include "record/recorder.hpp"
-#include "transport/transport.hpp"
+
+namespace quire::bootstrap {
+class bootstrap;
+}
+namespace quire::transport {
+class transport;
+}
+namespace quire::directory {
+class pin_table;
+}
+namespace quire::model {
+class actions;
+}
+namespace quire::record {
+class recorder;
+}
+namespace quire::release {
+class node;
+}
 
 namespace quire::core {
 
+class absent_units;
+class block_calls;
+class call_table;
+class changer;
+class content_hold;
+class diff_traffic;
+class fault_path;
+class frames;
+class held_units;
+class host;
+class inbox;
+class mechanisms;
+class node_effects;
+class outbox;
+class pager;
+class peer_watch;
+class performer;
+class pin_calls;
+class protocol_set;
+class region_builder;
+class region_map;
+class region_remover;
+class replicator;
+class service_table;
+class spread_traffic;
+class stored_units;
+class survivor;
+class sync_calls;
+class transactions;
+class unit_calls;
+class unit_waiters;
+class whole_pages;
+struct configuration;
+struct engine_counters;
+struct gone_counters;
+struct job_call_state;
+struct region_slot;
+
+/// What a core is made of: owns the parts. They end in the reverse order of their making.
+class part_list {
+ public:
+  part_list() = default;
+  part_list(const part_list&) = delete;
+  part_list& operator=(const part_list&) = delete;
+  ~part_list() { end(); }
+  void end() noexcept {
+    while (!all_.empty()) all_.pop_back();
+  }
+  template <class T, class... Arguments>
+  [[nodiscard]] T& make(Arguments&&... arguments) {
+    auto* const made = new T(std::forward<Arguments>(arguments)...);
+    all_.emplace_back(made, [](void* part) noexcept { delete static_cast<T*>(part); });
+    return *made;
+  }
+
+ private:
+  std::vector<std::unique_ptr<void, void (*)(void*) noexcept>> all_;
+};
+
+/// A part's header is for who uses the part; this one names them all, and includes none.
 class core final {
-  std::unique_ptr<transport::transport> transport_;
+  part_list parts_;
 
  public:
   core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job, host& threads,
        mechanisms& machine);
   core(const core&) = delete;
   core& operator=(const core&) = delete;
+  ~core();
 
   /// Opens the job's detector. Before the transport's connection.
   [[nodiscard]] base::status open();
   /// The transport is connected, and somebody drives from now on.
-  void begin() noexcept { watching.begin(now()); }
+  void begin() noexcept;
   /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead),
   /// asks for nothing more, and takes it as no loss when peers leave.
   void expect_end() noexcept;
@@ -88,7 +134,7 @@ class core final {
   /// `look` is called by look_around(). True if it has sent something. One for the node; before it starts.
   void on_idle(bool (*look)(void* context) noexcept, void* context) noexcept { idle_ = {look, context}; }
   /// Something goes on by itself: round() is to be called again soon.
-  [[nodiscard]] bool is_restless() const noexcept { return !held.empty() || !whole.empty() || paging.is_restless(); }
+  [[nodiscard]] bool is_restless() const noexcept;
 
   // By application threads.
   /// As of host.
@@ -99,71 +145,69 @@ class core final {
   /// Memory that other nodes have given back is handed out again: what they wrote must not come after.
   void catch_up() noexcept;
 
-  [[nodiscard]] std::uint64_t now() const noexcept { return host.now(); }
+  [[nodiscard]] std::uint64_t now() const noexcept;
   /// Some region's consistency is weaker than sequential.
   [[nodiscard]] bool relaxed() const noexcept { return relaxes.load(std::memory_order_relaxed); }
   /// A region with sequential consistency, and quire_region_options::orders: a thread that reads from it what another
   /// has written there acquires what that one wrote before into regions of release consistency.
-  [[nodiscard]] bool orders(const region_slot& r) const noexcept {
-    return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed;
-  }
+  [[nodiscard]] bool orders(const region_slot& r) const noexcept;
   void stamp(fault_trace::point where, unsigned region, std::uint64_t unit) noexcept {
     if (trace.is_open()) trace.add(where, region, unit, now());
   }
 
   // What parts share.
-  configuration config;
+  configuration& config;
   quire::core::host& host;
   bootstrap::bootstrap& job;
   transport::transport& wire;
-  region_map regions;
-  quire::core::frames frames;
-  directory::pin_table pinned;
-  model::actions actions;  ///< of the step under way
-  call_table tokens;       ///< calls that wait for a message
-  engine_counters count;
-  gone_counters gone;
+  region_map& regions;
+  quire::core::frames& frames;
+  directory::pin_table& pinned;
+  model::actions& actions;  ///< of the step under way
+  call_table& tokens;       ///< calls that wait for a message
+  engine_counters& count;
+  gone_counters& gone;
   fault_trace trace;
   std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
-  job_call_state job_call;           ///< a call in which a thread of each node takes part, and this node has one
+  job_call_state& job_call;          ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()
   std::atomic<bool> relaxes{false};  ///< see relaxed()
 
   // Out.
-  node_effects effects{*this};
-  quire::core::performer performer{effects};
-  outbox out{*this};
+  node_effects& effects;
+  quire::core::performer& performer;
+  outbox& out;
   // Protocols. They look at who is dead, and at what is pinned.
-  survivor survival;
-  protocol_set protocols;
+  survivor& survival;
+  protocol_set& protocols;
   // In.
-  inbox in{*this};
-  fault_path faults{*this};
-  unit_waiters waiting{};
-  held_units held{*this};
-  whole_pages whole{*this};
+  inbox& in;
+  fault_path& faults;
+  unit_waiters& waiting;
+  held_units& held;
+  whole_pages& whole;
   // Memory.
-  region_builder builder;
-  pager paging{*this};
-  absent_units absent{*this, frames};
-  stored_units stored{*this};
-  pin_calls pins{*this};
-  quire::core::transactions transactions;
-  unit_calls calls{*this};
-  changer changes{*this};
-  block_calls blocks{*this};
-  content_hold holding{*this};
-  region_remover removing{*this};
+  region_builder& builder;
+  pager& paging;
+  absent_units& absent;
+  stored_units& stored;
+  pin_calls& pins;
+  quire::core::transactions& transactions;
+  unit_calls& calls;
+  changer& changes;
+  block_calls& blocks;
+  content_hold& holding;
+  region_remover& removing;
   // Release consistency.
   release::node& consistency;  ///< its domain
-  diff_traffic diffs;
-  spread_traffic spread{*this};
+  diff_traffic& diffs;
+  spread_traffic& spread;
   // Threads that meet, and services of the runtime.
-  sync_calls objects;
-  service_table services{*this};
+  sync_calls& objects;
+  service_table& services;
   // Deaths.
-  replicator replicas;
-  peer_watch watching;
+  replicator& replicas;
+  peer_watch& watching;
 
  private:
   struct {

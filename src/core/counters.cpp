@@ -4,7 +4,15 @@
 #include "base/add_counts.hpp"
 #include "core/core.hpp"
 #include "core/counter_table.hpp"
+#include "core/diffs.hpp"
+#include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/transactions.hpp"
+#include "core/watching.hpp"
+#include "protocol/release/node.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 

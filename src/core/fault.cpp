@@ -7,10 +7,25 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/absent_units.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/frames.hpp"
 #include "core/mapping.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/page_out.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
 #include "core/thread_state.hpp"
+#include "core/transactions.hpp"
+#include "core/unit_waiters.hpp"
 #include "detect/fault_place.hpp"
+#include "model/action.hpp"
+#include "record/recorder.hpp"
 
 namespace quire::core {
 

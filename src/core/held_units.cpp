@@ -2,6 +2,8 @@
 #include "core/held_units.hpp"
 
 #include "core/core.hpp"
+#include "core/performer.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

@@ -17,8 +17,21 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/frames.hpp"
+#include "core/held_units.hpp"
+#include "core/host.hpp"
 #include "core/mapping.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/performer.hpp"
+#include "core/pins.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "directory/pins.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

@@ -9,18 +9,12 @@
 
 #include "base/status.hpp"
 #include "core/change.hpp"
+#include "core/kept_run.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::core {
 
 class core;
-
-/// Units that a node keeps and whose content may differ from zero, while they are held.
-struct kept_run {
-  region_slot* region = nullptr;
-  std::uint64_t first = 0, count = 0;
-  bool in_memory = true;  ///< else in the region's store
-};
 
 class content_hold {
  public:

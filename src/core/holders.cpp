@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who holds what others may wait for, for people who ask (src/drive/waits.cpp).
 #include "core/core.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
+#include "waits/record.hpp"
 
 namespace quire::core {
 

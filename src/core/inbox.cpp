@@ -7,8 +7,25 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "core/absent_units.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/diffs.hpp"
+#include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/page_out.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/services.hpp"
+#include "core/spread.hpp"
+#include "core/stored_units.hpp"
+#include "core/survival.hpp"
+#include "core/sync_calls.hpp"
+#include "core/unit_calls.hpp"
+#include "core/watching.hpp"
+#include "model/action.hpp"
 #include "sync/kinds.hpp"
 
 namespace quire::core {

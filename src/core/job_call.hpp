@@ -8,6 +8,7 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/job_call_state.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {

@@ -7,9 +7,26 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/diffs.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/held_units.hpp"
+#include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/outbox.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/spread.hpp"
+#include "core/stored_units.hpp"
+#include "core/transactions.hpp"
+#include "core/unit_waiters.hpp"
 #include "os/memory.hpp"
+#include "protocol/release/node.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 

@@ -7,10 +7,23 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/diffs.hpp"
+#include "core/frames.hpp"
+#include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/spread.hpp"
+#include "core/survival.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
+#include "record/recorder.hpp"
 #include "sync/kinds.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 

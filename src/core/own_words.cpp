@@ -5,6 +5,8 @@
 #include "core/own_words.hpp"
 
 #include "core/core.hpp"
+#include "core/frames.hpp"
+#include "core/region_slot.hpp"
 
 namespace quire::core {
 namespace {

@@ -24,7 +24,20 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/absent_units.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/host.hpp"
+#include "core/outbox.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
+#include "core/transactions.hpp"
+#include "model/action.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 

@@ -4,7 +4,19 @@
 // and a payload that breaks the rule ends the process that it came to, with its name: dropped without a word it would
 // keep somebody waiting for ever. Driver's thread only.
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/diffs.hpp"
+#include "core/frames.hpp"
+#include "core/inbox.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/spread.hpp"
+#include "core/survival.hpp"
+#include "core/sync_calls.hpp"
+#include "core/watching.hpp"
 
 namespace quire::core {
 

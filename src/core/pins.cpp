@@ -8,7 +8,21 @@
 
 #include "base/log.hpp"
 #include "base/time_limit.hpp"
+#include "core/absent_units.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/host.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/stored_units.hpp"
+#include "core/unit_waiters.hpp"
+#include "directory/pins.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

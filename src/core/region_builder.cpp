@@ -7,7 +7,14 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/frames.hpp"
+#include "core/host.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
+#include "core/survival.hpp"
 #include "os/segments.hpp"
 
 namespace quire::core {

@@ -15,8 +15,27 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/absent_units.hpp"
+#include "core/call_table.hpp"
+#include "core/change.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/diffs.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/held_units.hpp"
 #include "core/known_machines.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/outbox.hpp"
+#include "core/page_out.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/spread.hpp"
+#include "core/stored_units.hpp"
+#include "core/survival.hpp"
+#include "core/unit_waiters.hpp"
+#include "directory/pins.hpp"
 
 namespace quire::core {
 

@@ -8,22 +8,13 @@
 
 #include "base/fault_heap.hpp"
 #include "core/local_queue.hpp"
+#include "core/region_rest.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
 
 namespace quire::core {
 
 class core;
-
-/// Why a region stays.
-enum class stays : std::uint64_t { no, unknown, pinned, in_block, changes };
-
-/// What a node says of a region that is about to go.
-struct region_rest {
-  std::uint64_t sent = 0, received = 0;  ///< units in messages; see change_state
-  std::uint64_t dead = 0;                ///< nodes, as far as it knows: what it counts begins anew with each
-  bool quiet = false;                    ///< it waits for nothing, and will tell nothing by itself
-};
 
 class region_remover {
  public:

@@ -5,10 +5,50 @@
 #include <span>
 #include <utility>
 
+#include "bootstrap/bootstrap.hpp"
+#include "core/absent_units.hpp"
+#include "core/block_calls.hpp"
+#include "core/call_table.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/diffs.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/held_units.hpp"
+#include "core/hold.hpp"
+#include "core/host.hpp"
+#include "core/inbox.hpp"
+#include "core/job_call_state.hpp"
 #include "core/known_machines.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/node_effects.hpp"
+#include "core/outbox.hpp"
+#include "core/page_out.hpp"
+#include "core/performer.hpp"
+#include "core/pins.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_remover.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/services.hpp"
+#include "core/spread.hpp"
+#include "core/stored_units.hpp"
+#include "core/survival.hpp"
+#include "core/sync_calls.hpp"
 #include "core/thread_state.hpp"
+#include "core/transactions.hpp"
+#include "core/unit_calls.hpp"
+#include "core/unit_waiters.hpp"
+#include "core/watching.hpp"
+#include "directory/pins.hpp"
+#include "model/action.hpp"
+#include "protocol/release/node.hpp"
 #include "protocol/sequential/domain.hpp"
+#include "record/recorder.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 namespace {
@@ -41,24 +81,62 @@ configuration with_few_twins(configuration c) {
 
 core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter,
            quire::core::host& threads, mechanisms& machine)
-    : transport_(std::move(t)),
-      config(with_few_twins(c)),
+    : config(parts_.make<configuration>(with_few_twins(c))),
       host(threads),
       job(starter),
-      wire(*transport_),
-      pinned(c.pin_limit),
-      survival(*this, c.self.value(), c.nodes, c.replicas),
-      protocols(config.protocols, job_of(config, pinned, survival.members()), effects),
-      builder(*this, machine),
-      transactions(*this),
+      wire(*parts_.make<std::unique_ptr<transport::transport>>(std::move(t))),
+      regions(parts_.make<region_map>()),
+      frames(parts_.make<quire::core::frames>()),
+      pinned(parts_.make<directory::pin_table>(c.pin_limit)),
+      actions(parts_.make<model::actions>()),
+      tokens(parts_.make<call_table>()),
+      count(parts_.make<engine_counters>()),
+      gone(parts_.make<gone_counters>()),
+      job_call(parts_.make<job_call_state>()),
+      effects(parts_.make<node_effects>(*this)),
+      performer(parts_.make<quire::core::performer>(effects)),
+      out(parts_.make<outbox>(*this)),
+      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes, c.replicas)),
+      protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, survival.members()), effects)),
+      in(parts_.make<inbox>(*this)),
+      faults(parts_.make<fault_path>(*this)),
+      waiting(parts_.make<unit_waiters>()),
+      held(parts_.make<held_units>(*this)),
+      whole(parts_.make<whole_pages>(*this)),
+      builder(parts_.make<region_builder>(*this, machine)),
+      paging(parts_.make<pager>(*this)),
+      absent(parts_.make<absent_units>(*this, frames)),
+      stored(parts_.make<stored_units>(*this)),
+      pins(parts_.make<pin_calls>(*this)),
+      transactions(parts_.make<quire::core::transactions>(*this)),
+      calls(parts_.make<unit_calls>(*this)),
+      changes(parts_.make<changer>(*this)),
+      blocks(parts_.make<block_calls>(*this)),
+      holding(parts_.make<content_hold>(*this)),
+      removing(parts_.make<region_remover>(*this)),
       consistency(static_cast<release::node&>(protocols.domain(release::id))),
-      diffs(*this, c.nodes),
-      objects(*this, c.self, c.nodes),
-      replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds),
-      watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
+      diffs(parts_.make<diff_traffic>(*this, c.nodes)),
+      spread(parts_.make<spread_traffic>(*this)),
+      objects(parts_.make<sync_calls>(*this, c.self, c.nodes)),
+      services(parts_.make<service_table>(*this)),
+      replicas(
+          parts_.make<replicator>(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds)),
+      watching(parts_.make<peer_watch>(*this, c.self.value(), c.nodes, c.peer_limit_ns)) {
   if (const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : c.cache_limit; limit != 0)
     paging.open(c.nodes, limit);
   pins.open();
+}
+
+core::~core() { parts_.end(); }
+
+void core::begin() noexcept { watching.begin(now()); }
+
+std::uint64_t core::now() const noexcept { return host.now(); }
+
+bool core::is_restless() const noexcept { return !held.empty() || !whole.empty() || paging.is_restless(); }
+
+bool core::orders(const region_slot& r) const noexcept {
+  return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed;
 }
 
 base::status core::open() {

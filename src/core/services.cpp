@@ -3,7 +3,15 @@
 
 #include "base/log.hpp"
 #include "base/status_number.hpp"
+#include "core/call_table.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/counters.hpp"
+#include "core/inbox.hpp"
+#include "core/ops.hpp"
+#include "core/outbox.hpp"
+#include "core/protocol_set.hpp"
+#include "core/survival.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {

@@ -5,8 +5,17 @@
 #include <cstring>
 #include <utility>
 
+#include "core/absent_units.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/frames.hpp"
+#include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/outbox.hpp"
+#include "core/performer.hpp"
+#include "core/region_slot.hpp"
+#include "model/action.hpp"
+#include "protocol/release/node.hpp"
 
 namespace quire::core {
 

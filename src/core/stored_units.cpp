@@ -15,7 +15,21 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/absent_units.hpp"
+#include "core/call_table.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/host.hpp"
+#include "core/outbox.hpp"
+#include "core/performer.hpp"
+#include "core/region_slot.hpp"
+#include "core/survival.hpp"
+#include "core/unit_waiters.hpp"
+#include "directory/pins.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

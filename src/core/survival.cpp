@@ -9,8 +9,25 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "core/absent_units.hpp"
+#include "core/call_table.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/held_units.hpp"
+#include "core/host.hpp"
+#include "core/inbox.hpp"
+#include "core/outbox.hpp"
+#include "core/performer.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/stored_units.hpp"
+#include "core/sync_calls.hpp"
+#include "core/watching.hpp"
+#include "model/action.hpp"
 #include "os/presence.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::core {
 

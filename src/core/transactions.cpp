@@ -14,8 +14,15 @@
 
 #include "base/check.hpp"
 #include "base/log.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/frames.hpp"
+#include "core/page_out.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
 #include "core/thread_state.hpp"
+#include "core/unit_waiters.hpp"
 
 namespace quire::core {
 

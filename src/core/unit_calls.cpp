@@ -4,7 +4,18 @@
 
 #include "base/detail.hpp"
 #include "base/status_number.hpp"
+#include "core/absent_units.hpp"
+#include "core/call_table.hpp"
+#include "core/change.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 

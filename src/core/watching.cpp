@@ -13,7 +13,12 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/host.hpp"
+#include "core/outbox.hpp"
+#include "core/survival.hpp"
 
 namespace quire::core {
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/counter_table.hpp"
+#include "core/host.hpp"
+
 namespace quire::drive {
 namespace {
 
@@ -23,9 +26,15 @@ void add(std::string& json, const char* name, std::uint64_t value) {
 
 }  // namespace
 
+counters_told::counters_told(core::core& of, core::host& threads, const core::wait_board& shown,
+                             bootstrap::bootstrap& job)
+    : core_(of), threads_(threads), shown_(shown), job_(job), numbers_(std::make_unique<core::counter_sources>()) {}
+
+counters_told::~counters_told() = default;
+
 void counters_told::take(core::core& c, core::op& self) noexcept {
   counters_told& told = static_cast<task&>(self).told;
-  told.numbers_ = core::sources_of(c);
+  *told.numbers_ = core::sources_of(c);
   self.complete();
   told.state_.store(state::taken, std::memory_order_release);
   told.threads_.call();
@@ -45,7 +54,7 @@ void counters_told::look() noexcept {
   add(json, "now_ns", threads_.now());
   add(json, "cpu_ns", cpu_ns());
   add(json, "waiting", waiting);
-  for (const core::counter_row& row : core::counter_table) add(json, row.name, row.value(numbers_));
+  for (const core::counter_row& row : core::counter_table) add(json, row.name, row.value(*numbers_));
   state_.store(state::idle, std::memory_order_relaxed);
   job_.tell_counters(json + "}");
 }

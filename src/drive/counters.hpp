@@ -5,18 +5,23 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 
 #include "bootstrap/bootstrap.hpp"
 #include "core/core.hpp"
-#include "core/counter_table.hpp"
+#include "core/waiting.hpp"
+
+namespace quire::core {
+struct counter_sources;
+}
 
 namespace quire::drive {
 
 class counters_told {
  public:
-  counters_told(core::core& of, core::host& threads, const core::wait_board& shown, bootstrap::bootstrap& job)
-      : core_(of), threads_(threads), shown_(shown), job_(job) {}
+  counters_told(core::core& of, core::host& threads, const core::wait_board& shown, bootstrap::bootstrap& job);
+  ~counters_told();
 
   /// The launcher asks. What comes back is to be executed; null: it has asked before, and the driver has not come to
   /// it.
@@ -36,7 +41,7 @@ class counters_told {
   core::host& threads_;
   const core::wait_board& shown_;
   bootstrap::bootstrap& job_;
-  core::counter_sources numbers_{};  ///< the driver's while the state is `asked`
+  const std::unique_ptr<core::counter_sources> numbers_;  ///< the driver's while the state is `asked`
   std::atomic<state> state_{state::idle};
   std::optional<task> task_{};
 };

@@ -16,12 +16,19 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/region_builder.hpp"
+#include "core/survival.hpp"
 #include "core/thread_state.hpp"
+#include "core/watching.hpp"
 #include "drive/threads.hpp"
 #include "os/injection.hpp"
 #include "os/memory.hpp"
 #include "os/slices.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::drive {
 

@@ -9,6 +9,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "core/host.hpp"
+#include "core/waiting.hpp"
 #include "drive/counters.hpp"
 #include "drive/driver.hpp"
 #include "drive/waits.hpp"

@@ -8,6 +8,10 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/host.hpp"
+#include "core/job_call_state.hpp"
+#include "core/sync_calls.hpp"
 #include "sync/names.hpp"
 #include "waits/report.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "core/core.hpp"
+#include "core/waiting.hpp"
 #include "waits/record.hpp"
 
 namespace quire::drive {

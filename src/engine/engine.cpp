@@ -9,7 +9,12 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
 #include "os/memory.hpp"
+#include "transport/transport.hpp"
 
 namespace quire::engine {
 namespace {

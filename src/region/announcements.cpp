@@ -4,7 +4,12 @@
 #include <cstring>
 
 #include "base/status_number.hpp"
+#include "core/configuration.hpp"
+#include "core/inbox.hpp"
 #include "core/mapping.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/survival.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {

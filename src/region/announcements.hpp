@@ -16,6 +16,7 @@
 #include "base/status.hpp"
 #include "core/core.hpp"
 #include "heap/allocator.hpp"
+#include "model/message.hpp"
 #include "region/announcement.hpp"
 
 namespace quire::region {

@@ -14,6 +14,9 @@
 #include "base/fault_heap.hpp"
 #include "base/status.hpp"
 #include "core/core.hpp"
+#include "core/region_rest.hpp"
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
 #include "region/space.hpp"
 
 namespace quire::region {

@@ -16,6 +16,12 @@
 #include <cstring>
 
 #include "base/detail.hpp"
+#include "core/configuration.hpp"
+#include "core/outbox.hpp"
+#include "core/region_remover.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/survival.hpp"
 #include "region/keeper.hpp"
 #include "region/services.hpp"
 

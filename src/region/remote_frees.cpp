@@ -14,9 +14,13 @@
 #include <cstring>
 #include <utility>
 
-#include "core/core.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/core.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
+#include "core/survival.hpp"
 #include "heap/size_classes.hpp"
 #include "region/registry.hpp"
 

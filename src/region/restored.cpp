@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/core.hpp"
 #include "base/log.hpp"
+#include "core/configuration.hpp"
+#include "core/core.hpp"
 #include "core/mapping.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
 #include "region/registry.hpp"
 
 namespace quire::region {

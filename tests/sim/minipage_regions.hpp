@@ -10,6 +10,8 @@
 #include <ostream>
 
 #include "core/mapping.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
 #include "sim/random.hpp"
 #include "sim/whole/world.hpp"
 

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/configuration.hpp"
+#include "core/region_slot.hpp"
+#include "core/services.hpp"
 #include "heap/minipage_heap.hpp"
 #include "region/announcements.hpp"
 #include "region/services.hpp"

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "protocol/release/node.hpp"
 #include "sim/whole/actor.hpp"
 
 namespace quire::whole {

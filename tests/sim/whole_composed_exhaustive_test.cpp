@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/region_slot.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <string>
 
+#include "core/change.hpp"
+#include "core/region_builder.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/mourning.hpp"
 

@@ -6,7 +6,11 @@
 #include <array>
 #include <string>
 
+#include "core/block_calls.hpp"
+#include "core/counters.hpp"
 #include "core/job_call.hpp"
+#include "core/region_slot.hpp"
+#include "core/sync_calls.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
 #include "tests/sim/toy/two_sizes.hpp"

@@ -10,6 +10,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/absent_units.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/pins.hpp"
+#include "core/region_slot.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/actor.hpp"

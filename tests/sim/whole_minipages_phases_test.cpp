@@ -11,7 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/block_calls.hpp"
+#include "core/change.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/region_slot.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
 #include "tests/sim/minipage_regions.hpp"

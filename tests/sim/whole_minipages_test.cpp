@@ -6,6 +6,13 @@
 #include <array>
 #include <string>
 
+#include "core/counters.hpp"
+#include "core/fault.hpp"
+#include "core/minipages/whole_pages.hpp"
+#include "core/pins.hpp"
+#include "core/region_slot.hpp"
+#include "core/unit_calls.hpp"
+#include "directory/pins.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
 #include "tests/sim/minipage_regions.hpp"

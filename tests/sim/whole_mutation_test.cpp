@@ -6,7 +6,10 @@
 
 #include <string>
 
+#include "core/configuration.hpp"
+#include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/region_slot.hpp"
 #include "sim/whole/job.hpp"
 
 namespace quire::whole {

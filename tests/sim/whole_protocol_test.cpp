@@ -6,7 +6,15 @@
 #include <array>
 #include <string>
 
+#include "core/block_calls.hpp"
+#include "core/change.hpp"
+#include "core/fault.hpp"
+#include "core/hold.hpp"
 #include "core/job_call.hpp"
+#include "core/pins.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/unit_calls.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
 #include "tests/sim/toy/migrating.hpp"

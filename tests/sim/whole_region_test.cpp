@@ -11,6 +11,13 @@
 #include <set>
 #include <string>
 
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/hold.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/replicas.hpp"
+#include "core/unit_calls.hpp"
 #include "os/injection.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"

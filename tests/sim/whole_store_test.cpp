@@ -7,6 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "core/absent_units.hpp"
+#include "core/counters.hpp"
+#include "core/frames.hpp"
+#include "core/hold.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"

@@ -14,6 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/absent_units.hpp"
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/pins.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
+#include "core/unit_calls.hpp"
 #include "sim/whole/chance_crew.hpp"
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"

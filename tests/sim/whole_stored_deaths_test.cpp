@@ -11,6 +11,12 @@
 #include <memory>
 #include <string>
 
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/pins.hpp"
+#include "core/replicas.hpp"
+#include "core/stored_units.hpp"
+#include "core/unit_calls.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/chance_crew.hpp"
 #include "sim/whole/kept_store.hpp"

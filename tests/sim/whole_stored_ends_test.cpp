@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "core/counters.hpp"
+#include "core/fault.hpp"
+#include "core/region_slot.hpp"
+#include "core/stored_units.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/chance_crew.hpp"
 #include "sim/whole/kept_store.hpp"

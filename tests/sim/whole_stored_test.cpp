@@ -14,6 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/fault.hpp"
+#include "core/frames.hpp"
+#include "core/pins.hpp"
+#include "core/region_builder.hpp"
+#include "core/stored_units.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/chance_crew.hpp"

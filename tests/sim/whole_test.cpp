@@ -9,6 +9,9 @@
 #include <set>
 #include <string>
 
+#include "core/diffs.hpp"
+#include "core/protocol_set.hpp"
+#include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/protocol_set.hpp"
 #include "sim/whole/node_transactions.hpp"
 
 namespace quire::whole {

@@ -12,7 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/change.hpp"
+#include "core/frames.hpp"
 #include "core/job_call.hpp"
+#include "core/region_slot.hpp"
+#include "core/transactions.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/node_transactions.hpp"
 #include "sim/whole/transaction_job.hpp"

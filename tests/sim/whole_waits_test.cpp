@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "core/counters.hpp"
+#include "core/region_slot.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 

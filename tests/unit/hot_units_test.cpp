@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units by the time that threads waited for them, in a table of fixed size.
-#include "core/hot_units.hpp"
-
 #include <gtest/gtest.h>
 
 #include <thread>
+
+#include "core/fault.hpp"
+#include "core/hot_units.hpp"
 
 namespace quire::core {
 namespace {

@@ -11,6 +11,12 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "core/configuration.hpp"
+#include "core/host.hpp"
+#include "core/inbox.hpp"
+#include "core/region_builder.hpp"
+#include "core/region_slot.hpp"
+#include "core/spread.hpp"
 #include "engine/engine.hpp"
 #include "transport/loopback/loopback.hpp"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adaptive read-ahead: what counts as a sweep, how windows grow, which unit is the marker.
-#include "core/read_ahead.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "core/counters.hpp"
+#include "core/read_ahead.hpp"
 
 namespace {
 

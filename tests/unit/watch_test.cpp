@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "core/inbox.hpp"
 #include "watch/watch.hpp"
 
 namespace quire::watch {

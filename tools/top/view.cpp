@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "top/view.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "advice.hpp"
+#include "core/host.hpp"
+#include "core/unit_waiters.hpp"
+#include "top/view.hpp"
 
 namespace quire::tools::top {
 namespace {

@@ -8,6 +8,7 @@
 #include "api/calls/redirect.hpp"
 #include "api/calls/signals.hpp"
 #include "api/forward.hpp"
+#include "core/region_slot.hpp"
 
 namespace quire::api::calls {
 

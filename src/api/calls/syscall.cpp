@@ -13,6 +13,7 @@
 
 #include "api/calls/copies.hpp"
 #include "api/forward.hpp"
+#include "core/fault.hpp"
 
 using namespace quire::api::calls;
 

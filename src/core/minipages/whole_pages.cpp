@@ -2,6 +2,11 @@
 #include "core/minipages/whole_pages.hpp"
 
 #include "core/core.hpp"
+#include "core/fault.hpp"
+#include "core/performer.hpp"
+#include "core/pins.hpp"
+#include "core/protocol_set.hpp"
+#include "model/action.hpp"
 
 namespace quire::core {
 
