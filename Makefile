@@ -14,8 +14,8 @@ TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-demo: configure ## build the library, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
-	@ninja -C $(BUILD) -j $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
+demo: configure ## build the library, run ray tracer and SOR on local nodes, check, picture in build/demo
+	@tools/build_progress.py --build $(BUILD) --jobs $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
 	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run every test
