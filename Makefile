@@ -10,7 +10,7 @@ SOAK_FLAGS ?=
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb recipes format clean
+.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -68,6 +68,9 @@ site: build ## the documentation as HTML, in build/site/html; Sphinx is fetched
 
 deb: build ## Debian packages in build/deb, tried on a clean Debian; as root
 	@scripts/deb.sh $(BUILD)
+
+release: build ## a tar that runs where it is unpacked, Debian packages and wheel in build/release, each tried; as root
+	@scripts/release.sh $(BUILD)
 
 recipes: ## lint the recipes for Spack and conda; rattler-build is fetched
 	@scripts/recipes.sh $(BUILD)
