@@ -135,7 +135,8 @@ def build_all(arguments, work, progress):
                         finished, total, name = line[len(MARK):].split(" ", 2)
                         finished, total = int(finished), int(total)
                         work.done += work.of(name)
-                        step = short(name)
+                        if OBJECT.search(name) or not step:  # other steps are over before one could read them
+                            step = short(name)
                     elif not line.startswith(("ninja: Entering directory", "ninja: no work to do")):
                         progress.pass_on(line)
             progress.tell(finished, total, work.share(finished, total), step)
