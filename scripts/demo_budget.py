@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXED = "#include <algorithm>\n#include <filesystem>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <memory>\n#include <regex>\n" \
         "bool f(const std::string& s) { return std::regex_match(s, std::regex(\"a*b\")); }\n"
-FIXED_S = 2.0  # what it takes on the machine for which the budget is told
+FIXED_S = 5.7  # what it took where the budget was told: there the build of single files, which came before, took 694 s, or 121 times as much
 TOLERANCE = 1.15
 
 
