@@ -10,12 +10,12 @@ SOAK_FLAGS ?=
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb recipes format clean
+.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-demo: configure ## build the library, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
-	@ninja -C $(BUILD) -j $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
+demo: configure ## build the library, run ray tracer and SOR on local nodes, check, picture in build/demo
+	@tools/build_progress.py --build $(BUILD) --jobs $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
 	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run every test
@@ -68,6 +68,9 @@ site: build ## the documentation as HTML, in build/site/html; Sphinx is fetched
 
 deb: build ## Debian packages in build/deb, tried on a clean Debian; as root
 	@scripts/deb.sh $(BUILD)
+
+release: build ## a tar that runs where it is unpacked, Debian packages and wheel in build/release, each tried; as root
+	@scripts/release.sh $(BUILD)
 
 recipes: ## lint the recipes for Spack and conda; rattler-build is fetched
 	@scripts/recipes.sh $(BUILD)

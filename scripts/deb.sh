@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes Debian packages of a build (BUILD/deb), and tries them on a Debian that has nothing else of Quire: installs them by apt, so that what they depend on is
 # what they get, compiles and runs programs as docs/guide says, and purges them: nothing may be left.
-# The Debian is made once by debootstrap, and kept in ~/.cache/quire with the packages that were fetched for it. Needs root.
+# The packages that were fetched for it are kept in ~/.cache/quire. Needs root.
 # Exit status 77: there is no debootstrap, or nothing can be fetched.
 #   scripts/deb.sh [BUILD]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/quire
-suite=bookworm
+source scripts/clean_debian.sh
 fail() { echo "deb: $*" >&2; exit 1; }
 
 if [ "${2:-}" != inside ]; then
@@ -23,37 +22,19 @@ if [ "${2:-}" != inside ]; then
   else
     echo "deb: there is no lintian: the packages are not linted"
   fi
-  [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || { echo "deb: debootstrap needs to be installed, and root" >&2; exit 77; }
+  can_make_debian || { echo "deb: debootstrap needs to be installed, and root" >&2; exit 77; }
   # In a mount namespace of its own, so that nothing stays mounted.
   exec unshare --mount --propagation private "scripts/deb.sh" "$build" inside
 fi
 
+make_debian "$build/deb.log"
 mkdir -p "$cache/archives/partial"
-base=$cache/debian-$suite.tar
-if [ ! -s "$base" ]; then
-  made=$(mktemp -d)
-  trap 'rm -rf "$made"' EXIT
-  debootstrap --variant=minbase "$suite" "$made/root" >"$build/deb.log" 2>&1 || { tail -3 "$build/deb.log"; echo "deb: no Debian can be made here" >&2; exit 77; }
-  tar -C "$made/root" -cf "$base.part" .
-  mv "$base.part" "$base"
-  rm -rf "$made"
-fi
-
-# All in memory, and gone with the namespace.
-root=$(mktemp -d)
-trap 'umount -R "$root" 2>/dev/null; rmdir "$root"' EXIT
-mount -t tmpfs -o size=4G,mode=755 tmpfs "$root"
-tar -C "$root" -xf "$base"
-mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-mount --rbind /sys "$root/sys"
 mkdir -p "$root/packages" "$root/program"
 mount --bind "$build/deb" "$root/packages"
 mount --bind "$cache/archives" "$root/var/cache/apt/archives"
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 rm -f "$root/etc/apt/apt.conf.d/docker-clean"
 cp examples/guide/first.c examples/guide/heat.py examples/openmp/jacobi.c "$root/program/"
-inside() { LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/bash -euo pipefail -c "$1"; }
 apt="apt-get -qq -o Binary::apt-get::APT::Keep-Downloaded-Packages=true"
 
 inside "$apt update && $apt install -y --no-install-recommends apt-utils gcc libc6-dev pkg-config >/dev/null 2>&1" || { echo "deb: nothing can be fetched" >&2; exit 77; }

@@ -28,7 +28,7 @@ cmake --install "$build" --prefix "$out/tree" --strip >/dev/null
 PATH=$out/make/bin:$PATH "$out/make/bin/pip" wheel --quiet --disable-pip-version-check ./python --no-deps --no-build-isolation -w "$out" \
   -C cmake.define.QUIRE_TREE="$out/tree"
 # The oldest systems that have what it asks of libc.
-tag=$("$out/make/bin/auditwheel" show "$out"/*.whl 2>/dev/null | tr '\n' ' ' | grep -o 'manylinux_[0-9]*_[0-9]*_x86_64')
+tag=$("$out/make/bin/auditwheel" show "$out"/*.whl 2>/dev/null | tr '\n' ' ' | grep -o 'manylinux_[0-9]*_[0-9]*_x86_64' | sort -u)
 "$out/make/bin/python" -m wheel tags --remove --platform-tag "$tag" "$out"/*.whl >/dev/null
 ls -l "$out"/*.whl
 

@@ -11,6 +11,7 @@
 
 #include "bootstrap/launcher/launcher.hpp"
 #include "commands.hpp"
+#include "own_tree.hpp"
 
 namespace quire::tools {
 namespace {
@@ -46,7 +47,7 @@ places find_places(const fs::path& self, const comparison& what) {
   const places installed{prefix / "share/quire/bench" / what.script, prefix / "libexec/quire",
                          prefix / "libexec/quire"};
   if (fs::exists(installed.script)) return installed;
-  return {fs::path(QUIRE_SOURCE_DIR "/bench") / what.script, prefix / "bench", prefix / "bin"};
+  return {sources_of(prefix) / "bench" / what.script, prefix / "bench", prefix / "bin"};
 }
 
 int compare(const comparison& what, const std::vector<std::string>& arguments) {

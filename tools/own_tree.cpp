@@ -3,6 +3,9 @@
 
 #include <quire/quire.h>
 
+#include <fstream>
+#include <string_view>
+
 namespace quire::tools {
 namespace {
 
@@ -21,11 +24,19 @@ std::optional<own_tree> as_built(const fs::path& bin) {
   if (!fs::exists(build / "CMakeCache.txt", ignored) || !fs::exists(folder / library, ignored)) return std::nullopt;
   fs::path include = joined(build, QUIRE_BUILD_TO_SOURCE "/include");
   if (!fs::exists(include / header, ignored))
-    include = QUIRE_SOURCE_DIR "/include";  // the build folder was moved alone
+    include = sources_of(build) / "include";  // the build folder was moved alone
   return own_tree{build, include, folder, folder, build / "openmp", build / "openmp" / "stand_ins", false};
 }
 
 }  // namespace
+
+fs::path sources_of(const fs::path& build) {
+  constexpr std::string_view entry = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  std::ifstream cache(build / "CMakeCache.txt");
+  for (std::string line; std::getline(cache, line);)
+    if (line.starts_with(entry)) return line.substr(entry.size());
+  return {};
+}
 
 std::optional<own_tree> find_own_tree(std::string& why) {
   std::error_code error;

@@ -22,6 +22,9 @@ struct own_tree {
 /// The tree of this command. Nothing if the library is missing, with a sentence in `why`.
 [[nodiscard]] std::optional<own_tree> find_own_tree(std::string& why);
 
+/// Where the sources of a build folder lie, even if that was moved alone: its cache tells. Empty if it does not.
+[[nodiscard]] std::filesystem::path sources_of(const std::filesystem::path& build);
+
 /// What a tree lacks for programs to be compiled with it, in a sentence: some packages bring the library alone. Empty
 /// if nothing.
 [[nodiscard]] std::string lacking_for_programs(const own_tree& tree);

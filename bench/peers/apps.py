@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""SOR and NAS CG on other shared memory systems beside Quire: builds them, runs all in turn, checks every result, and
-prints a table.
+"""SOR and NAS CG on other shared memory systems beside Quire: builds these two for each, runs all in turn, checks every
+result, and prints a table.
 
-    bench/peers/apps.py --mpi --argodsm CLONE --jiajia CLONE [--work FOLDER] [--rounds 5] [--nodes 2] [--output FILE]
+    bench/peers/apps.py --mpi --argodsm FOLDER --jiajia FOLDER [--work FOLDER] [--rounds 5] [--nodes 2] [--output FILE]
 
-Each CLONE is left as it is (build_argodsm.sh and build_jiajia.sh say what they need of it); with --work what was built
-is kept and used again. A job that gives a wrong result, fails, or does not end is counted and told, and its time left
-out. Variables: MPICC, MPICXX and MPIRUN choose the MPI, JOBS how many compilers run at once. Exit status: 1
-if Quire or OpenMP failed.
+A person has installed the systems in these folders (run_argodsm.sh and run_jiajia.sh say what is expected there). A job
+that gives a wrong result, fails, or does not end is counted and told, and its time left out. Variables: MPICXX and
+MPIRUN choose the MPI. Exit status: 1 if Quire or OpenMP failed.
 """
 import argparse
 import json
@@ -50,28 +49,20 @@ class Systems:
             OURS[1]: lambda nodes, app, *words: (*quire, str(nodes), str(programs / app), *release, *words),
         }
         if options.mpi:
-            self.make_apps(work, "mpi")
+            self.make_apps(work, "mpi", work)
             self.jobs["MPI"] = lambda nodes, app, *words: (
                 str(HERE / "mpi_run.sh"), str(nodes), str(work / "mpi-apps" / app), *words)
         if options.argodsm:
-            self.make(work, "argodsm", options.argodsm)
+            self.make_apps(work, "argodsm", options.argodsm)
             self.jobs["ArgoDSM"] = lambda nodes, app, *words: (
                 str(HERE / "mpi_run.sh"), str(nodes), str(work / "argodsm-apps" / app), *words)
         if options.jiajia:
-            self.make(work, "jiajia", options.jiajia)
+            self.make_apps(work, "jiajia", options.jiajia)
             self.jobs["JIAJIA"] = lambda nodes, app, *words: (
-                str(HERE / "jiajia_run.sh"), str(work / "jiajia"), str(nodes), str(work / "jiajia-apps" / app), *words)
+                str(HERE / "jiajia_run.sh"), str(options.jiajia), str(nodes), str(work / "jiajia-apps" / app), *words)
 
-    def make(self, work, name, clone):
-        built = work / name
-        if not (work / f"{name}-built").exists():
-            print(f"builds {name}", file=sys.stderr)
-            output_of((HERE / f"build_{name}.sh", clone.resolve(), built), limit_s=1800)
-            (work / f"{name}-built").touch()
-        self.make_apps(work, name)
-
-    def make_apps(self, work, name):
-        command = (HERE / "build_apps.sh", name, work / name, work / f"{name}-apps")
+    def make_apps(self, work, name, installed):
+        command = (HERE / "build_apps.sh", name, installed, work / f"{name}-apps")
         output_of(command, {"BUILD": str(self.build)}, limit_s=600)
 
     def report(self, system, nodes, problem):
@@ -175,10 +166,10 @@ def print_table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=HERE.parent.parent / "build", help="Quire's build folder")
-    parser.add_argument("--argodsm", type=Path, help="a clone of ArgoDSM, with its submodule qd")
-    parser.add_argument("--jiajia", type=Path, help="a clone of JIAJIA")
+    parser.add_argument("--argodsm", type=Path, help="where ArgoDSM is installed")
+    parser.add_argument("--jiajia", type=Path, help="where JIAJIA is installed")
     parser.add_argument("--mpi", action="store_true", help="the same with messages, too")
-    parser.add_argument("--work", type=Path, help="where the systems are built; not given: a temporary folder")
+    parser.add_argument("--work", type=Path, help="where SOR and CG are built; not given: a temporary folder")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     parser.add_argument("--nodes", type=int, nargs="+", default=[2])
     parser.add_argument("--rounds", type=int, default=5)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""pack.py TREE: puts the libraries that a machine may lack into an installed Quire: UCX in lib/quire/ucx, with names that no other UCX in the process has,
-and what the command needs in lib. Needs patchelf."""
+"""pack.py [--links] TREE: puts the libraries that a machine may lack into an installed Quire: UCX in lib/quire/ucx, with names that no other UCX in the process
+has, and what the command needs in lib; their licenses in share/doc/quire/libraries, where Debian's packages tell them. --links: the tree keeps its links, and
+`quire bench`, which a wheel has not. Needs patchelf. Used for the wheel, and by scripts/release.sh."""
+import argparse
 import os
 import re
 import shutil
@@ -13,6 +15,8 @@ from pathlib import Path
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so|ld-linux")
 UCX = ("libucm.so.0", "libucs.so.0", "libuct.so.0", "libucp.so.0")
 MODULES = ("libuct_cma.so.0",)  # fast paths for InfiniBand need a library of the machine: build from source
+DECODER = "libZydis.so.4.0"  # of openmp/sites, loaded where a program is looked at
+copied = []
 
 
 def run(*words):
@@ -38,6 +42,7 @@ def copy(source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
     os.chmod(target, 0o755)
+    copied.append(source)
     subprocess.run(["strip", "--strip-unneeded", str(target)], check=True)
 
 
@@ -70,6 +75,33 @@ def pack_command(tree):
     run("patchelf", "--set-rpath", "$ORIGIN/../lib", str(command))
 
 
+def pack_decoder(tree):
+    command, runtime = tree / "bin" / "quire", (tree / "lib" / "libquire_omp.so.0").resolve()
+    if not any(DECODER.encode() in path.read_bytes() for path in (command, runtime)):
+        return  # it was built without
+    names = [DECODER]
+    for name in names:
+        if not SYSTEM.match(name):
+            target = tree / "lib" / name
+            copy(find(name), target)
+            run("patchelf", "--set-rpath", "$ORIGIN", str(target))
+            names += needed(target)
+    run("patchelf", "--set-rpath", "$ORIGIN", str(runtime))
+
+
+def pack_licenses(folder):
+    if not shutil.which("dpkg-query"):
+        print("pack.py: no dpkg: licenses of the libraries are not known", file=sys.stderr)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in copied:
+        package = run("dpkg-query", "-S", str(source)).split(":")[0]
+        text = Path("/usr/share/doc", package, "copyright").read_text()
+        (folder / f"{package}.txt").write_text(text)
+        for name in re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", text):
+            shutil.copyfile(f"/usr/share/common-licenses/{name}", folder / f"{name}.txt")
+
+
 def flatten(tree):
     """A wheel has no links: each library is one file, with the name that programs ask for, and a line for linkers."""
     for name in ("libquire", "libquire_omp"):
@@ -87,14 +119,21 @@ def flatten(tree):
 
 
 def main():
-    tree = Path(sys.argv[1])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--links", action="store_true")
+    parser.add_argument("tree", type=Path)
+    arguments = parser.parse_args()
+    tree = arguments.tree
     if not tree.is_dir():
         sys.exit(f"pack.py: {tree} is no directory")
-    flatten(tree)
+    if not arguments.links:
+        flatten(tree)
     for library in (tree / "lib").glob("libquire*.so.0"):
-        subprocess.run(["strip", "--strip-unneeded", str(library)], check=True)
+        subprocess.run(["strip", "--strip-unneeded", str(library.resolve())], check=True)
     pack_ucx(tree / "lib" / "quire" / "ucx")
     pack_command(tree)
+    pack_decoder(tree)
+    pack_licenses(tree / "share" / "doc" / "quire" / "libraries")
 
 
 main()

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <array>
+#include <climits>
 #include <optional>
 #include <string>
 
@@ -56,7 +58,9 @@ bool find(void* handle, const char* name, F& function) noexcept {
 std::string packed_folder() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<void*>(&packed_folder), &about) == 0 || about.dli_fname == nullptr) return {};
-  const std::string self = about.dli_fname;
+  // Where the file is: the loader may have found it by a link in another folder.
+  std::array<char, PATH_MAX> file{};
+  const std::string self = ::realpath(about.dli_fname, file.data()) != nullptr ? file.data() : about.dli_fname;
   std::string folder = self.substr(0, self.rfind('/') + 1) + "quire/ucx";
   return ::access((folder + '/' + packed_name).c_str(), R_OK) == 0 ? folder : std::string();
 }
