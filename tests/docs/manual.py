@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent")
-SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "packaging")
+SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "python", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
              "docs/guide/porting.md", "docs/guide/programs.md")  # and of examples/port/page.py and examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
