@@ -3,7 +3,7 @@
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
 #   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default), compilers for tests/openmp,
-#                                and what scripts/deb.sh, scripts/site.sh and the test of debugging need
+#                                and what scripts/deb.sh, scripts/site.sh and the tests of debugging and of the sources' format need
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
@@ -19,7 +19,7 @@ packages+=(mypy)
 packages+=(libfuse3-dev fuse3 sqlite3 rsync hdf5-tools python3-h5py libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
-    openssh-client clang-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian groff-base)
+    openssh-client clang-14 clang-format-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian groff-base)
 fi
 
 if [ "${1:-}" = fuzz ]; then

@@ -42,7 +42,7 @@ def page():
     for title, before, after, point in PROGRAMS:
         lines += [f"## {title}", "", point, "", f"[before](../../examples/port/{before}), [on Quire](../../examples/port/{after})", "",
                   "```diff", *threads_page.difference(body(HERE / before), body(HERE / after)), "```", ""]
-    lines += ["Larger programs are shown in the same way in [Six programs](programs.md)."]
+    lines += ["Next: [Six programs](programs.md), larger ones, shown in the same way."]
     return "\n".join(lines) + "\n"
 
 

@@ -65,7 +65,7 @@ def page():
              "| program | lines with threads | on Quire | lines that go | that come |", "| --- | ---: | ---: | ---: | ---: |", *rows, ""]
     for text in sections:
         lines += text
-    return "\n".join(lines) + "\nBack to [Teams](teams.md).\n"
+    return "\n".join(lines) + "\nNext: [Teams](teams.md).\n"
 
 
 def main():

@@ -630,12 +630,11 @@ typedef struct quire_counters {
   uint64_t paged_to_disk, paged_from_disk; /**< written to the page-out file, and read back */
   uint64_t most_memory;                    /**< bytes that units took on this node at a time; 0 without a limit */
   /* Release consistency again, in units. */
-  uint64_t updates_sent;    /**< what this node wrote at home, to each node that is likely to read it */
-  uint64_t updates_applied; /**< that came here so, and kept a copy valid */
-  uint64_t units_kept;      /**< how often a unit began to be written from interval to interval without a fault */
-  uint64_t
-      connections_refused;   /**< of strangers, who do not know the job's secret (TCP); also those that said nothing */
-  uint64_t messages_refused; /**< of strangers, or repeated; 0 in a job that is left alone */
+  uint64_t updates_sent;        /**< what this node wrote at home, to each node that is likely to read it */
+  uint64_t updates_applied;     /**< that came here so, and kept a copy valid */
+  uint64_t units_kept;          /**< how often a unit began to be written from interval to interval without a fault */
+  uint64_t connections_refused; /**< of strangers, who do not know the job's secret (TCP) or say nothing */
+  uint64_t messages_refused;    /**< of strangers, or repeated; 0 in a job that is left alone */
   /* Content on two nodes (QUIRE_REPLICAS). */
   uint64_t replicas_sent;  /**< units whose content this node sent to a backup */
   uint64_t replica_waits;  /**< times that another node had to wait for that */

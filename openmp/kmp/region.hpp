@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstddef>
 
 #include "openmp/kmp/abi.hpp"

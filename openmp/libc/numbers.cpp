@@ -76,8 +76,7 @@ QUIRE_LIBC void srand48(long seed) noexcept {
 }
 QUIRE_LIBC void lcong48(unsigned short parameters[7]) noexcept {
   with_state([&](libc_state& s) { (void)::lcong48_r(parameters, &s.drand48); },
-             [&] { QUIRE_NEXT(lcong48)
-                   (parameters); });
+             [&] { return QUIRE_NEXT(lcong48)(parameters); });
 }
 /// The numbers before are kept in the state itself.
 QUIRE_LIBC unsigned short* seed48(unsigned short seed[3]) noexcept {

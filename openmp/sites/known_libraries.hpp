@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <initializer_list>
+
 namespace quire::openmp::sites {
 
 [[nodiscard]] inline const char* last_part(const char* path) noexcept {

@@ -11,12 +11,13 @@
 namespace quire::mount {
 
 /// One entry for each function of libfuse that Quire calls. X(name) stands for fuse_name.
-#define QUIRE_FUSE_FUNCTIONS(X)                                                                                      \
-  X(session_new)                                                                                                     \
-  X(session_mount) X(session_unmount) X(session_destroy) X(session_fd) X(session_receive_buf) X(session_process_buf) \
-      X(session_exited) X(opt_add_arg) X(opt_free_args) X(set_log_func) X(req_userdata) X(req_ctx) X(reply_err)      \
-          X(reply_none) X(reply_entry) X(reply_create) X(reply_attr) X(reply_open) X(reply_write) X(reply_buf)       \
-              X(reply_statfs) X(add_direntry) X(reply_lock) X(req_interrupt_func) X(lowlevel_notify_inval_inode)
+// clang-format off
+#define QUIRE_FUSE_FUNCTIONS(X) \
+  X(session_new) X(session_mount) X(session_unmount) X(session_destroy) X(session_fd) X(session_receive_buf) \
+  X(session_process_buf) X(session_exited) X(opt_add_arg) X(opt_free_args) X(set_log_func) X(req_userdata) X(req_ctx) \
+  X(reply_err) X(reply_none) X(reply_entry) X(reply_create) X(reply_attr) X(reply_open) X(reply_write) X(reply_buf) \
+  X(reply_statfs) X(add_direntry) X(reply_lock) X(req_interrupt_func) X(lowlevel_notify_inval_inode)
+// clang-format on
 
 struct library {
 #define QUIRE_FUSE_MEMBER(name) decltype(&::fuse_##name) name = nullptr;

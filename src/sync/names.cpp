@@ -12,8 +12,10 @@ namespace {
 // clang-format off
 constexpr const char* operations[] = {
   "quire_mutex_create", "quire_mutex_lock", "quire_mutex_unlock", "quire_mutex_destroy",
-  "quire_rwlock_create", "quire_rwlock_read_lock", "quire_rwlock_write_lock", "quire_rwlock_unlock", "quire_rwlock_destroy",
-  "quire_condition_create", "quire_condition_wait", "quire_condition_notify_one", "quire_condition_notify_all", "quire_condition_destroy",
+  "quire_rwlock_create", "quire_rwlock_read_lock", "quire_rwlock_write_lock", "quire_rwlock_unlock",
+  "quire_rwlock_destroy",
+  "quire_condition_create", "quire_condition_wait", "quire_condition_notify_one",
+  "quire_condition_notify_all", "quire_condition_destroy",
   "quire_barrier_create", "quire_barrier_wait", "quire_barrier_destroy",
   "quire_event_create", "quire_event_set", "quire_event_reset", "quire_event_wait", "quire_event_destroy",
   "quire_semaphore_create", "quire_semaphore_acquire", "quire_semaphore_release", "quire_semaphore_destroy",

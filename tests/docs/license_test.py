@@ -3,12 +3,15 @@
 """license_test.py SOURCE: every file of a known kind says in its first three lines under which license it stands, and there is no file of
 an unknown kind.
 """
-import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 ROOT = Path(sys.argv[1]).resolve()
+sys.path.append(str(ROOT / "tests" / "tidy"))
+from tree import tracked  # noqa: E402
+
 LINE = "SPDX-License-Identifier: BSD-3-Clause"
 # By the end of the name: what begins a comment, and what ends it.
 KINDS = {
@@ -27,15 +30,6 @@ WITHOUT = {
     ".png": "pictures of what programs show",
     "tests/fuzz/corpus/": "bytes that a decoder reads",
 }
-
-
-def tracked(root):
-    """The files of the repository; of a tree without one, all but builds."""
-    git = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
-    if git.returncode == 0 and git.stdout:
-        return sorted(name for name in git.stdout.split("\0") if name and (root / name).is_file())
-    files = (str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
-    return sorted(f for f in files if not f.startswith((".git/", "build", ".cache/")) and "__pycache__" not in f)
 
 
 def comment_of(name):

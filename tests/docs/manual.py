@@ -8,8 +8,9 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent")
-SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "packaging")
+COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent", "report", "top")
+WITH_ARGUMENT = ("report", "top")  # and options after it
+SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "python", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
              "docs/guide/porting.md", "docs/guide/programs.md")  # and of examples/port/page.py and examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
@@ -120,15 +121,21 @@ def help_of(quire):
     return {command: options_in_help(text(command)) for command in COMMANDS}
 
 
+def commands_of(quire):
+    """The first words of what `quire --help` lists."""
+    told = subprocess.run([quire, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return set(re.findall(r"^  ([a-z][\w-]*) ", told.partition("Subcommands:\n")[2].partition("\n\n")[0], flags=re.M))
+
+
 def commands_in(text):
     """What follows `quire` in shell lines and in code within sentences."""
-    lines = [line for language, block in blocks(text) if language not in ("cpp", "c") for line in block]
+    lines = [line for language, block in blocks(text) if language not in SNIPPETS for line in block]
     rest = without_blocks(text)
     lines += [line for line in rest.splitlines() if line.startswith("    ")]
     lines += re.findall(r"`([^`\n]+)`", rest)
     found = []
     for line in lines:
-        for command in re.findall(r"(?:^|\s|/|\()quire ((?:run|exec|info|config|bench|agent)\b[^|)]*)", line.partition("#")[0]):
+        for command in re.findall(r"(?:^|\s|/|\()(?<!-m )(?<!import )quire ([a-z][^|)]*)", line.partition("#")[0]):
             found.append(command.strip())
     return found
 
@@ -144,6 +151,8 @@ def check_command(command, helps, settings):
         return None if name == "bench" else f"`quire {name}` is not a command"
     while words:
         word = words.pop(0)
+        if name in WITH_ARGUMENT and not word.startswith("-"):
+            continue
         if not word.startswith("-") or word == "--":
             # A program and its arguments, or a program alone; other commands take none.
             return None if name in ("run", "exec") or word == "--" or (name == "info" and not words) else f"`quire {name}` takes no {word}"
@@ -179,6 +188,8 @@ def check_manual(page, helps):
     wrong = []
     for command, options in helps.items():
         told = options_in_manual(page, command)
+        if told is None and command in WITH_ARGUMENT:  # its entry and SYNOPSIS have them
+            told = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", re.sub(r"\\f[BIR]", "", page.replace("\\-", "-")))) & set(options)
         if told is None:
             wrong.append(f"quire(1) has no section on the options of quire {command}")
             continue

@@ -68,6 +68,9 @@ class Tree(unittest.TestCase):
         settings = {v.removeprefix("QUIRE_") for v in VARIABLES}
         self.over(lambda name, text: manual.check_commands(name, text, HELPS, settings))
 
+    def test_all_commands_are_checked(self):
+        self.assertEqual(manual.commands_of(QUIRE) - {command.split()[0] for command in manual.COMMANDS}, set())
+
     def test_manual_page_has_all_options(self):
         self.none(manual.check_manual((ROOT / "docs" / "quire.1").read_text(), HELPS))
 
@@ -117,7 +120,8 @@ class Mistakes(unittest.TestCase):
     """The checks see what they are for."""
 
     def setUp(self):
-        self.helps = {"run": manual.options_in_help(HELP), "exec": {"--stack": True, "--any": False}, "info": {"--json": False}}
+        self.helps = {"run": manual.options_in_help(HELP), "exec": {"--stack": True, "--any": False}, "info": {"--json": False},
+                      "top": {"--once": False}}
 
     def command(self, text):
         return manual.check_commands("x.md", text, self.helps, {"UNIT"})
@@ -129,10 +133,11 @@ class Mistakes(unittest.TestCase):
     def test_commands(self):
         for good in ("```sh\nquire run -n 2 --pool file --stats ./program --its own\n```", "```\nbuild/bin/quire info --json  # quire run -x\n```",
                      "say `quire run --set unit=64K ./p`", "    quire run --stats=FILE p\n", "```cpp\nquire run --nonsense\n```", "`quire info program`",
-                     "    srun quire exec --stack 64M ./p --its own\n"):
+                     "    srun quire exec --stack 64M ./p --its own\n", "`quire top 4711 --once`", "    import quire as q"):
             self.assertEqual(self.command(good), [], good)
         for bad in ("```sh\nquire run --nods 2 ./program\n```", "```\nbuild/bin/quire info --jason\n```", "say `quire run --set units=64K ./p`",
-                    "    quire run --pool file --tags ./p\n", "`quire info program more`", "say `quire exec --sack 1M ./p`"):
+                    "    quire run --pool file --tags ./p\n", "`quire info program more`", "say `quire exec --sack 1M ./p`",
+                    "`quire tip`", "`quire top 4711 --twice`"):
             self.assertEqual(len(self.command(bad)), 1, bad)
 
     def test_snippets(self):

@@ -93,8 +93,8 @@ static void reductions(void) {
   double product = 2, least = 1e9, most = -1e9;
   int all = 1, any = 0, threads = omp_get_max_threads();
   long array[5] = {0, 1, 2, 3, 4};
-#pragma omp parallel reduction(+ : sum) reduction(* : product) reduction(& : both) reduction(| : either) reduction(&& : all) reduction(|| : any) \
-    reduction(min : least) reduction(max : most) reduction(+ : array)
+#pragma omp parallel reduction(+ : sum) reduction(* : product) reduction(& : both) reduction(| : either) \
+    reduction(&& : all) reduction(|| : any) reduction(min : least) reduction(max : most) reduction(+ : array)
   {
     const int me = omp_get_thread_num();
     sum += me + 1;

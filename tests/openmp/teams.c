@@ -27,7 +27,8 @@ static void leagues(void) {
 #pragma omp teams distribute parallel for num_teams(3)
   for (int i = 0; i < N; ++i) hits[i]++;
   each_once("teams distribute parallel for");
-#pragma omp teams distribute parallel for num_teams(2) reduction(+ : sum) dist_schedule(static, 100) schedule(dynamic, 7)
+#pragma omp teams distribute parallel for num_teams(2) reduction(+ : sum) dist_schedule(static, 100) \
+    schedule(dynamic, 7)
   for (int i = 0; i < N; ++i) {
     hits[i]++;
     sum += i;

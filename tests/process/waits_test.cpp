@@ -81,9 +81,8 @@ TEST_P(every_pool, waits_for_a_member_that_has_ended_are_told_with_those_who_hav
   ask_and_go_on(
       std::string("-n 3 --timeout 60 --pool ") + GetParam(), 3,
       [](command& c) {
-        ask_until(
-            c,
-            R"(node 1 \(pid [0-9]+\), thread [0-9]+ .* in quire_group_wait\(\) for group 1 of node 0 \(0x[0-9a-f]+\); 5 of 6 have come: 2 of node 0, 1 of node 1, 2 of node 2)");
+        ask_until(c, R"(node 1 \(pid [0-9]+\), thread [0-9]+ .* in quire_group_wait\(\) for group 1 of node 0 )"
+                     R"(\(0x[0-9a-f]+\); 5 of 6 have come: 2 of node 0, 1 of node 1, 2 of node 2)");
       },
       "ended_member");
 }

@@ -223,11 +223,11 @@ std::string finding_text(const finding& f) {
                          f.unit.nodes[i].node, json_text(spots_text(spots, f.unit)), list(objects, json_text, most),
                          list(f.lines[i], use_text, most));
   }
-  return fmt::format(
-      R"({{"name":{},"address":"0x{:x}","bytes":{},"release":{},"kind":"{}","likely":{},"switches":{},"ns":{},"allocated":{},"advice":{},"users":[{}]}})",
-      json_text(f.name), f.unit.address, f.unit.bytes, f.unit.release,
-      f.verdict.kind == sharing::sharing_kind::both ? "both" : "false", f.likely, f.verdict.switches, f.verdict.ns,
-      json_text(f.allocated), json_text(sharing::advice(f.unit, f.verdict)), users);
+  return fmt::format(R"({{"name":{},"address":"0x{:x}","bytes":{},"release":{},"kind":"{}","likely":{},)"
+                     R"("switches":{},"ns":{},"allocated":{},"advice":{},"users":[{}]}})",
+                     json_text(f.name), f.unit.address, f.unit.bytes, f.unit.release,
+                     f.verdict.kind == sharing::sharing_kind::both ? "both" : "false", f.likely, f.verdict.switches,
+                     f.verdict.ns, json_text(f.allocated), json_text(sharing::advice(f.unit, f.verdict)), users);
 }
 
 }  // namespace
@@ -236,17 +236,18 @@ std::string page(const job& all) {
   std::size_t threads = 0;
   for (const auto& r : all.nodes) threads += r.threads.size();
   const std::size_t each = most_segments / std::max<std::size_t>(threads, 1);
-  const std::string data = fmt::format(
-      R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"dead":{},"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
-      json_text(all.nodes.front().program), all.size, list(all.dead, as_number),
-      list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
-      list(all.lines, use_text, most_lines), list(all.shared, finding_text, most_findings),
-      list(
-          all.names,
-          [](const named_memory& n) {
-            return fmt::format(R"(["0x{:x}",{},{}])", n.address, n.bytes, json_text(n.name));
-          },
-          most_names));
+  const std::string data =
+      fmt::format(R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],)"
+                  R"("dead":{},"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
+                  json_text(all.nodes.front().program), all.size, list(all.dead, as_number),
+                  list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
+                  list(all.lines, use_text, most_lines), list(all.shared, finding_text, most_findings),
+                  list(
+                      all.names,
+                      [](const named_memory& n) {
+                        return fmt::format(R"(["0x{:x}",{},{}])", n.address, n.bytes, json_text(n.name));
+                      },
+                      most_names));
   std::string out = page_frame;
   const auto put = [&out](std::string_view mark, std::string_view content) {
     out.replace(out.find(mark), mark.size(), content);

@@ -4,6 +4,7 @@
 // ssh, or by what --agent names; in a process with one thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
