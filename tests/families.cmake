@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Families of tests from a table. quire_families(TABLE PREFIX LABEL) reads a plain file: a family is a row, its cells are separated by "|", a line
-# that begins with a space goes on with the row before, and one that begins with "#" says something.
+# Tests and their programs from tables. A table is a plain file; a row is a line, and lines after it that begin with a space; its cells are separated
+# by " |"; a line that begins with "#" says something. {a b c} in the first cell, the name, makes a row for each of the words; {} in the other cells
+# is that word ({1}, {2}: of the first and the second of such lists). {TARGET} is that target's file, {VARIABLE} the value of a CMake variable, such
+# as {here}, the folder of the table. Quotes hold words together.
+#
+# quire_families(TABLE PREFIX LABEL) makes tests:
 #
 #   name | program and arguments | where it runs | settings | what is expected
 #
-# name      {a b c} makes a row for each word; {} in the other cells is that word ({1}, {2}: of the first and the second of such lists).
-# program   NAME is the program NAME_program, or the target NAME, or a file of the table's folder. {TARGET} anywhere is that target's file and
-#           {VARIABLE} the value of a CMake variable, such as {here}, the folder of the table.
+# program   NAME is the program NAME_program, the target NAME or PREFIX_NAME, or a file of the table's folder.
 # where     words, each a test `PREFIX.name.N_nodes...` started by `quire run`:
 #             N                     N nodes, detector userfault, transport shm
 #             N.DETECTOR.TRANSPORT
@@ -16,11 +18,17 @@
 #             N.pools, N.all_pools  all pools but memfd, and all, with all detectors of each
 #             (...)                 in `make test-all` only
 #           Or the options for `quire run`, which begin with -n: one test, with the name as it is; (-n ...): in `make test-all` only.
-#           Or `-`: one test, of the program itself, without `quire run`.
-# settings  NAME=VALUE is the environment, --OPTION is for `quire run`, and of the test: limit=SECONDS (60; 90 with a pool or with 8 nodes and
-#           more), processors=N (one, and one more for 4 nodes), cost=N, lock=NAME. Quotes hold words together.
+#           Or `SCRIPT.sh N...`: `SCRIPT.sh QUIRE N PROGRAM...` does it, for each N; `SCRIPT.sh QUIRE N TEXT PROGRAM...` where a text is expected.
+#           Or `-`: one test, of the program itself.
+# settings  NAME=VALUE is the environment, --OPTION is for `quire run`, and of the test: limit=SECONDS (60; 90 with a pool, with 8 nodes and more,
+#           and without `quire run`), processors=N (one, and one more for 4 nodes), cost=N, lock=NAME, if=VARIABLE (only if that is true).
 # expected  nothing: status 0. `says REGEX`: that, too. `fails REGEX`: another status. `status N REGEX`. `never REGEX`: status 0, and not that.
 #           77 is "skipped".
+#
+# quire_stock_programs(TABLE PREFIX) makes programs PREFIX_name that know nothing of Quire, with the options ${stock_options}:
+#
+#   name | source and options | pie or fixed | libraries and options of the linker
+include(${PROJECT_SOURCE_DIR}/cmake/stock_form.cmake)
 set(QUIRE_TESTS_FOLDER ${CMAKE_CURRENT_LIST_DIR})
 set(QUIRE_DETECTORS_OF_memfd userfault thread segv)
 set(QUIRE_DETECTORS_OF_posix userfault thread segv)
@@ -30,8 +38,18 @@ set(QUIRE_DETECTORS_OF_sysv segv)
 set(QUIRE_DETECTORS_OF_fork userfault thread segv)
 
 function(quire_families table prefix label)
+  _quire_rows(_quire_family)
+endfunction()
+
+function(quire_stock_programs table prefix)
+  _quire_rows(_quire_stock_program)
+endfunction()
+
+# Calls a function for each row. The cells are its variables: name, second, third, fourth, fifth.
+function(_quire_rows call)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   get_filename_component(here ${table} DIRECTORY)
+  string(ASCII 31 bar)
   file(STRINGS ${table} lines)
   set(row "")
   foreach(line IN LISTS lines ITEMS "#")
@@ -41,15 +59,16 @@ function(quire_families table prefix label)
       continue()
     endif()
     if(NOT row STREQUAL "")
-      if(NOT row MATCHES "^([^|]+)\\|([^|]+)\\|([^|]+)(\\|([^|]*))?(\\|(.*))?$")
+      string(REPLACE " |" "${bar}" row "${row}")
+      if(NOT row MATCHES "^([^${bar}]+)${bar}([^${bar}]+)${bar}([^${bar}]+)(${bar}([^${bar}]*))?(${bar}([^${bar}]*))?$")
         message(FATAL_ERROR "${table}: no row: ${row}")
       endif()
       string(STRIP "${CMAKE_MATCH_1}" name)
-      string(STRIP "${CMAKE_MATCH_2}" program)
-      string(STRIP "${CMAKE_MATCH_3}" where)
-      string(STRIP "${CMAKE_MATCH_5}" settings)
-      string(STRIP "${CMAKE_MATCH_7}" expected)
-      _quire_family("${name}" 1)
+      string(STRIP "${CMAKE_MATCH_2}" second)
+      string(STRIP "${CMAKE_MATCH_3}" third)
+      string(STRIP "${CMAKE_MATCH_5}" fourth)
+      string(STRIP "${CMAKE_MATCH_7}" fifth)
+      _quire_row("${name}" 1)
     endif()
     set(row "${line}")
     if(line MATCHES "^#")
@@ -58,32 +77,62 @@ function(quire_families table prefix label)
   endforeach()
 endfunction()
 
-# Makes a row for each word of the lists in the name; the other cells are variables of the caller.
-function(_quire_family name index)
-  if(name MATCHES "^([^{]*){([^{}]+)}(.*)$")
-    set(before "${CMAKE_MATCH_1}")
-    set(after "${CMAKE_MATCH_3}")
-    separate_arguments(words UNIX_COMMAND "${CMAKE_MATCH_2}")
-    math(EXPR next "${index} + 1")
-    set(cells program where settings expected)
-    foreach(cell IN LISTS cells)
-      set(${cell}_of_all "${${cell}}")
-    endforeach()
-    foreach(word IN LISTS words)
-      foreach(cell IN LISTS cells)
-        string(REPLACE "{${index}}" "${word}" ${cell} "${${cell}_of_all}")
-        if(index EQUAL 1)
-          string(REPLACE "{}" "${word}" ${cell} "${${cell}}")
-        endif()
-      endforeach()
-      _quire_family("${before}${word}${after}" ${next})
-    endforeach()
+# A row for each word of the lists in the name.
+function(_quire_row name index)
+  if(NOT name MATCHES "^([^{]*){([^{}]+)}(.*)$")
+    cmake_language(CALL ${call})
     return()
   endif()
-  _quire_resolved(program "${program}")
+  set(before "${CMAKE_MATCH_1}")
+  set(after "${CMAKE_MATCH_3}")
+  separate_arguments(words UNIX_COMMAND "${CMAKE_MATCH_2}")
+  math(EXPR next "${index} + 1")
+  set(cells second third fourth fifth)
+  foreach(cell IN LISTS cells)
+    set(${cell}_of_all "${${cell}}")
+  endforeach()
+  foreach(word IN LISTS words)
+    foreach(cell IN LISTS cells)
+      string(REPLACE "{${index}}" "${word}" ${cell} "${${cell}_of_all}")
+      if(index EQUAL 1)
+        string(REPLACE "{}" "${word}" ${cell} "${${cell}}")
+      endif()
+    endforeach()
+    _quire_row("${before}${word}${after}" ${next})
+  endforeach()
+endfunction()
+
+function(_quire_stock_program)
+  set(target ${prefix}_${name})
+  _quire_resolved(options "${second}")
+  _quire_resolved(links "${fourth}")
+  list(POP_FRONT options source)
+  add_executable(${target} ${source})
+  target_compile_options(${target} PRIVATE -w ${stock_options} ${options})
+  target_link_options(${target} PRIVATE ${stock_options})
+  foreach(link IN LISTS links)
+    if(link MATCHES "^-")
+      target_link_options(${target} PRIVATE ${link})
+    else()
+      target_link_libraries(${target} PRIVATE ${link})
+    endif()
+  endforeach()
+  stock_form(${target} ${third})
+endfunction()
+
+function(_quire_family)
+  set(where "${third}")
+  set(settings "${fourth}")
+  set(expected "${fifth}")
+  if(settings MATCHES "(^| )if=([A-Za-z_]+)" AND NOT ${CMAKE_MATCH_2})
+    return()
+  endif()
+  _quire_resolved(program "${second}")
   list(POP_FRONT program first)
   if(TARGET ${first}_program)
     list(PREPEND program $<TARGET_FILE:${first}_program>)
+  elseif(TARGET ${prefix}_${first})
+    list(PREPEND program $<TARGET_FILE:${prefix}_${first}>)
   elseif(TARGET ${first})
     list(PREPEND program $<TARGET_FILE:${first}>)
   elseif(first MATCHES "\\.py$" AND EXISTS ${here}/${first})
@@ -102,6 +151,24 @@ function(_quire_family name index)
     set(when "${CMAKE_MATCH_1}")
     _quire_resolved(options "${CMAKE_MATCH_3}")
     _quire_family_test(${prefix}.${name} ${nodes} "${when}" ${options})
+  elseif(where MATCHES "^([^ ]+\\.sh) ([0-9 ]+)$")
+    _quire_resolved(script "${CMAKE_MATCH_1}")
+    separate_arguments(counts UNIX_COMMAND "${CMAKE_MATCH_2}")
+    if(NOT IS_ABSOLUTE ${script})
+      set(script ${here}/${script})
+    endif()
+    set(command "${program}")
+    set(text "${expected}")
+    set(expected "")
+    foreach(count IN LISTS counts)
+      if(text STREQUAL "")
+        set(program ${script} $<TARGET_FILE:quire_tool> ${count} ${command})
+        _quire_family_test(${prefix}.${name}.${count}_nodes "" "")
+      else()
+        set(program ${script} $<TARGET_FILE:quire_tool> ${count} ${text} ${command})
+        _quire_family_test(${prefix}.${name} "" "")
+      endif()
+    endforeach()
   else()
     separate_arguments(words UNIX_COMMAND "${where}")
     foreach(word IN LISTS words)
@@ -167,12 +234,12 @@ endfunction()
 # One test; without nodes, the program itself.
 function(_quire_family_test test nodes when)
   set(options ${ARGN})
-  set(limit 60)
+  set(limit 90)
   set(processors 1)
   set(properties SKIP_RETURN_CODE 77)
   if(nodes)
-    if(nodes GREATER_EQUAL 8 OR "--pool" IN_LIST options)
-      set(limit 90)
+    if(nodes LESS 8 AND NOT "--pool" IN_LIST options)
+      set(limit 60)
     endif()
     math(EXPR processors "1 + ${nodes} / 4")
   endif()
@@ -188,11 +255,12 @@ function(_quire_family_test test nodes when)
     elseif(word MATCHES "^lock=(.+)$")
       list(APPEND properties RESOURCE_LOCK ${CMAKE_MATCH_1})
     elseif(word MATCHES "^[A-Z_]+=")
+      string(REPLACE "\\n" "\n" word "${word}")
       list(APPEND environment "${word}")
       if(word MATCHES "^QUIRE_POOL=")
         list(APPEND label pool)
       endif()
-    else()
+    elseif(NOT word MATCHES "^if=")
       message(FATAL_ERROR "${table}: ${test}: what is ${word}?")
     endif()
   endforeach()
