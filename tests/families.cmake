@@ -2,13 +2,13 @@
 # Tests and their programs from tables. A table is a plain file; a row is a line, and lines after it that begin with a space; its cells are separated
 # by " |"; a line that begins with "#" says something. {a b c} in the first cell, the name, makes a row for each of the words; {} in the other cells
 # is that word ({1}, {2}: of the first and the second of such lists). {TARGET} is that target's file, {VARIABLE} the value of a CMake variable, such
-# as {here}, the folder of the table. Quotes hold words together.
+# as {here}, the folder of the table. Quotes hold words together. \n in a setting is a new line.
 #
 # quire_families(TABLE PREFIX LABEL) makes tests:
 #
 #   name | program and arguments | where it runs | settings | what is expected
 #
-# program   NAME is the program NAME_program, the target NAME or PREFIX_NAME, or a file of the table's folder.
+# program   NAME is the program PREFIX_NAME, NAME_program or NAME, or a file of the table's folder.
 # where     words, each a test `PREFIX.name.N_nodes...` started by `quire run`:
 #             N                     N nodes, detector userfault, transport shm
 #             N.DETECTOR.TRANSPORT
@@ -129,10 +129,10 @@ function(_quire_family)
   endif()
   _quire_resolved(program "${second}")
   list(POP_FRONT program first)
-  if(TARGET ${first}_program)
-    list(PREPEND program $<TARGET_FILE:${first}_program>)
-  elseif(TARGET ${prefix}_${first})
+  if(TARGET ${prefix}_${first})
     list(PREPEND program $<TARGET_FILE:${prefix}_${first}>)
+  elseif(TARGET ${first}_program)
+    list(PREPEND program $<TARGET_FILE:${first}_program>)
   elseif(TARGET ${first})
     list(PREPEND program $<TARGET_FILE:${first}>)
   elseif(first MATCHES "\\.py$" AND EXISTS ${here}/${first})
@@ -316,6 +316,7 @@ function(_quire_resolved result cell)
       message(FATAL_ERROR "${table}: ${name}: ${use} is no target and no variable")
     endif()
   endforeach()
+  string(REPLACE "\\" "\\\\" cell "${cell}")
   separate_arguments(words UNIX_COMMAND "${cell}")
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
