@@ -279,6 +279,7 @@ def give_up(*_):
 def main():
     case, suite.build = sys.argv[1], os.path.abspath(sys.argv[2])
     adopt_orphans()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it, and all that they start
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGTERM, give_up)
     signal.alarm(LIMIT)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# two_hosts.sh QUIRE SETUP WANTED LINE PROGRAM [ARGUMENTS]: on two hosts, of which the second has done SETUP, a command, in mounts of its own, the program prints WANTED, ends well, and
-# the job's lines have LINE; where that is empty, there are none. In SETUP and ARGUMENTS FOLDER stands for a folder of this test, with an empty one in it, FOLDER/empty.
+# two_hosts.sh QUIRE SETUP WANTED LINE PROGRAM [ARGUMENTS]: on two hosts, of which the second has done SETUP, a command, in mounts of its own, the program prints WANTED (\n: a new line),
+# ends well, and the job's lines have LINE; where that is "no lines", there are none. In SETUP and ARGUMENTS FOLDER stands for a folder of this test, with an empty one in it, FOLDER/empty.
 # The hosts are this machine. Skipped (77) where it allows no mounts.
-quire=$1 setup=$2 wanted=$3 line=$4
+quire=$1 setup=$2 wanted=$(printf '%b' "$3") line=$4
 shift 4
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -32,7 +32,7 @@ lines=$(sed "s:$folder:FOLDER:g" "$folder/lines")
 echo "printed: $found"
 echo "lines: $lines"
 [ "$found" = "$wanted" ] || { echo "instead of: $wanted"; exit 1; }
-if [ -z "$line" ]; then
+if [ "$line" = "no lines" ]; then
   [ -z "$lines" ]
 else
   echo "$lines" | grep -q -e "$line"

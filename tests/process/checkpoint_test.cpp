@@ -178,7 +178,7 @@ std::vector<std::string> chains_of_tasks(int nodes, const std::string& directory
 
 /// Everything is killed, again and again: the loop of transactions goes on with the tasks that it had.
 TEST_F(checkpoint, tasks_go_on_where_they_were) {
-  const auto words = [&](int nodes) { return chains_of_tasks(nodes, path_, "3000"); };
+  const auto words = [&](int nodes) { return chains_of_tasks(nodes, path_, "1000"); };
   int killed = 0;
   for (const int nodes : {3, 2, 4, 1}) {
     command running(words(nodes));
@@ -194,16 +194,16 @@ TEST_F(checkpoint, tasks_go_on_where_they_were) {
   const auto result = run(words(2), {}, "", 70);
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("goes on with"));
-  EXPECT_THAT(result.out, HasSubstr("all 36000 tasks were run once"));
+  EXPECT_THAT(result.out, HasSubstr("all 12000 tasks were run once"));
 }
 
 /// The board of tasks of two nodes has room for 16: one more is told so, and leaves the tasks as they were.
 TEST_F(checkpoint, tasks_go_on_on_as_many_nodes_as_their_board_has_room_for) {
-  command running(chains_of_tasks(2, path_, "300"));
+  command running(chains_of_tasks(2, path_, "150"));
   ASSERT_TRUE(running.wait_for("checkpoint 1", 50));
   running.signal(SIGKILL);
   (void)running.finish(20);
-  const auto beyond = run(chains_of_tasks(17, path_, "300"), {}, "", 90);
+  const auto beyond = run(chains_of_tasks(17, path_, "150"), {}, "", 90);
   EXPECT_NE(beyond.status, 0);
   EXPECT_NE(beyond.status, 124) << "it hung: " << beyond.out << beyond.err;
   EXPECT_THAT(
@@ -211,10 +211,10 @@ TEST_F(checkpoint, tasks_go_on_on_as_many_nodes_as_their_board_has_room_for) {
       HasSubstr(
           "status 22: quire_loop_run(): the checkpoint that the job went on from has room for tasks of 16 nodes"));
   EXPECT_THAT(beyond.out, testing::Not(HasSubstr("were run once")));
-  const auto last = run(chains_of_tasks(16, path_, "300"), {}, "", 90);
+  const auto last = run(chains_of_tasks(16, path_, "150"), {}, "", 90);
   EXPECT_EQ(last.status, 0) << last.out << last.err;
   EXPECT_THAT(last.out, HasSubstr("goes on with"));
-  EXPECT_THAT(last.out, HasSubstr("all 3600 tasks were run once"));
+  EXPECT_THAT(last.out, HasSubstr("all 1800 tasks were run once"));
 }
 
 /// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.

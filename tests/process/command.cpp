@@ -66,6 +66,7 @@ command::command(const std::vector<std::string>& arguments, const settings& envi
     ::dup2(in, 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
+    ::signal(SIGINT, SIG_DFL);  // a shell has its background jobs ignore it, and all that they start
     ::execvpe(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }

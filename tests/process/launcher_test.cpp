@@ -369,6 +369,7 @@ TEST(Input, FromATerminalGoesToNodeZeroAndInterruptsEndTheJob) {
   const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
   ASSERT_GE(pid, 0);
   if (pid == 0) {
+    ::signal(SIGINT, SIG_DFL);
     ::execl(QUIRE_TOOL, "quire", "run", "-n", "2", "--tag", "--timeout", "30", "sh", "-c",
             "test $QUIRE_JOB_NODE = 0 || exec sleep 60; read line; echo got $line; exec sleep 60", nullptr);
     ::_exit(127);

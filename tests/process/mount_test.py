@@ -631,4 +631,5 @@ else:
 
 if __name__ == "__main__":
     ctypes.CDLL(None).prctl(36, 1)  # orphans of jobs that are killed come here, not to a process that knows nothing of them
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it, and all that they start
     unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -133,4 +133,5 @@ class Soak(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it, and all that they start
     unittest.main()
