@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kept_run.hpp"
 #include "sim/whole/actor.hpp"
 #include "sim/whole/comings.hpp"
 #include "sim/whole/groups.hpp"

@@ -6,12 +6,10 @@
 
 #include <cstdint>
 
+#include "base/nanoseconds.hpp"
 #include "base/time_limit.hpp"
 
 namespace quire::base {
-
-/// In nanoseconds.
-inline constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
 
 /// The kernel's function where the process has it: libc's clock_gettime is one of those that libquire takes for the
 /// program.

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "base/clock.hpp"
+#include "base/nanoseconds.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "core/absent_units.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/nanoseconds.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "core/configuration.hpp"

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "core/configuration.hpp"
+#include "core/diffs.hpp"
 #include "core/host.hpp"
 #include "core/inbox.hpp"
 #include "core/region_builder.hpp"
