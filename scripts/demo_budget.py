@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a newcomer waits for: `make demo` in a fresh clone of the last commit, without ccache, must not cost more than it should, and the commands that it prints at its
-end must work as they stand.
+"""What a newcomer waits for: `make demo` in a fresh clone of the last commit, without ccache, must not cost more than it should, and the
+commands that it prints at its end must work as they stand.
 
-    scripts/demo_budget.py [--budget 260]
+    scripts/demo_budget.py [--budget 260]          in a clone that goes again
+    scripts/demo_budget.py --here [--budget 260]   in this tree, which has no build yet: what comes after goes on with it (CMAKE_FLAGS counts)
 
-The cost is processor time, which other programs on the machine change less than they change the time that passes. It is compared with a file of the standard library's
-headers, compiled just before and just after: machines differ, and what they do for others. Exit status 1: too much, or something failed.
+The cost is processor time, which other programs on the machine change less than they change the time that passes. It is compared with a
+file of the standard library's headers, compiled just before and just after: machines differ, and what they do for others. Exit
+status 1: too much, or something failed.
 """
 import argparse
 import os
@@ -56,14 +58,19 @@ def try_commands(output, clone):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", type=float, default=260, help="processor time in seconds (default: 260)")
+    parser.add_argument("--here", action="store_true", help="in this tree, which has no build yet, and keeps it")
     arguments = parser.parse_args()
+    if arguments.here and (ROOT / "build" / "build.ninja").exists():
+        sys.exit("demo_budget: --here is for a tree without a build: make clean")
     # Settings of the make that this was started by are not a newcomer's.
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "BUILD", "CMAKE_FLAGS")}
+    not_ours = ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "BUILD"] + ([] if arguments.here else ["CMAKE_FLAGS"])
+    environment = {name: value for name, value in os.environ.items() if name not in not_ours}
     environment["CCACHE_DISABLE"] = "1"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        clone = folder / "quire"
-        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        clone = ROOT if arguments.here else folder / "quire"
+        if not arguments.here:
+            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         before = fixed_compile(folder)
         start = time.monotonic()
         with open(folder / "log", "w+") as log:
