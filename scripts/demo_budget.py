@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a newcomer waits for: `make demo` in a fresh clone of the last commit, without ccache, must not cost more than it should, and the commands that it prints at its
-end must work as they stand.
+"""What a newcomer waits for: `make demo` in a fresh clone of the last commit, without ccache, must not cost more than it should, and the commands that it
+prints at its end must work as they stand.
 
     scripts/demo_budget.py [--budget 260]
 
-The cost is processor time, which other programs on the machine change less than they change the time that passes. It is compared with a file of the standard library's
-headers, compiled just before and just after: machines differ, and what they do for others. Exit status 1: too much, or something failed.
+The cost is processor time, which other programs on the machine change less than they change the time that passes. It is compared with a file of the
+standard library's headers, compiled just before and just after: machines differ, and what they do for others. Exit status 1: too much, or something failed.
 """
 import argparse
 import os

