@@ -82,9 +82,9 @@ def main():
         scale = (before + after) / 2 / FIXED_S
         limit = arguments.budget * scale * TOLERANCE
         print(output[output.rfind("\napplication"):], flush=True)
+        told = f"{passed:.0f} s, {cost:.0f} s of processor time; at most {arguments.budget:g} s x {scale:.2f} (this machine now) x {TOLERANCE} = {limit:.0f} s"
+        print(f"demo_budget: make demo took {told}", flush=True)
         try_commands(output, clone)
-    told = f"{passed:.0f} s, {cost:.0f} s of processor time; at most {arguments.budget:g} s x {scale:.2f} (this machine now) x {TOLERANCE} = {limit:.0f} s"
-    print(f"demo_budget: make demo took {told}")
     return 0 if cost <= limit else 1
 
 

@@ -31,8 +31,8 @@ def short(step):
         return step[0].lower() + step[1:]
     if "cmake_pch" in found["file"]:
         return f"headers of {found['target']}"
-    if "Unity/" in found["file"]:
-        return f"{found['target']}, part {int(re.search('unity_([0-9]+)', found['file'])[1]) + 1}"
+    if part := re.search("Unity/unity_(.+)_c", found["file"]):  # a number, or a group of sources
+        return f"{found['target']}, part {int(part[1]) + 1 if part[1].isdecimal() else part[1]}"
     return found["folder"] + found["file"]
 
 
