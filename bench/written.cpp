@@ -3,11 +3,9 @@
 // detectors in one process and without a protocol. All pages are mapped before; a round takes the ways in turn, each
 // with pages of its own. Nanoseconds a page.
 //   fault      userfaultfd, inline: the first write faults, the handler copies the page to its twin and opens it; at
-//   the end
-//              the pages are protected again, neighbours in one call
+//              the end the pages are protected again, neighbours in one call
 //   scan       the first write is the kernel's alone; at the end collect() over the whole region. The twin must be
-//   there
-//              already: kept from when the page came
+//              there already: kept from when the page came
 //   scan_copy  the same, and every page that is found is copied to its twin: what keeping twins costs
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 // Calls the functions of a linker as Quire does, without Quire, and compares with a copy in memory: the first test of a
 // new linker.
 //   linker_NAME_direct WHAT           content that can be written: it is made, filled, cut, opened again, and removed
-//   at the end if the linker can do that linker_NAME_direct WHAT expected  content that is there already, as in the
-//   file `expected`
+//                                     at the end if the linker can do that
+//   linker_NAME_direct WHAT expected  content that is there already, as in the file `expected`
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -2,9 +2,12 @@
 // Which memory `--memory auto` takes for a program, by what stands in its code, and why, in a sentence for people.
 //
 //   nothing                 mixed: threads meet by OpenMP's constructs and locks only, or by plain variables, which
-//   nobody can see updates                 mixed, if each of them can be made to look first where it goes (../watch),
-//   as a large object would lose them a fence, a flush, a     sequential: the program has flags of its own, which are
-//   plain loads and stores, and may lie in a large object loop that waits what cannot be read     sequential
+//                           nobody can see
+//   updates                 mixed, if each of them can be made to look first where it goes (../watch), as a large
+//                           object would lose them
+//   a fence, a flush, a     sequential: the program has flags of its own, which are plain loads and stores, and may lie
+//   loop that waits         in a large object
+//   what cannot be read     sequential
 #pragma once
 
 #include <optional>

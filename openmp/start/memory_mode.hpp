@@ -3,12 +3,11 @@
 //
 //   sequential  all of it is sequentially consistent: what an x86 machine allows
 //   mixed       static objects and blocks of the heap of 64 KiB and more have release consistency, all else is
-//   sequential and orders (quire_region_options::orders). A program that
-//               synchronises by OpenMP's constructs, by locks, or by flags and atomic operations on small objects sees
-//               no difference but the time. Plain flags in a large object would be wrong, and atomic operations that
-//               are not watched
+//               sequential and orders (quire_region_options::orders). A program that synchronises by OpenMP's
+//               constructs, by locks, or by flags and atomic operations on small objects sees no difference but the
+//               time. Plain flags in a large object would be wrong, and atomic operations that are not watched
 //   auto        mixed, if the program's code shows nothing that could go wrong with it, else sequential
-//   (sites/verdict.hpp)
+//               (sites/verdict.hpp)
 #pragma once
 
 namespace quire::openmp {

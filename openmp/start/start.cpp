@@ -2,11 +2,12 @@
 // A program begins on all nodes, and its main() runs on node 0.
 //
 //   the dynamic linker, on each node      constructors of the system's libraries; then __libc_start_main, which is the
-//   one below 1  addresses are the same on all nodes, or the program begins anew without random ones 2  libc is started
-//   with no constructors of the program, and with lead() for main() 3  lead() starts Quire, and shares the program's
-//   static data as node 0 has it 4  node 0 runs constructors of the program and of its libraries, and main() on a
-//   shared stack; other nodes serve regions 5  exit() on node 0: its handlers and destructors run while others still
-//   serve; then the job ends
+//                                         one below
+//   1  addresses are the same on all nodes, or the program begins anew without random ones
+//   2  libc is started with no constructors of the program, and with lead() for main()
+//   3  lead() starts Quire, and shares the program's static data as node 0 has it
+//   4 node 0 runs constructors of the program and of its libraries, and main() on a shared stack; other nodes serve
+//   regions 5 exit() on node 0: its handlers and destructors run while others still serve; then the job ends
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>

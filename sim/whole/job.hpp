@@ -3,13 +3,17 @@
 // moments that chance decides:
 //
 //   free     words of a region with sequential consistency, which anybody reads and writes: each read finds what was
-//   written last locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each
-//   other; the region's consistency changes pinned   words that are used by who has pinned their page counted  words
-//   that are only added to, atomically phased   words that have another owner in each phase, between barriers; phases
-//   may be parallel blocks, or produced, or one node's alone handed   words that groups of threads hand on by
-//   conditions, events, semaphores, flags and rwlocks (groups.hpp) raced    words that are read and written without
-//   synchronisation (races.hpp) turned   words that threads hand on by plain flags, in some programs (turns.hpp) others
-//   regions that threads make and destroy (comings.hpp)
+//            written last
+//   locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each other; the
+//            region's consistency changes
+//   pinned   words that are used by who has pinned their page
+//   counted  words that are only added to, atomically
+//   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced,
+//            or one node's alone
+//   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
+//   raced    words that are read and written without synchronisation (races.hpp)
+//   turned   words that threads hand on by plain flags, in some programs (turns.hpp)
+//   others   regions that threads make and destroy (comings.hpp)
 //
 // Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the
 // kernel unmaps, and content that is kept on two nodes. At the end all nodes find in all words what was written last.

@@ -4,12 +4,12 @@
 // hold:
 //
 //   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes
-//   one death loses none,
-//             and no write that another node could know of (sim/bare/ledger.hpp)
+//             one death loses none, and no write that another node could know of (sim/bare/ledger.hpp)
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is
-//   shared rightly barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all
-//   survivors, and is the same for all of them
+//             shared rightly
+//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the
+//             same for all of them
 //
 // All survivors come to an end.
 #pragma once

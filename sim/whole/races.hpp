@@ -3,8 +3,7 @@
 // somebody has written there, whole.
 //
 //   owned   has one writer, which counts: what a thread reads does not go back, where content is not read late, and at
-//   the end, behind a
-//           barrier, all find the last value
+//           the end, behind a barrier, all find the last value
 //   common  is written by anybody; all bytes of a value are alike, so that a mixture of two shows
 //
 // Under sequential consistency each read finds what was written last, as for all words.

@@ -5,14 +5,15 @@
 //   hold      as for a checkpoint: each unit has one node that keeps it
 //   kept      nodes tell each other what they keep of other slices, so that references go to the right node at once
 //   mark      by the system view, so that no page moves; references travel to who keeps the object; waves find the end
-//   (gc/ending.hpp) live      what is live in the slice of another node is told to that node, whose allocator takes its
-//   part as its map of what is free plan      nodes tell what they wrote of units that went to and fro; who keeps such
-//   a unit finds the objects that should move, and asks their writers for
+//             (gc/ending.hpp)
+//   live      what is live in the slice of another node is told to that node, whose allocator takes its part as its map
+//             of what is free
+//   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that
+//             should move, and asks their writers for
 //  places
 //   let go    threads may use memory again
 //   move      writers copy, then all change the references that they keep; by the application view, as any thread
-//   would. Of a transactional heap each
-//             of the two is a transaction of every node
+//             would. Of a transactional heap each of the two is a transaction of every node
 //
 // While a transactional heap is collected no transaction of other threads runs: those that want to begin wait until
 // objects have moved. So no body has references of before, and what an attempt that was undone has made is garbage.

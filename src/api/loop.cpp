@@ -3,12 +3,10 @@
 // in one of two ways:
 //
 //   at once       a transaction takes a task, and runs it, or several. Of all that other nodes do with the same queue
-//   meanwhile one of the two is undone:
-//                 right for short tasks, of which a transaction has many
+//                 meanwhile one of the two is undone: right for short tasks, of which a transaction has many
 //   one by one    a transaction takes a task into the node's hand; the next one removes it there, and runs it. While it
-//   runs the node has nothing mapped
-//                 of what nodes have in common, so that only what the task itself has used can undo it: right for long
-//                 ones
+//                 runs the node has nothing mapped of what nodes have in common, so that only what the task itself has
+//                 used can undo it: right for long ones
 //
 // Either way a task is gone if and when the transaction that runs it has happened. A task in a hand is like one in a
 // queue: a checkpoint has it, and it can be cancelled. Application threads.

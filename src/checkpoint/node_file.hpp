@@ -4,7 +4,8 @@
 //   head     one page: whose file it is
 //   content  bytes of regions, in the order in which they were written; grains of zeroes are left out
 //   tail     which bytes these are, a checksum for each grain of each, what the node knows of its part of the heap and
-//   of synchronisation objects end      64 bytes: where the tail is, its checksum, and whose file it is
+//            of synchronisation objects
+//   end      64 bytes: where the tail is, its checksum, and whose file it is
 //
 // A grain is a unit, or a page of a region whose units are smaller (region_row::grain()). Where a node keeps only some
 // units of a page, the file has a part of a grain. Written in one pass, and each grain can be read and checked by

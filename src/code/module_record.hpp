@@ -6,7 +6,7 @@
 //     address   what                                              on another node
 //     base      record, thunks of imports, code, constants        comes by page faults
 //               what is read-only after relocation (RELRO)        private, made by attach.hpp from the copy that the
-//               record has
+//                                                                 record has
 //     data      variables, then entries, `users` and `ended`        comes by page faults
 //     slots     addresses of imports on this node, and copies     private, made by attach.hpp
 #pragma once

@@ -7,9 +7,9 @@
 //   all have called and mean the same   the first collective; from here on nobody waits for what a program does
 //   freeze     what threads ask for is kept for later; twins are sent home; homes stay where they are
 //   drain      each node waits for its own requests; then collectives add up what was sent and received, until all of
-//   it is convert    each node for itself: one machine gives up what it knows, the other one takes it; what only a
-//   manager knows
-//              goes to others by messages
+//              it is
+//   convert    each node for itself: one machine gives up what it knows, the other one takes it; what only a manager
+//              knows goes to others by messages
 //   drain      these messages
 //   thaw       what was kept is executed
 //

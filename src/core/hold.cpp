@@ -3,11 +3,12 @@
 // and content that comes from files at a restart.
 //
 //   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a
-//   program does freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing
-//   is on its way. Then each
-//                     unit has one node that keeps its content
+//                     program does
+//   freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing is on its
+//                     way. Then each unit has one node that keeps its content
 //   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and
-//   waits let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
+//                     waits
+//   let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
 //
 // hold(), let_go() and adopt() are called by an application thread; what they run as the driver says so.
 #include "core/hold.hpp"

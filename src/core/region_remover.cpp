@@ -3,9 +3,10 @@
 // machines:
 //
 //   begin     as for a change of consistency (change.cpp): what threads ask for is kept for later, written units are
-//   sent home, homes stay look      what was sent and received, and whether this node is at rest; again and again,
-//   until two looks at all nodes agree finish    addresses, frames, tables, and every place of the node that names the
-//   region
+//             sent home, homes stay
+//   look      what was sent and received, and whether this node is at rest; again and again, until two looks at all
+//             nodes agree
+//   finish    addresses, frames, tables, and every place of the node that names the region
 //
 // Notices alone may come later, as they wait with the nodes that know them: they tell the region's life, and nobody
 // hears those of another one.

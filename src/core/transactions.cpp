@@ -3,9 +3,11 @@
 //
 //   begin()     one word, by compare-and-swap; who finds it taken waits for the driver to hand it over
 //   faults      fault.cpp, which asks holds_up() first: a doomed thread gets QUIRE_CONFLICT, and its handler leads it
-//   back to the start commit()    without writes the same word; else steps of transaction::domain, between which the
-//   thread waits for a unit on_unmapped()  the performer has taken a page from the view, before the acknowledgement
-//   leaves: the transaction is doomed
+//               back to the start
+//   commit()    without writes the same word; else steps of transaction::domain, between which the thread waits for a
+//               unit
+//   on_unmapped() the performer has taken a page from the view, before the acknowledgement leaves: the transaction is
+//   doomed
 //
 // Steps run on the driver's thread.
 #include "core/transactions.hpp"

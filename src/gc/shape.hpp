@@ -4,7 +4,7 @@
 //
 //   roots      words with references, from offset 0 on, up to the end of a unit
 //   slices     of consecutive units, one a node: that node allocates there. Where units are placed in blocks it manages
-//   them, too
+//              them, too
 //
 // An object is a header of 8 bytes and its elements behind it, which begin at a multiple of 16. Granules are the 16
 // bytes by which memory is handed out: number g has the bytes 16g + 8 to 16g + 24, so that the first one of an object

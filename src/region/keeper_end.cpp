@@ -2,13 +2,12 @@
 // A region goes: node 0 leads, by steps that all nodes take and answer (core/region_remover.hpp says what each does).
 //
 //   begin    all nodes keep what threads ask for; one of them may be against it (pins, a block, a change, a
-//   checkpoint): then all give up look     each says what it has sent and received, and whether it is at rest, when
-//   none of its content is on its way to or from a store. Over when all
-//            were at rest, and what had been received then is
-//            all that has been sent by the next time (Mattern, Algorithms for Distributed Termination Detection, 1987:
-//            four counters)
+//            checkpoint): then all give up
+//   look     each says what it has sent and received, and whether it is at rest, when none of its content is on its way
+//            to or from a store. Over when all were at rest, and what had been received then is all that has been sent
+//            by the next time (Mattern, Algorithms for Distributed Termination Detection, 1987: four counters)
 //   finish   no message of the region is on its way: each node gives it up. When all have, its number and addresses may
-//   be another's
+//            be another's
 //
 // Steps are notices and no collective, so that one thread of one node is enough, and the rounds of the program go on
 // meanwhile. A death begins the looks anew, as counts do. When node 0 dies nobody numbers regions any more: who knows

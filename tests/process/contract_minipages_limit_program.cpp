@@ -3,9 +3,10 @@
 // pages leave with all their minipages, to the page-out file, and come back as they were. By the word on the command
 // line:
 //   disk     a static layout, more than all limits together: neighbours of a page are written by different nodes and
-//   read by either view heap     objects of several sizes in a heap with views, the same mixed    threads write, read,
-//   pin and operate at random, by either view; the region's consistency changes mappings a region whose views have more
-//   pages than the system allows mappings: detector `segv` says so
+//            read by either view
+//   heap     objects of several sizes in a heap with views, the same
+//   mixed    threads write, read, pin and operate at random, by either view; the region's consistency changes
+//   mappings a region whose views have more pages than the system allows mappings: detector `segv` says so
 #include <quire/quire.hpp>
 #include <quire/system.h>
 

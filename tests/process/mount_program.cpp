@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Containers as files of a mounted directory (QUIRE_MOUNT), with programs of the system on the other side.
 //   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes
-//   then load mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT,
-//   read-only), until standard input ends mount_program held FILE [self]         containers "slow" (FILE), whose linker
-//   does not answer, and "memory", to which the last node appends a byte at each
-//                                          SIGUSR1; until killed. self: node 0 reads the file of "slow"
+//                                          then load
+//   mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT, read-only),
+//                                          until standard input ends
+//   mount_program held FILE [self]         containers "slow" (FILE), whose linker does not answer, and "memory", to
+//                                          which the last node appends a byte at each SIGUSR1; until killed. self: node
+//                                          0 reads the file of "slow"
 //   mount_program names                    programs rename and remove containers that nodes have open
 //   mount_program saved STATE FILE         makes a checkpoint while containers that programs have renamed and removed
-//   are open; the next job compares mount_program leave                    node 0 ends without quire_end() and with one
-//   of these files open mount_program late                     node 1 starts a program when node 0 is in quire_end()
+//                                          are open; the next job compares
+//   mount_program leave                    node 0 ends without quire_end() and with one of these files open
+//   mount_program late                     node 1 starts a program when node 0 is in quire_end()
 #include <fcntl.h>
 #include <quire/container.h>
 #include <signal.h>

@@ -7,8 +7,9 @@
 // What a program writes lies mixed in the same pages (false sharing), and its result does not depend on who comes
 // first:
 //   own words     each has one writer in a phase, other threads read what the phase before has left; barriers between
-//   phases common words  under a mutex each; changed by operations whose order makes no difference queues bounded, with
-//   a mutex and two conditions: what comes out is added to a common word
+//                 phases
+//   common words  under a mutex each; changed by operations whose order makes no difference
+//   queues        bounded, with a mutex and two conditions: what comes out is added to a common word
 //
 // With CONTRACT_MINIPAGES each word is used by both of its addresses. With "heap" the words are objects of heaps with
 // minipages, that all nodes have made and free again, so that the next program gets them.

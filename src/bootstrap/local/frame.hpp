@@ -11,7 +11,7 @@
 //                      waits      payload: what its threads wait for (src/waits), the answer to `show_waits`
 //                      counters   payload: a flat JSON object, the answer to `show_counters`
 //                      record     payload: pid, descriptor and path (pack_addresses) of its record for the report, to
-//                      be kept for it (launcher/kept_record.hpp)
+//                                 be kept for it (launcher/kept_record.hpp)
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people

@@ -7,8 +7,7 @@
 //   run      units come to be read. What is mapped while a body runs is its read set; a write makes a copy
 //   commit   of one kind for the job (QUIRE_COMMIT): owners/domain.hpp, token/domain.hpp
 //   doom     a unit is taken away: it is unmapped, then the transaction is doomed, then others may count on it. While
-//   it is doomed nothing
-//            is mapped. So no body ever sees a mixture of two states (opacity)
+//            it is doomed nothing is mapped. So no body ever sees a mixture of two states (opacity)
 //
 // (T1) While no transaction is doomed, all that is mapped is one committed state.
 // (T2) No body of a program runs while its node holds up commits of others, but one that has its turn: there is no

@@ -4,7 +4,8 @@
 //
 //   who wants it    turn_request -> node 0
 //   node 0          pause -> all others that may commit; each answers `paused` as soon as it takes no unit from others.
-//   Then turn_grant who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
+//                   Then turn_grant
+//   who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
 //
 // Pure, no I/O. Driver's thread.
 #pragma once

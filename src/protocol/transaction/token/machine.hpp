@@ -5,8 +5,9 @@
 // commits its sender had applied:
 //
 //   fewer than here   the content is right, unless one of those in between has written the unit: then it is stale, and
-//   asked for again as many           it is right more              nobody may see it before this node has applied
-//   them, too
+//                     asked for again
+//   as many           it is right
+//   more              nobody may see it before this node has applied them, too
 //
 // Pure, no I/O. Driver's thread.
 #pragma once
