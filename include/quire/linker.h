@@ -7,11 +7,10 @@
  *   "file"      a file; `what` is its path. Byte i of the container is byte i of the file. Nodes that reach the same
  *               file (the same one of the same machine, or one of a network file system) share its I/O; else the node
  *               that has made the container does all of it
- *   "throttle" another linker, slower, or with errors, for tests and measurements. `what` is PARAMETERS;LINKER;WHAT,
- *   with parameters in a list of
- *               commas: mbps=N (MB/s of each node, fills and flushes together), latency_us=N (of each call), fill=K,
- *               flush=K, sync=K (the K-th call of this kind on a node fails, and so do the next times=N of that kind, 1
- *               if nothing is said), error=EIO, ENOSPC, or a number. Example:
+ *   "throttle"  another linker, slower, or with errors, for tests and measurements. `what` is PARAMETERS;LINKER;WHAT,
+ *               with parameters in a list of commas: mbps=N (MB/s of each node, fills and flushes together),
+ *               latency_us=N (of each call), fill=K, flush=K, sync=K (the K-th call of this kind on a node fails, and
+ *               so do the next times=N of that kind, 1 if nothing is said), error=EIO, ENOSPC, or a number. Example:
  *               "mbps=100,flush=3,error=ENOSPC;file;/tmp/data"
  * and quire_linker_register_function() makes one of a function that computes the content.
  *

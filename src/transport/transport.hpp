@@ -3,21 +3,18 @@
 //
 // Contract, tested by tests/unit/transport_test for every body:
 //  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be
-//  called by
-//    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in
-//    fault context.
+//    called by any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be
+//    called in fault context.
 //  - Messages from one node to another arrive once, and are delivered in the order in which they were sent, whatever
-//  their
-//    payloads. Protocols depend on it: an order about a unit does not overtake the unit.
+//    their payloads. Protocols depend on it: an order about a unit does not overtake the unit.
 //  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a
-//  sink.
+//    sink.
 //  - A payload of more than `copied_bytes` must stay unchanged until the receiver has it; protocols guarantee that for
-//  the
-//    content of units (it changes, or comes back, only after a later message of the receiver). A smaller one, and the
-//    message itself, are copied before `send` returns.
+//    the content of units (it changes, or comes back, only after a later message of the receiver). A smaller one, and
+//    the message itself, are copied before `send` returns.
 //  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its
-//  frame), and
-//    the transport writes it there, straight from its own buffers, or by the hardware; then it calls `deliver`.
+//    frame), and the transport writes it there, straight from its own buffers, or by the hardware; then it calls
+//    `deliver`.
 #pragma once
 
 #include <cstddef>
