@@ -114,7 +114,7 @@ def constants(header):
     for enum in ENUMS:
         body = re.search(rf"enum quire_{enum} {{(.*?)}}", header, flags=re.S).group(1)
         body = re.sub(r"/\*.*?\*/|//[^\n]*", "", body, flags=re.S)
-        found += [(name, value) for name, value in re.findall(r"\b(QUIRE_\w+) = (\d+)", body)]
+        found += [(name, value) for name, value in re.findall(r"\b(QUIRE_\w+)\s*=\s*(\d+)", body)]
     return found
 
 

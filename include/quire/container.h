@@ -30,13 +30,13 @@ typedef struct quire_container {
 } quire_container;
 
 enum quire_container_flag {
-  QUIRE_CONTAINER_CREATE =
-      1, /**< makes the container if there is none; and a file that is not there, unless it is to be read only */
+  /** makes the container if there is none; and a file that is not there, unless it is to be read only */
+  QUIRE_CONTAINER_CREATE = 1,
   QUIRE_CONTAINER_EXCLUSIVE = 2, /**< with CREATE: QUIRE_EXISTS if there is such a container */
-  QUIRE_CONTAINER_READ_ONLY =
-      4, /**< nobody writes it by this opening; who makes a container so makes it one that nobody writes */
-  QUIRE_CONTAINER_TRUNCATE =
-      8, /**< it has no bytes afterwards; or those of quire_container_options::bytes, which are zero */
+  /** nobody writes it by this opening; who makes a container so makes it one that nobody writes */
+  QUIRE_CONTAINER_READ_ONLY = 4,
+  /** it has no bytes afterwards; or those of quire_container_options::bytes, which are zero */
+  QUIRE_CONTAINER_TRUNCATE = 8,
 };
 /** For quire_container_remove(). */
 enum {

@@ -42,8 +42,8 @@ extern "C" {
 enum quire_linker_ability {
   QUIRE_LINK_WRITE = 1,    /**< flush(): else its containers are read-only */
   QUIRE_LINK_TRUNCATE = 2, /**< truncate(). With a grain: without it the content does not grow either */
-  QUIRE_LINK_ANYWHERE =
-      4, /**< every node reaches the same content: each does the I/O of a part of it. Else one node does all */
+  /** every node reaches the same content: each does the I/O of a part of it. Else one node does all */
+  QUIRE_LINK_ANYWHERE = 4,
 };
 
 /** A linker. Zero-initialise, and set `size`. */

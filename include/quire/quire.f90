@@ -32,8 +32,11 @@ module quire
   integer, parameter, public :: QUIRE_NO_ADDRESSES = 21
   integer, parameter, public :: QUIRE_LIMIT = 22
   integer, parameter, public :: QUIRE_DAMAGED = 23
+  integer, parameter, public :: QUIRE_IO = 24
   integer, parameter, public :: QUIRE_PEER_LOST = 30
   integer, parameter, public :: QUIRE_SYSTEM = 31
+  integer, parameter, public :: QUIRE_LOST = 32
+  integer, parameter, public :: QUIRE_OWNER_DIED = 33
   integer, parameter, public :: QUIRE_SEQUENTIAL = 0
   integer, parameter, public :: QUIRE_RELEASE = 1
   integer, parameter, public :: QUIRE_TRANSACTIONAL = 2
@@ -61,7 +64,10 @@ module quire
   integer, parameter, public :: QUIRE_MAX = 2
   integer, parameter, public :: QUIRE_PRODUCT = 3
   integer, parameter, public :: QUIRE_BLOCK_CHECK = 1
+  integer, parameter, public :: QUIRE_CONTAINER_CREATE = 1
   integer, parameter, public :: QUIRE_CONTAINER_EXCLUSIVE = 2
+  integer, parameter, public :: QUIRE_CONTAINER_READ_ONLY = 4
+  integer, parameter, public :: QUIRE_CONTAINER_TRUNCATE = 8
 
   ! Handles: values that may be copied, also into shared memory, and are valid on all nodes. Zero is none, or the job's.
   type, bind(c), public :: quire_region

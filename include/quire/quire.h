@@ -58,16 +58,16 @@ typedef enum quire_status {
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
   QUIRE_LIMIT = 22,        /**< more than a limit allows; the message names it */
   QUIRE_DAMAGED = 23, /**< a checkpoint is torn or damaged, and none before it is whole; the message names the file */
-  QUIRE_IO =
-      24, /**< the store that keeps the content (a file, say) could not be read or written; the message names it */
+  /** the store that keeps the content (a file, say) could not be read or written; the message names it */
+  QUIRE_IO = 24,
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
   /* Only where the survivors of a death go on (QUIRE_ON_FAILURE=notify). */
-  QUIRE_LOST =
-      32, /**< a node that is dead alone had it, or kept it for all: the only copy of a unit, an object, a thread */
-  QUIRE_OWNER_DIED =
-      33, /**< the caller has the lock; the node that had it last is dead, and what it guards may be half done */
+  /** a node that is dead alone had it, or kept it for all: the only copy of a unit, an object, a thread */
+  QUIRE_LOST = 32,
+  /** the caller has the lock; the node that had it last is dead, and what it guards may be half done */
+  QUIRE_OWNER_DIED = 33,
 } quire_status;
 
 /** A short sentence for a status. Never NULL. May be called at any time, from any context. */
