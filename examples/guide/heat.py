@@ -26,6 +26,7 @@ for step in range(200):
 hits, lock = q.zeros(1, "i8"), q.Lock()
 with lock:
     hits[0] += 1
+q.barrier()
 q.fetch_add(hits, 0)  # the same without a lock
 q.barrier()
 # [/lock]

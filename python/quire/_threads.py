@@ -2,6 +2,8 @@
 """Functions in new threads of other nodes. The call and its result travel as pickles in shared memory; arrays of the job in them stay where they are."""
 import io
 import pickle
+import sys
+import time
 import traceback
 import types
 
@@ -75,6 +77,23 @@ def _take(at):
     return data
 
 
+DEFINED_SOON_S = 10  # a node may come to a function of the program that much later than the node that calls it there
+
+
+class _OfProgram(pickle.Unpickler):
+    """What another node has sent by name. This node may be slower, and not have come to its definition yet."""
+
+    def find_class(self, module, name):
+        until = time.monotonic() + DEFINED_SOON_S
+        first = name.partition(".")[0]
+        while module == "__main__" and not hasattr(sys.modules[module], first):
+            if time.monotonic() > until:
+                raise AttributeError(f"node {_native.node()} has no {name!r} in its program, {DEFINED_SOON_S} s after it was called here: "
+                                     "define it on every node")
+            time.sleep(0.001)
+        return super().find_class(module, name)
+
+
 class RemoteError(Exception):
     """What a function on another node has raised, as text: the cause of the exception that is raised here, or that exception, if its own cannot be sent."""
 
@@ -111,7 +130,7 @@ def _entry(address):
     data = _take(address)
 
     def call():
-        function, arguments, keywords = pickle.loads(data)
+        function, arguments, keywords = _OfProgram(io.BytesIO(data)).load()
         return function(*arguments, **keywords)
     return _keep(outcome_of(call, (), {}, _within))
 

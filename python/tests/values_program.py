@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values by messages, and calls on other nodes."""
 import os
+import time
 
 import numpy as np
 
@@ -74,6 +75,23 @@ except KeyError as error:
     assert error.args == ("a key",) and "fails" in str(error.__cause__), error.__cause__
 for _ in range(100):
     assert q.spawn((me + 1) % n, os.getpid).join() > 0
+# A node may come to a definition later than the node that calls it there; what it never defines is told.
+if me == n - 1:
+    time.sleep(0.3)
+def defined_late():
+    return q.node
+assert q.spawn(n - 1, defined_late).join() == n - 1
+if me == n - 1:
+    q._threads.DEFINED_SOON_S = 0.1
+q.barrier()
+if me == 0 and n > 1:
+    def here_only():
+        pass
+    try:
+        q.spawn(n - 1, here_only).join()
+        raise AssertionError("called what is not there")
+    except AttributeError as error:
+        assert f"node {n - 1} has no 'here_only' in its program" in str(error), error
 q.barrier()
 numbers = q.counters()
 assert n == 1 or numbers["messages_sent"] > 0
