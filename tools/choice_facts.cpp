@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "detect/userfault/trial.hpp"
 #include "facts.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -43,10 +44,7 @@ bool has_memory_without_names() {
   return made.open();
 }
 
-bool can_open(os::userfault_mode mode) {
-  const os::descriptor userfault(os::userfault_open(mode));
-  return userfault.open();
-}
+bool can_have(os::userfault_mode mode) { return detect::try_userfault(mode).all(); }
 
 struct detector_choice {
   const char* name;
@@ -64,15 +62,15 @@ detector_choice choose_detector(detect_choice asked, bool takes_userfault) {
   if (!takes_userfault) return asked == detect_choice::automatic || asked == detect_choice::segv ? segv : none;
   switch (asked) {
     case detect_choice::userfault:
-      return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : none;
+      return can_have(os::userfault_mode::inline_sigbus) ? inline_userfault : none;
     case detect_choice::thread:
-      return can_open(os::userfault_mode::thread) ? thread : none;
+      return can_have(os::userfault_mode::thread) ? thread : none;
     case detect_choice::segv:
       return segv;
     case detect_choice::automatic:
       break;
   }
-  return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : segv;
+  return can_have(os::userfault_mode::inline_sigbus) ? inline_userfault : segv;
 }
 
 constexpr const char* covered_calls =

@@ -2,6 +2,7 @@
 // What page pools this machine can have, and which detectors go with each, for `quire info`: each is made and tried.
 #include <fmt/core.h>
 
+#include "detect/userfault/trial.hpp"
 #include "facts.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -59,7 +60,7 @@ fact try_fork() {
   if (auto* const engine = sides.value().engine.get(); engine != nullptr) {
     int works = 0;
     for (const auto mode : {os::userfault_mode::inline_sigbus, os::userfault_mode::thread}) {
-      const os::descriptor fd(engine->open_userfault(mode));
+      const os::descriptor fd(detect::try_userfault(mode).all() ? engine->open_userfault(mode) : -1);
       if (!fd.open() || os::userfault_register(fd.number(), at, bytes) != 0) continue;
       works |= 1 << static_cast<int>(mode);
       (void)!os::userfault_unregister(fd.number(), at, bytes);
@@ -82,8 +83,9 @@ fact try_fork() {
 }  // namespace
 
 fact_group pool_facts(const base::option_values& options) {
-  const os::descriptor userfault(os::userfault_open(os::userfault_mode::inline_sigbus));
-  const bool thread_allowed = os::descriptor(os::userfault_open(os::userfault_mode::thread)).open();
+  const bool works = detect::try_userfault(os::userfault_mode::inline_sigbus).all();
+  const os::descriptor userfault(works ? os::userfault_open(os::userfault_mode::inline_sigbus) : -1);
+  const bool thread_allowed = detect::try_userfault(os::userfault_mode::thread).all();
   fact_group group{"Page pools, and the detectors that go with them", "pools", {}};
   pool::settings how;
   how.directory = options.text(base::option::pool_dir);

@@ -26,8 +26,8 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Without questions: there is nobody to answer them. A connection that no longer answers ends within half a minute.
-/// Connections of its own: what the user's configuration shares with other sessions would live, or die, with them.
+/// Without questions: there is nobody to answer them. Connections of its own: what the user's configuration shares with
+/// other sessions would live, or die, with them.
 const std::vector<std::string> ssh_words{"ssh",
                                          "-x",
                                          "-T",
@@ -40,11 +40,22 @@ const std::vector<std::string> ssh_words{"ssh",
                                          "-o",
                                          "BatchMode=yes",
                                          "-o",
-                                         "ConnectTimeout=20",
-                                         "-o",
-                                         "ServerAliveInterval=10",
-                                         "-o",
-                                         "ServerAliveCountMax=3"};
+                                         "ConnectTimeout=20"};
+
+/// A connection that no longer answers ends by itself within half a minute, but not before the job's own limits; never
+/// where there are none.
+std::vector<std::string> reach_by_ssh(int peer_timeout_s) {
+  std::vector<std::string> words = ssh_words;
+  constexpr int least_s = 10, count = 3;
+  const int interval_s = peer_timeout_s == 0 ? 0 : std::max(least_s, peer_timeout_s);
+  for (const std::string& option :
+       {fmt::format("ServerAliveInterval={}", interval_s), fmt::format("ServerAliveCountMax={}", count),
+        fmt::format("TCPKeepAlive={}", peer_timeout_s == 0 ? "no" : "yes")}) {
+    words.emplace_back("-o");
+    words.push_back(option);
+  }
+  return words;
+}
 
 std::string own_path() {
   char path[4096];
@@ -108,7 +119,7 @@ bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan&
   }
   plan.nodes = nodes.value_or(slots_of(hosts.value()));
   plan.hosts = place_nodes(hosts.value(), plan.nodes);
-  plan.reach = asked.agent.empty() ? ssh_words : words_of(asked.agent);
+  plan.reach = asked.agent.empty() ? reach_by_ssh(plan.peer_timeout_s) : words_of(asked.agent);
   if (plan.reach.empty()) {
     why = "--agent: which command?";
     return false;

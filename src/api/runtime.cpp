@@ -17,6 +17,7 @@
 #include "api/container_service.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
+#include "api/detector_choice.hpp"
 #include "api/exit.hpp"
 #include "api/failure.hpp"
 #include "api/forward.hpp"
@@ -93,41 +94,6 @@ pool::settings choose_pool(const base::option_values& options) {
   return s;
 }
 
-/// What the machine and the pool allow, unless the user or the program asked for something.
-base::status choose_detector(const base::option_values& options, int asked, const pool::settings& pool,
-                             detect::kind& kind) {
-  static constexpr detect::kind kinds[] = {detect::kind::userfault_inline, detect::kind::userfault_thread,
-                                           detect::kind::segv};
-  if (options.given(base::option::detect)) asked = static_cast<int>(options.number(base::option::detect));
-  if (asked < QUIRE_DETECT_DEFAULT || asked > QUIRE_DETECT_SEGV) {
-    base::log(
-        base::log_level::error,
-        "quire_options.detector = %d is not allowed; it may be QUIRE_DETECT_DEFAULT, _USERFAULT, _USERFAULT_THREAD "
-        "or _SEGV",
-        asked);
-    return QUIRE_BAD_OPTION;
-  }
-  if (asked != QUIRE_DETECT_DEFAULT) {
-    kind = kinds[asked - 1];
-    if (kind == detect::kind::segv || pool::takes_userfault(pool)) return {};
-    base::log(base::log_level::error, "userfaultfd cannot watch pool '%s'%s; set QUIRE_DETECT to segv",
-              pool::name_of(pool.which), pool.which == pool::kind::file ? " unless its directory is a tmpfs" : "");
-    return QUIRE_BAD_OPTION;
-  }
-  kind = pool::takes_userfault(pool) ? detect::kind::userfault_inline : detect::kind::segv;
-  if (kind == detect::kind::segv) {
-    base::log(base::log_level::info, "pool '%s' goes with detector 'segv' only", pool::name_of(pool.which));
-    return {};
-  }
-  if (detect::open(kind, true, *pool.application).ok()) return {};
-  kind = detect::kind::segv;
-  base::log(base::log_level::warning,
-            "this system has no userfaultfd for shared memory (see `quire info`): faults are noticed by SIGSEGV and "
-            "mprotect, "
-            "with at most vm.max_map_count changes of protection between neighbouring pages");
-  return {};
-}
-
 /// The transport of this node, until all nodes have one of the same kind.
 class wire_choice {
  public:
@@ -200,16 +166,12 @@ struct introduction {
   std::int32_t commit = 0;
   std::int32_t pid = 0;
   char host[60] = {};
+  detector_lack detector{};
 };
 
 class introductions {
  public:
-  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit,
-                    base::commit_choice commit, std::uint64_t mount) {
-    introduction mine;
-    mine.memory_limit = limit;
-    mine.mount = mount;
-    mine.commit = static_cast<std::int32_t>(commit);
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, introduction mine) {
     const auto* const split = split::engine_here();
     mine.pid = split != nullptr ? split->application_pid() : ::getpid();
     if (::gethostname(mine.host, sizeof mine.host - 1) != 0) mine.host[0] = 0;
@@ -245,6 +207,15 @@ class introductions {
     for (const auto& one : all_) places.push_back(read(one).mount);
     return places;
   }
+  void agree_on_detector(detector_choice& detector, std::size_t self) const {
+    std::vector<detector_lack> lacks;
+    std::vector<std::string> hosts;
+    for (const auto& one : all_) {
+      lacks.push_back(read(one).detector);
+      hosts.emplace_back(read(one).host);
+    }
+    detector.agree(lacks, hosts, self);
+  }
   /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
   [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
     const auto mine = read(all_[self]).commit;
@@ -275,6 +246,7 @@ class introductions {
     introduction theirs;
     std::memcpy(&theirs, told.data(), sizeof theirs);
     theirs.host[sizeof theirs.host - 1] = 0;
+    theirs.detector.text.back() = 0;
     return theirs;
   }
   std::vector<std::vector<std::byte>> all_{};  ///< by node: introduction, address
@@ -405,20 +377,27 @@ base::status begin(runtime& r, const quire_options& given) {
     c.pool.application = split;
     c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
   }
-  if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
+  detector_choice detector;
+  if (const auto s = detector.choose(r.options, given.detector, c.pool); !s.ok()) return s;
+  c.detector = detector.kind();
   if (const auto s = check_survival(r, c); !s.ok()) return s;
   wire_choice wire(r.options, *r.job);
   if (const auto s = wire.open(); !s.ok()) return s;
   const std::string& directory = r.options.text(base::option::mount);
   if (const auto s = check_mount(directory, c); !s.ok()) return s;
-  const std::uint64_t place = directory.empty() ? 0 : os::place_of(directory);
   introductions others;
-  const auto commit = r.options.choice<base::commit_choice>(base::option::commit);
-  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
+  introduction mine;
+  mine.memory_limit = c.memory_limit;
+  mine.mount = directory.empty() ? 0 : os::place_of(directory);
+  mine.commit = static_cast<std::int32_t>(r.options.choice<base::commit_choice>(base::option::commit));
+  mine.detector = detector.lack();
+  if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
   if (const std::size_t node = others.without_address(); node < c.nodes) {
     if (const auto s = wire.open_instead(node); !s.ok()) return s;
-    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
+    if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
   }
+  others.agree_on_detector(detector, c.self.value());
+  c.detector = detector.kind();
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
   if (const auto s =
           r.mounts.open(directory, r.options.flag(base::option::mount_cache), others.mounts(), c.self.value());

@@ -29,9 +29,11 @@ enum class call : int {
   file_sync,
   file_rename,
   file_remove,
-  hand_over,        ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
-  unnamed_file,     ///< open() with O_TMPFILE
-  segment_attach,   ///< of a System V segment
+  hand_over,       ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
+  unnamed_file,    ///< open() with O_TMPFILE
+  segment_attach,  ///< of a System V segment
+  userfault_read_only,  ///< UFFDIO_CONTINUE_MODE_WP, which Linux has since 6.4 (EINVAL)
+  populate,             ///< MADV_POPULATE_WRITE, which Linux has since 5.14 (EINVAL)
   thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within
                     ///< the library; for `wait`
   count

@@ -41,7 +41,10 @@ void unmap(void* address, std::uint64_t bytes) noexcept;
 [[nodiscard]] bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept;
 
 [[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;
-/// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_REMOVE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
+/// Makes the frames of a shared mapping that are missing; content stays. 0; EFAULT where there is no memory for one;
+/// other errno. Fault context.
+[[nodiscard]] int populate(void* address, std::size_t bytes) noexcept;
+/// madvise(); MADV_DONTNEED, MADV_REMOVE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
 [[nodiscard]] int advise(void* address, std::uint64_t bytes, int advice) noexcept;
 /// The range goes into core files from now on. Not one of the calls that tests make fail: nothing depends on it.
 int advise_dump(void* address, std::uint64_t bytes) noexcept;

@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
@@ -54,6 +56,15 @@ stat_line stat_of(const char* pid) noexcept {
   }
   std::from_chars(text.data() + at, text.data() + text.size(), found.flags);
   return found;
+}
+
+/// Without the end of the line; empty if it cannot be read.
+std::string first_line(const std::string& path) {
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[512];
+  const ssize_t length = file.open() ? ::read(file.number(), buffer, sizeof buffer) : 0;
+  const std::string_view text(buffer, length > 0 ? static_cast<std::size_t>(length) : 0);
+  return std::string(text.substr(0, text.find('\n')));
 }
 
 stat_line stat_of(pid_t pid) noexcept {
@@ -140,6 +151,24 @@ std::vector<pid_t> children() {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error == std::errc{} && end == name.data() + name.size() && stat_of(entry->d_name).parent == ::getpid())
       found.push_back(pid);
+  }
+  ::closedir(directory);
+  return found;
+}
+
+thread_times times_of_thread(pid_t pid, std::string_view name) {
+  thread_times found;
+  const std::string folder = "/proc/" + std::to_string(pid) + "/task";
+  DIR* const directory = ::opendir(folder.c_str());
+  if (directory == nullptr) return found;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string thread = folder + "/" + entry->d_name;
+    if (entry->d_name[0] == '.' || first_line(thread + "/comm") != name) continue;
+    const std::string stat = first_line(thread + "/stat"), times = first_line(thread + "/schedstat");
+    const std::size_t bracket = stat.rfind(')');
+    found.runnable = bracket != stat.npos && bracket + 2 < stat.size() && stat[bracket + 2] == 'R';
+    found.known = std::sscanf(times.c_str(), "%lu %lu", &found.ran_ns, &found.waited_ns) == 2;
+    break;
   }
   ::closedir(directory);
   return found;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,14 @@ int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept;
 [[nodiscard]] std::vector<pid_t> children();
 /// Whether a process is stopped by a signal, or by the terminal; not by a debugger. False for one that is not there.
 [[nodiscard]] bool is_stopped(pid_t pid) noexcept;
+/// The processor time that a thread of a process has had, the first one that has this name, and the time for which it
+/// waited for a core (a scan of /proc).
+struct thread_times {
+  bool known = false;     ///< there is such a thread, and the system says it
+  bool runnable = false;  ///< it runs, or waits for a core
+  std::uint64_t ran_ns = 0, waited_ns = 0;
+};
+[[nodiscard]] thread_times times_of_thread(pid_t pid, std::string_view name);
 /// Whether a process is on its way out, or has ended and was not waited for. False for one that is not there.
 [[nodiscard]] bool is_ending(pid_t pid) noexcept;
 /// Whether `pid` is `ancestor` or comes of it, as this process counts processes.

@@ -119,7 +119,7 @@ int userfault_continue(int fd, void* address, std::size_t bytes, bool read_only)
     uffdio_continue c{};
     c.range = {at, end - at};
     c.mode = read_only ? UFFDIO_CONTINUE_MODE_WP : 0;
-    const int error = control(fd, UFFDIO_CONTINUE, &c);
+    const int error = read_only && injected(call::userfault_read_only) ? errno : control(fd, UFFDIO_CONTINUE, &c);
     if (error == 0) return 0;
     if (c.mapped > 0) {  // EAGAIN after part of the range: the next page stopped it, or the address space was busy
       at += static_cast<std::uint64_t>(c.mapped);

@@ -26,7 +26,8 @@ enum class userfault_mode {
 /// Registers a range for missing, minor and write-protect faults. 0 or errno.
 [[nodiscard]] int userfault_register(int fd, void* address, std::uint64_t bytes) noexcept;
 [[nodiscard]] int userfault_unregister(int fd, void* address, std::uint64_t bytes) noexcept;
-/// Maps pages whose frames exist. Wakes who waits. 0; EFAULT when a frame is missing; other errno.
+/// Maps pages whose frames exist. Wakes who waits. 0; EFAULT when a frame is missing; EINVAL for `read_only` before
+/// Linux 6.4; other errno.
 [[nodiscard]] int userfault_continue(int fd, void* address, std::size_t bytes, bool read_only) noexcept;
 /// Takes the right to write, or gives it back (and wakes). 0 or errno.
 [[nodiscard]] int userfault_protect(int fd, void* address, std::size_t bytes, bool read_only) noexcept;

@@ -46,7 +46,7 @@ class two_views final : public pool {
   std::byte* system_view() const noexcept override { return system_; }
   std::uint64_t bytes() const noexcept override { return bytes_; }
   int populate(std::uint64_t offset, std::size_t length) noexcept override {
-    return os::advise(system_ + offset, length, MADV_POPULATE_WRITE);
+    return os::populate(system_ + offset, length);
   }
   int give_back(std::uint64_t offset, std::size_t length) noexcept override {
     return os::advise(system_ + offset, length, MADV_REMOVE);

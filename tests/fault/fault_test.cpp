@@ -63,6 +63,28 @@ TEST(automatic_detector, falls_back_to_segv_with_a_line_that_says_so) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.err.find("SIGSEGV and mprotect"), std::string::npos) << result.err;
 }
+/// Whoever makes the folder first is a node of an older kernel.
+TEST(automatic_detector, is_one_that_all_nodes_can_have) {
+  char folder[] = "/tmp/quire-detector-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string one = std::string(folder) + "/one";
+  const std::string script =
+      "mkdir " + one + " 2>/dev/null && export QUIRE_FAIL=userfault_open:1:22; exec " QUIRE_PROGRAMS "/fault_program";
+  const auto result = run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "20", "--set=log=info", "sh", "-c", script});
+  ::rmdir(one.c_str());
+  ::rmdir(folder);
+  EXPECT_EQ(result.status, 0) << result.err;
+  const std::string line = "all nodes take detector 'segv'";
+  const std::size_t first = result.err.find(line);
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(line, first + 1), std::string::npos) << "a line for the job\n" << result.err;
+  EXPECT_NE(
+      result.err.find("has no userfaultfd for shared memory: userfaultfd has no write protection of shared memory "
+                      "(Linux 5.19)"),
+      std::string::npos)
+      << result.err;
+  EXPECT_EQ(result.err.find("userfaultfd, faulting thread"), std::string::npos) << result.err;
+}
 TEST(failure_setting, that_makes_no_sense_is_refused) {
   for (const char* text : {"nonsense", "memfd", "memfd:0", "memfd:x:1", "nothing:1:1", "memfd:1:1:1"}) {
     const auto result = run({QUIRE_PROGRAMS "/fault_program"}, {{"QUIRE_FAIL", text}});

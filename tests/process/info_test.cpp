@@ -37,7 +37,7 @@ json info(const words& under, const command::settings& environment = {}) {
 
 /// One part of the document says nothing else than another.
 void agrees_with_itself(const json& document) {
-  const bool available = document["userfaultfd"]["available"];
+  const bool available = document["userfaultfd"].value("sufficient", false);
   const bool thread = available && document["userfaultfd"]["kernel_faults"]["allowed"].get<bool>();
   const json& detectors = document["pools"]["memfd"];
   const auto has = [&](const char* name) {

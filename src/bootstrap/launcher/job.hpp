@@ -21,6 +21,7 @@
 #include "bootstrap/launcher/stops.hpp"
 #include "bootstrap/launcher/viewers.hpp"
 #include "bootstrap/local/channel.hpp"
+#include "os/process.hpp"
 #include "watch/watch.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -58,8 +59,9 @@ struct host_record {
   bool answered = false;  ///< its agent has spoken
   std::string why;        ///< why we have given it up
   local::channel link;
-  std::uint64_t owed_bytes = 0;  ///< output that it has sent and was not told to be taken
-  watch::watch life{0, 2, 0};    ///< the agent is peer 1
+  std::uint64_t owed_bytes = 0;       ///< output that it has sent and was not told to be taken
+  watch::watch life{0, 2, 0};         ///< the agent is peer 1
+  std::uint64_t silent_since_ns = 0;  ///< nothing was heard of it for a time that is a loss; 0: it was
 };
 
 class job {
@@ -120,6 +122,8 @@ class job {
   void watch_stops();
   [[nodiscard]] bool is_stopped(int node) const;
   [[nodiscard]] bool is_ending(int node) const;
+  [[nodiscard]] os::thread_times service_times(int node) const;
+  [[nodiscard]] bool lacks_core(int node);
   void kill_node(int node);
   void kill_for(int node, const std::string& why);
   void watch_links();
@@ -169,10 +173,12 @@ class job {
   accusations accusations_;
   inquest inquest_;
   stops stops_;
-  std::uint64_t judge_ns_ = 0;      ///< when they are judged; 0: there are none
-  std::uint64_t put_off_ns_ = 0;    ///< until when judgment is put off; 0: it is not
-  std::uint64_t next_beat_ns_ = 0;  ///< when the agents hear next that we are there
-  std::uint64_t lost_ns_ = 0;       ///< when agents that do not answer are given up
+  std::uint64_t judge_ns_ = 0;       ///< when they are judged; 0: there are none
+  std::uint64_t put_off_ns_ = 0;     ///< until when judgment is put off; 0: it is not
+  int put_offs_ = 0;                 ///< how often, for want of a core
+  os::thread_times put_off_from_{};  ///< of the accused's service thread, when it was
+  std::uint64_t next_beat_ns_ = 0;   ///< when the agents hear next that we are there
+  std::uint64_t lost_ns_ = 0;        ///< when agents that do not answer are given up
   output out_{1}, err_{2};
   os::descriptor signals_;
   int alive_ = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "bootstrap/launcher/job.hpp"
@@ -20,6 +21,7 @@ using base::ms;
 using base::second;
 /// For other accusations to come, and for news of the death that explains them all.
 constexpr std::uint64_t start_beat_ns = 5 * second;
+constexpr int most_put_offs = 11;
 constexpr std::uint64_t least_hearing_ns = 250 * ms, hearing_of_lost_ns = 500 * ms;
 
 }  // namespace
@@ -53,8 +55,9 @@ void job::on_withdrawal(int by, const local::frame& frame) {
 
 /// A node of which others hear nothing is stopped, hangs, is cut off, or has no core. The kernel says the first, and
 /// then those that are not stopped are not judged beside it. To the others the limit is given once more: who gets a
-/// core again is heard, and those who have accused it say so. So it is to one whose connections are gone because it is
-/// ending: the kernel closes them first, and says last why; to give much memory back takes a while.
+/// core again is heard, and those who have accused it say so. One that has none all the while, on a machine with much
+/// else to do, is given more of them, and at most `most_put_offs`. So it is to one whose connections are gone because
+/// it is ending: the kernel closes them first, and says last why; to give much memory back takes a while.
 bool job::puts_off(std::uint64_t now) {
   for (int node = 0; node < plan_.nodes; ++node) {
     if (at(node).host < 0) stops_.saw(node, at(node).alive && is_stopped(node));
@@ -63,10 +66,35 @@ bool job::puts_off(std::uint64_t now) {
   accusations_.narrow(stopped);
   const accusation worst = accusations_.worst();
   if (stopped(worst.whom) || (worst.silent_ms == 0 && !is_ending(worst.whom))) return false;
-  if (put_off_ns_ == 0) put_off_ns_ = now + peer_limit_ns();
-  if (now >= put_off_ns_) return false;
+  if (put_off_ns_ == 0) {
+    put_offs_ = 0;
+    put_off_from_ = service_times(worst.whom);
+    put_off_ns_ = now + peer_limit_ns();
+  }
+  if (now >= put_off_ns_) {
+    if (put_offs_ == most_put_offs || !lacks_core(worst.whom)) return false;
+    ++put_offs_;
+    put_off_ns_ = now + peer_limit_ns();
+  }
   judge_ns_ = std::min(put_off_ns_, now + peer_limit_ns() / watch::parts);
   return true;
+}
+
+os::thread_times job::service_times(int node) const {
+  const auto& record = at(node);
+  if (record.host >= 0) return {};
+  const auto found = os::times_of_thread(record.pid, "quire-service");
+  return found.known || record.member_pid <= 0 ? found : os::times_of_thread(record.member_pid, "quire-service");
+}
+
+/// Since its judgment was put off, the thread of the node that would answer has waited for a core most of the time, or
+/// still does, without having had half of one. What is found is where the next time begins.
+bool job::lacks_core(int node) {
+  const os::thread_times before = std::exchange(put_off_from_, service_times(node));
+  if (!before.known || !put_off_from_.known) return false;
+  const std::uint64_t half = peer_limit_ns() / 2;
+  return put_off_from_.waited_ns - before.waited_ns >= half ||
+         (put_off_from_.runnable && put_off_from_.ran_ns - before.ran_ns < half);
 }
 
 void job::judge() {
@@ -162,10 +190,13 @@ void job::watch_links() {
     }
     if (starting) host.life.heard(1);  // that has a limit of its own
     const auto found = host.life.look(now);
-    if (!found.lost) continue;
+    if (found.lost) host.silent_since_ns = now - found.silent_ns;
+    if (found.backs != 0) host.silent_since_ns = 0;
+    // As a node, it is given the limit once more: it may lack a core, and a link may come back.
+    if (host.silent_since_ns == 0 || now < host.silent_since_ns + 2 * peer_limit_ns()) continue;
     const auto& where = plan_.hosts[i];
     char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(found.silent_ns) / 1e9);
+    std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(now - host.silent_since_ns) / 1e9);
     const std::string silence = "does not answer: nothing was heard from it for " + std::string(seconds) + " s";
     const std::string text = "host " + where.name + ", with " + std::to_string(where.nodes) +
                              (where.nodes == 1 ? " node" : " nodes") + " from node " + std::to_string(where.first) +
@@ -194,6 +225,8 @@ void job::pause() {
   for (std::uint64_t* deadline : {&timeout_ns_, &judge_ns_, &start_ns_, &next_phase_ns_})
     if (*deadline != 0) *deadline += away;
   if (put_off_ns_ != 0) put_off_ns_ += away;
+  for (auto& host : hosts_)
+    if (host.silent_since_ns != 0) host.silent_since_ns += away;
   stops_.begin(base::now_ns());
   signal_all(SIGCONT, false);
 }

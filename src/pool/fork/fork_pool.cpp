@@ -19,7 +19,7 @@ class fork_pool final : public pool {
   std::byte* system_view() const noexcept override { return at_; }
   std::uint64_t bytes() const noexcept override { return bytes_; }
   int populate(std::uint64_t offset, std::size_t length) noexcept override {
-    return os::advise(at_ + offset, length, MADV_POPULATE_WRITE);
+    return os::populate(at_ + offset, length);
   }
   int give_back(std::uint64_t offset, std::size_t length) noexcept override {
     return os::advise(at_ + offset, length, MADV_REMOVE);
