@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs Quire on other kernels: makes virtual machines with Debian's kernels, in which this machine's files are seen but cannot be changed, and runs programs of
+a build there, as root and as an ordinary user, with the default detector and with --detect segv. Two machines are two hosts. Nothing is left behind but the
+results and the kernels (in ${XDG_CACHE_HOME:-~/.cache}/quire-machines).
+
+    tests/machines/run.py                                  all cases of one machine, with Debian's 6.1 and 6.12
+    tests/machines/run.py --kernel 6.1 sor python          some cases, with one kernel
+    tests/machines/run.py --kernel 6.1 --hosts 2           two machines: jobs by ssh, links that are cut, a machine that is killed
+    tests/machines/run.py --kernel 6.1 --shell 'COMMAND'   any command in a machine
+    tests/machines/run.py --kernel-deb linux-image-5.15.0-100-generic.deb --document docs/machines.md
+
+Packages: scripts/setup.sh machines. Exit status: 0 if all was right, 1 if not, 2 if it cannot be tried."""
+
+import argparse
+import datetime
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import cases  # noqa: E402
+import hosts  # noqa: E402
+import initramfs  # noqa: E402
+import kernels  # noqa: E402
+import page  # noqa: E402
+from virtual import Failed, Machine, Switch, best_accelerator, need  # noqa: E402
+
+SINGLE = ["info", *(case.name for case in cases.SINGLE), "left"]
+
+
+def say(text):
+    print(f"machines: {text}", flush=True)
+
+
+def tell(row):
+    print(f"  {row['kernel']:<8} {row['user']:<5} {row['case']:<15} {row['detector']:<8} {row['seconds']:>6.1f} s  {row['verdict']}", flush=True)
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one machine: {', '.join(SINGLE)}; two: {', '.join(hosts.NAMES)} (default: all)")
+    parser.add_argument("--kernel", action="append", metavar="SERIES", help="6.1, 6.12, 5.10, ...: fetched by apt; may be given several times")
+    parser.add_argument("--kernel-deb", action="append", default=[], metavar="FILE", help="a kernel's package that is here; Ubuntu's needs its modules too: a tree")
+    parser.add_argument("--kernel-tree", action="append", default=[], metavar="DIR", help="a folder with boot/vmlinuz-* and lib/modules")
+    parser.add_argument("--update", action="store_true", help="fetch the newest kernel of the series, although there is one in the cache")
+    parser.add_argument("--build", default=os.path.join(cases.SOURCE, "build"), metavar="DIR", help="whose programs run (default: build)")
+    parser.add_argument("--hosts", type=int, choices=(1, 2), default=1, help="how many machines are a cluster (default: 1)")
+    parser.add_argument("--users", default=",".join(cases.USERS), metavar="A,B", help="root, user, or both (default)")
+    parser.add_argument("--detectors", default=",".join(cases.DETECTORS), metavar="A,B", help="auto, segv, thread, userfault (default: auto,segv)")
+    parser.add_argument("--accel", choices=("kvm", "tcg"), help="kvm: the processor's; tcg: emulated, ten times slower (default: what works)")
+    parser.add_argument("--memory", type=int, default=2048, metavar="MIB", help="of each machine (default: 2048)")
+    parser.add_argument("--shell", metavar="COMMAND", help="run only this in a machine, by sh, as the first of --users, and show what it prints")
+    parser.add_argument("--results", default=os.path.join(cases.SOURCE, "build", "machines", "results.json"), metavar="FILE",
+                        help="where rows are kept, also those of earlier runs (default: build/machines/results.json)")
+    parser.add_argument("--document", metavar="FILE", help="write the page from all rows that are kept")
+    parser.add_argument("--no-run", action="store_true", help="run nothing: only --document")
+    parser.add_argument("--keep", action="store_true", help="keep the folder of the run, with what the machines said")
+    wanted = parser.parse_args()
+    known = hosts.NAMES if wanted.hosts == 2 else SINGLE
+    for name in wanted.cases:
+        if name not in known:
+            parser.error(f"there is no case {name} with --hosts {wanted.hosts}: {', '.join(known)}")
+    wanted.cases = wanted.cases or list(known)
+    wanted.users, wanted.detectors = wanted.users.split(","), wanted.detectors.split(",")
+    if set(wanted.users) - set(cases.USERS):
+        parser.error(f"users are {' and '.join(cases.USERS)}")
+    if set(wanted.detectors) - {"auto", "segv", "thread", "userfault"}:
+        parser.error("detectors are auto, segv, thread and userfault")
+    wanted.build = os.path.abspath(wanted.build)
+    return wanted
+
+
+def wanted_kernels(wanted):
+    series = wanted.kernel or ([] if wanted.kernel_deb or wanted.kernel_tree else ["6.1", "6.12"])
+    return ([kernels.of_series(name, say, wanted.update) for name in series] + [kernels.of_file(path) for path in wanted.kernel_deb]
+            + [kernels.of_tree(path) for path in wanted.kernel_tree])
+
+
+def with_machines(kernel, wanted, accelerator, folder, use):
+    """Switches on as many machines as are wanted, calls use(machines, network), and switches them off whatever happens."""
+    archive = os.path.join(folder, "initramfs")
+    initramfs.write(kernel.tree, archive)
+    machines, network = [], Switch(wanted.hosts) if wanted.hosts > 1 else None
+    begin = time.monotonic()
+    try:
+        for number in range(1, wanted.hosts + 1):
+            machines.append(Machine(kernel, archive, folder, accelerator, number, wanted.memory, network))
+            if network:
+                for name in ("key", "key.pub"):
+                    shutil.copyfile(os.path.join(folder, name), os.path.join(machines[-1].share, name))
+        if network:
+            network.start()
+        for machine in machines:
+            machine.wait_until_up()
+        say(f"Linux {kernel.release} is up after {time.monotonic() - begin:.0f} s")
+        return use(machines, network)
+    finally:
+        for machine in machines:
+            machine.power_off()
+        if network:
+            network.close()
+
+
+def run_kernel(kernel, wanted, accelerator, folder):
+    """Rows of one kernel."""
+    def use(machines, network):
+        if wanted.shell:
+            answer = machines[0].run(["/bin/sh", "-c", wanted.shell], user=wanted.users[0], limit=60)
+            print(answer["out"] + answer["err"], end="", flush=True)
+            text = "right" if answer["status"] == 0 else f"status {answer['status']}"
+            return [cases.row(kernel, wanted.hosts, wanted.users[0], "shell", wanted.shell, "auto", text, answer)]
+        if network:
+            return hosts.Pair(machines, network, wanted.build, tell).all(wanted.cases, wanted.users, wanted.detectors)
+        return cases.run_single(machines[0], wanted.build, wanted.cases, wanted.users, wanted.detectors, tell)
+
+    os.makedirs(folder)
+    if wanted.hosts > 1:
+        need("sshd", "openssh-server")
+        subprocess.run([need("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, "key")], check=True)
+    return with_machines(kernel, wanted, accelerator, folder, use)
+
+
+def read_results(path):
+    if not os.path.exists(path):
+        return {"rows": []}
+    with open(path) as file:
+        return json.load(file)
+
+
+def keep(path, rows, accelerator):
+    """Adds rows, in the place of earlier ones for the same."""
+    commit = subprocess.run(["git", "-C", cases.SOURCE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
+    about = {"accelerator": accelerator, "date": datetime.date.today().isoformat(), "commit": commit or "unknown"}
+
+    def key(row):
+        return tuple(row[name] for name in ("release", "hosts", "user", "case", "detector"))
+
+    new = {key(row) for row in rows}
+    kept = [row for row in read_results(path)["rows"] if key(row) not in new] + [{**row, "about": about} for row in rows]
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path + ".new", "w") as file:
+        json.dump({"rows": kept}, file, indent=1)
+    os.replace(path + ".new", path)
+
+
+def run_all(wanted):
+    """Whether all was right."""
+    need("qemu-system-x86_64", "qemu-system-x86")
+    need("busybox", "busybox-static")
+    if not wanted.shell:
+        cases.require_build(wanted.build)
+    accelerator, why = best_accelerator()
+    if wanted.accel:
+        accelerator = wanted.accel
+    elif why:
+        say(f"emulated, ten times slower, as {why}")
+    folder, well = tempfile.mkdtemp(prefix="quire-machines-"), True
+    try:
+        for number, kernel in enumerate(wanted_kernels(wanted)):
+            try:
+                rows = run_kernel(kernel, wanted, accelerator, os.path.join(folder, str(number)))
+            except Failed as wrong:
+                say(f"with {kernel.release}: {wrong}")
+                well = False
+                continue
+            right = sum(row["verdict"] == "right" for row in rows)
+            say(f"Linux {kernel.release}: {right} of {len(rows)} right")
+            well = well and right == len(rows)
+            if not wanted.shell:
+                keep(wanted.results, rows, accelerator)
+    finally:
+        if wanted.keep:
+            say(f"what the machines said is in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    return well
+
+
+def stop(*_):
+    raise Failed("interrupted")
+
+
+def main():
+    wanted = options()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        well = wanted.no_run or run_all(wanted)
+        if wanted.document:
+            results = read_results(wanted.results)
+            if not results["rows"]:
+                raise Failed(f"{wanted.results} has no rows: nothing has been run yet")
+            with open(wanted.document, "w") as file:
+                file.write(page.page(results))
+            say(f"{wanted.document} is written")
+    except Failed as why:
+        say(str(why))
+        return 2
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
