@@ -96,18 +96,14 @@ def row(kernel, hosts, user, name, title, detector, text, answer):
 
 
 def run_single(machine, build, names, users, detectors, tell):
-    """All cases with these names on a machine: rows."""
-    rows = []
-
-    def note(user, name, title, detector, text, answer):
-        rows.append(row(machine.kernel, 1, user, name, title, detector, text, answer))
-        tell(rows[-1])
+    """All cases with these names on a machine."""
+    def note(user, name, title, detector, text, answer, **more):
+        tell({**row(machine.kernel, 1, user, name, title, detector, text, answer), **more})
 
     for user in users:
         if "info" in names:
             answer = machine.run([f"{build}/bin/quire", "info"], user=user)
-            note(user, "info", "`quire info` names a detector", "auto", verdict(answer, r"  detector  "), answer)
-            rows[-1]["info"] = info_rows(answer["out"])
+            note(user, "info", "`quire info` names a detector", "auto", verdict(answer, r"  detector  "), answer, info=info_rows(answer["out"]))
         for case in SINGLE:
             for detector in detectors if case.name in names else ():
                 answer = machine.run(case.line(build, detector), user=user, environment=case.variables(build), limit=case.limit)
@@ -115,4 +111,3 @@ def run_single(machine, build, names, users, detectors, tell):
     if "left" in names:
         answer = machine.run(["/usr/bin/python3", "-B", f"{HERE}/guest.py", "left", str(3 * machine.slow)])
         note("root", "left", "no process and no shared memory is left after all these", "auto", verdict(answer, ""), answer)
-    return rows

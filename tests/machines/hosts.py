@@ -8,12 +8,11 @@ import cases
 from cases import row, verdict
 from virtual import HERE, Failed
 
-PROGRAMS = (cases.SINGLE[0], cases.SINGLE[1], cases.SINGLE[2], cases.SINGLE[3], cases.SINGLE[4])
 # Seconds without a network, options, how long the program works, and whether the job goes on.
 CUTS = {"cut-3": (3, [], 12, True), "cut-30": (30, [], 50, False), "cut-30-patient": (30, ["--peer-timeout", "90"], 60, True)}
 TITLES = {"cut-3": "a link is cut for 3 s: the job goes on", "cut-30": "a link is cut for 30 s: the job ends, and names a host",
           "cut-30-patient": "a link is cut for 30 s, with `--peer-timeout 90`: the job goes on", "killed": "a machine is killed: the job ends, and names it"}
-NAMES = ("example", "sor", "openmp", "pthreads", "python", *TITLES)
+NAMES = (*(case.name for case in cases.SINGLE), *TITLES)
 NAMED = r"machine[12]|10\.78\.0\.[12]"
 
 
@@ -24,11 +23,10 @@ def stress(build, seconds, options=()):
 
 class Pair:
     def __init__(self, machines, network, build, tell):
-        self.machines, self.network, self.build, self.tell, self.rows = machines, network, build, tell, []
+        self.machines, self.network, self.build, self.tell = machines, network, build, tell
 
-    def note(self, user, name, title, detector, text, answer):
-        self.rows.append(row(self.machines[0].kernel, 2, user, name, title, detector, text, answer))
-        self.tell(self.rows[-1])
+    def note(self, user, name, title, detector, text, answer, **more):
+        self.tell({**row(self.machines[0].kernel, 2, user, name, title, detector, text, answer), **more})
 
     def left(self, machines):
         """What is left on these; nothing is best. Nodes of a lost host end when they notice, so there is time."""
@@ -37,7 +35,7 @@ class Pair:
 
     def programs(self, names, users, detectors):
         first = self.machines[0]
-        for case in (case for case in PROGRAMS if case.name in names):
+        for case in (case for case in cases.SINGLE if case.name in names):
             for user in users:
                 for detector in detectors:
                     words = case.line(self.build, detector)
@@ -92,8 +90,8 @@ class Pair:
         left = self.left(alive)
         if left:
             text = left if text == "right" else f"{text}; {left}"
-        self.note("user", name, TITLES[name], "auto", text, answer)
-        self.rows[-1]["said"] = [line for line in answer["err"].splitlines() if line.startswith("quire")][:3]
+        said = [line for line in answer["err"].splitlines() if line.startswith("quire")][:3]
+        self.note("user", name, TITLES[name], "auto", text, answer, said=said)
 
     def all(self, names, users, detectors):
         self.programs(names, users, detectors)
@@ -102,4 +100,3 @@ class Pair:
                 self.cut(name)
         if "killed" in names:  # the last: there is one machine less
             self.killed()
-        return self.rows

@@ -31,6 +31,7 @@ import kernels  # noqa: E402
 import page  # noqa: E402
 from virtual import Failed, Machine, Switch, best_accelerator, need  # noqa: E402
 
+g_rows = []  # what has come out with the kernel that is under test, also if it ends early
 SINGLE = ["info", *(case.name for case in cases.SINGLE), "left"]
 
 
@@ -39,6 +40,7 @@ def say(text):
 
 
 def tell(row):
+    g_rows.append(row)
     print(f"  {row['kernel']:<8} {row['user']:<5} {row['case']:<15} {row['detector']:<8} {row['seconds']:>6.1f} s  {row['verdict']}", flush=True)
 
 
@@ -108,16 +110,17 @@ def with_machines(kernel, wanted, accelerator, folder, use):
 
 
 def run_kernel(kernel, wanted, accelerator, folder):
-    """Rows of one kernel."""
+    """Runs what is wanted with one kernel; what comes out is told. False: a command of --shell failed."""
     def use(machines, network):
         if wanted.shell:
             answer = machines[0].run(["/bin/sh", "-c", wanted.shell], user=wanted.users[0], limit=60)
             print(answer["out"] + answer["err"], end="", flush=True)
-            text = "right" if answer["status"] == 0 else f"status {answer['status']}"
-            return [cases.row(kernel, wanted.hosts, wanted.users[0], "shell", wanted.shell, "auto", text, answer)]
+            return answer["status"] == 0
         if network:
-            return hosts.Pair(machines, network, wanted.build, tell).all(wanted.cases, wanted.users, wanted.detectors)
-        return cases.run_single(machines[0], wanted.build, wanted.cases, wanted.users, wanted.detectors, tell)
+            hosts.Pair(machines, network, wanted.build, tell).all(wanted.cases, wanted.users, wanted.detectors)
+        else:
+            cases.run_single(machines[0], wanted.build, wanted.cases, wanted.users, wanted.detectors, tell)
+        return True
 
     os.makedirs(folder)
     if wanted.hosts > 1:
@@ -163,17 +166,17 @@ def run_all(wanted):
     folder, well = tempfile.mkdtemp(prefix="quire-machines-"), True
     try:
         for number, kernel in enumerate(wanted_kernels(wanted)):
+            g_rows.clear()
             try:
-                rows = run_kernel(kernel, wanted, accelerator, os.path.join(folder, str(number)))
+                well = run_kernel(kernel, wanted, accelerator, os.path.join(folder, str(number))) and well
             except Failed as wrong:
                 say(f"with {kernel.release}: {wrong}")
                 well = False
-                continue
-            right = sum(row["verdict"] == "right" for row in rows)
-            say(f"Linux {kernel.release}: {right} of {len(rows)} right")
-            well = well and right == len(rows)
-            if not wanted.shell:
-                keep(wanted.results, rows, accelerator)
+            right = sum(row["verdict"] == "right" for row in g_rows)
+            if g_rows:
+                say(f"Linux {kernel.release}: {right} of {len(g_rows)} right")
+                keep(wanted.results, g_rows, accelerator)
+            well = well and right == len(g_rows)
     finally:
         if wanted.keep:
             say(f"what the machines said is in {folder}")
