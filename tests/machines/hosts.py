@@ -12,7 +12,7 @@ from virtual import HERE, Failed
 CUTS = {"cut-3": (3, [], 12, True), "cut-30": (30, [], 50, False), "cut-30-patient": (30, ["--peer-timeout", "90"], 60, True)}
 TITLES = {"cut-3": "a link is cut for 3 s: the job goes on", "cut-30": "a link is cut for 30 s: the job ends, and names a host",
           "cut-30-patient": "a link is cut for 30 s, with `--peer-timeout 90`: the job goes on", "killed": "a machine is killed: the job ends, and names it"}
-NAMES = (*(case.name for case in cases.SINGLE), *TITLES)
+NAMES = [*(case.name for case in cases.SINGLE), *TITLES]
 NAMED = r"machine[12]|10\.78\.0\.[12]"
 
 

@@ -32,15 +32,16 @@ def cache_folder():
     return folder
 
 
-def unpack(deb):
-    """The tree of a package, unpacked once."""
-    tree = os.path.join(cache_folder(), os.path.basename(deb).removesuffix(".deb"))
+def unpack(*debs):
+    """The tree of a package, or of several that belong together; unpacked once."""
+    tree = os.path.join(cache_folder(), os.path.basename(debs[0]).removesuffix(".deb"))
     if not os.path.isdir(tree):
         shutil.rmtree(tree + ".new", ignore_errors=True)
-        done = subprocess.run(["dpkg-deb", "-x", deb, tree + ".new"], capture_output=True, text=True)
-        if done.returncode != 0:
-            shutil.rmtree(tree + ".new", ignore_errors=True)
-            raise Failed(f"{deb} cannot be unpacked: {done.stderr.strip()}")
+        for deb in debs:
+            done = subprocess.run(["dpkg-deb", "-x", deb, tree + ".new"], capture_output=True, text=True)
+            if done.returncode != 0:
+                shutil.rmtree(tree + ".new", ignore_errors=True)
+                raise Failed(f"{deb} cannot be unpacked: {done.stderr.strip()}")
         if not os.path.isdir(os.path.join(tree + ".new", "lib")) and os.path.isdir(os.path.join(tree + ".new", "usr", "lib")):
             os.symlink("usr/lib", os.path.join(tree + ".new", "lib"))
         os.rename(tree + ".new", tree)
@@ -112,7 +113,8 @@ def download(series, say):
         options = other_suite(suite, say)
         found = found or (fetch(options) if options else None)
     if not found:
-        raise Failed(f"apt has no kernel {series} ({'; '.join(tried) or 'it knows of none'}): give a package by --kernel-deb FILE, or what one has, by --kernel-tree DIR")
+        raise Failed(f"apt has no kernel {series} ({'; '.join(tried) or 'it knows of none'}): give a package by --kernel-deb FILE, or by --kernel-tree DIR a "
+                     "folder with boot/vmlinuz-* and lib/modules")
     return found
 
 
@@ -131,10 +133,12 @@ def of_series(series, say, update=False):
     return Kernel(series, tree)
 
 
-def of_file(deb):
-    if not os.path.isfile(deb):
-        raise Failed(f"there is no file {deb}")
-    kernel = Kernel("", unpack(os.path.abspath(deb)))
+def of_files(debs):
+    """A kernel of packages that are here: one of Debian's, or, with commas between them, Ubuntu's image and modules."""
+    for deb in debs.split(","):
+        if not os.path.isfile(deb):
+            raise Failed(f"there is no file {deb}")
+    kernel = Kernel("", unpack(*map(os.path.abspath, debs.split(","))))
     kernel.name = kernel.release
     return kernel
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page of what ran on which kernel, from the rows that run.py keeps."""
 
+import re
+
 HEAD = """# Kernels
 
-Written by `tests/machines/run.py --document docs/machines.md` (`make machines`); `tests/machines/README.md` says what each case is. Virtual machines with Debian's own
-kernels run the programs of a build, on one machine and on two: by default (`auto`) and with `--detect segv`, as root and as an ordinary user.
+Written by `tests/machines/run.py --document docs/machines.md` (`make machines`); `tests/machines/README.md` says what each case is.
+Virtual machines with Debian's kernels run the programs of a build, on one machine and on two: by default (`auto`) and with `--detect segv`, as root and as
+an ordinary user.
 """
 
 
@@ -13,7 +16,7 @@ def version_key(row):
 
 
 class Notes:
-    """Errors, each once, under numbers."""
+    """Errors, each once, under numbers; without addresses."""
 
     def __init__(self):
         self.texts = []
@@ -23,9 +26,10 @@ class Notes:
             return ""
         if row["verdict"] == "right":
             return "right"
-        if row["verdict"] not in self.texts:
-            self.texts.append(row["verdict"])
-        return f"**wrong** ({self.texts.index(row['verdict']) + 1})"
+        text = re.sub(r"quire\[\d+\]", "quire[n]", re.sub(r"0x[0-9a-f]{4,}", "0x...", row["verdict"]))
+        if text not in self.texts:
+            self.texts.append(text)
+        return f"**wrong** ({self.texts.index(text) + 1})"
 
 
 def escaped(text):

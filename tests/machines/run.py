@@ -48,11 +48,11 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one machine: {', '.join(SINGLE)}; two: {', '.join(hosts.NAMES)} (default: all)")
     parser.add_argument("--kernel", action="append", metavar="SERIES", help="6.1, 6.12, 5.10, ...: fetched by apt; may be given several times")
-    parser.add_argument("--kernel-deb", action="append", default=[], metavar="FILE", help="a kernel's package that is here; Ubuntu's needs its modules too: a tree")
+    parser.add_argument("--kernel-deb", action="append", default=[], metavar="FILE", help="a kernel's package that is here; FILE,FILE: image and modules")
     parser.add_argument("--kernel-tree", action="append", default=[], metavar="DIR", help="a folder with boot/vmlinuz-* and lib/modules")
     parser.add_argument("--update", action="store_true", help="fetch the newest kernel of the series, although there is one in the cache")
     parser.add_argument("--build", default=os.path.join(cases.SOURCE, "build"), metavar="DIR", help="whose programs run (default: build)")
-    parser.add_argument("--hosts", type=int, choices=(1, 2), default=1, help="how many machines are a cluster (default: 1)")
+    parser.add_argument("--hosts", choices=("1", "2", "both"), default="1", help="how many machines are a cluster (default: 1)")
     parser.add_argument("--users", default=",".join(cases.USERS), metavar="A,B", help="root, user, or both (default)")
     parser.add_argument("--detectors", default=",".join(cases.DETECTORS), metavar="A,B", help="auto, segv, thread, userfault (default: auto,segv)")
     parser.add_argument("--accel", choices=("kvm", "tcg"), help="kvm: the processor's; tcg: emulated, ten times slower (default: what works)")
@@ -64,11 +64,11 @@ def options():
     parser.add_argument("--no-run", action="store_true", help="run nothing: only --document")
     parser.add_argument("--keep", action="store_true", help="keep the folder of the run, with what the machines said")
     wanted = parser.parse_args()
-    known = hosts.NAMES if wanted.hosts == 2 else SINGLE
+    known = list(dict.fromkeys((SINGLE if wanted.hosts != "2" else []) + (hosts.NAMES if wanted.hosts != "1" else [])))
     for name in wanted.cases:
         if name not in known:
             parser.error(f"there is no case {name} with --hosts {wanted.hosts}: {', '.join(known)}")
-    wanted.cases = wanted.cases or list(known)
+    wanted.cases = wanted.cases or known
     wanted.users, wanted.detectors = wanted.users.split(","), wanted.detectors.split(",")
     if set(wanted.users) - set(cases.USERS):
         parser.error(f"users are {' and '.join(cases.USERS)}")
@@ -80,18 +80,18 @@ def options():
 
 def wanted_kernels(wanted):
     series = wanted.kernel or ([] if wanted.kernel_deb or wanted.kernel_tree else ["6.1", "6.12"])
-    return ([kernels.of_series(name, say, wanted.update) for name in series] + [kernels.of_file(path) for path in wanted.kernel_deb]
+    return ([kernels.of_series(name, say, wanted.update) for name in series] + [kernels.of_files(path) for path in wanted.kernel_deb]
             + [kernels.of_tree(path) for path in wanted.kernel_tree])
 
 
-def with_machines(kernel, wanted, accelerator, folder, use):
-    """Switches on as many machines as are wanted, calls use(machines, network), and switches them off whatever happens."""
+def with_machines(kernel, count, wanted, accelerator, folder, use):
+    """Switches on so many machines, calls use(machines, network), and switches them off whatever happens."""
     archive = os.path.join(folder, "initramfs")
     initramfs.write(kernel.tree, archive)
-    machines, network = [], Switch(wanted.hosts) if wanted.hosts > 1 else None
+    machines, network = [], Switch(count) if count > 1 else None
     begin = time.monotonic()
     try:
-        for number in range(1, wanted.hosts + 1):
+        for number in range(1, count + 1):
             machines.append(Machine(kernel, archive, folder, accelerator, number, wanted.memory, network))
             if network:
                 for name in ("key", "key.pub"):
@@ -109,7 +109,7 @@ def with_machines(kernel, wanted, accelerator, folder, use):
             network.close()
 
 
-def run_kernel(kernel, wanted, accelerator, folder):
+def run_kernel(kernel, count, wanted, accelerator, folder):
     """Runs what is wanted with one kernel; what comes out is told. False: a command of --shell failed."""
     def use(machines, network):
         if wanted.shell:
@@ -123,10 +123,10 @@ def run_kernel(kernel, wanted, accelerator, folder):
         return True
 
     os.makedirs(folder)
-    if wanted.hosts > 1:
+    if count > 1:
         need("sshd", "openssh-server")
         subprocess.run([need("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, "key")], check=True)
-    return with_machines(kernel, wanted, accelerator, folder, use)
+    return with_machines(kernel, count, wanted, accelerator, folder, use)
 
 
 def read_results(path):
@@ -144,12 +144,30 @@ def keep(path, rows, accelerator):
     def key(row):
         return tuple(row[name] for name in ("release", "hosts", "user", "case", "detector"))
 
-    new = {key(row) for row in rows}
-    kept = [row for row in read_results(path)["rows"] if key(row) not in new] + [{**row, "about": about} for row in rows]
+    new, parts = {key(row) for row in rows}, {key(row)[:2] for row in rows}
+    kept = [row for row in read_results(path)["rows"] if key(row) not in new and not (row["case"] == "machine" and key(row)[:2] in parts)]
+    kept += [{**row, "about": about} for row in rows]
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path + ".new", "w") as file:
         json.dump({"rows": kept}, file, indent=1)
     os.replace(path + ".new", path)
+
+
+def try_kernel(kernel, count, wanted, accelerator, folder):
+    """Runs what is wanted, and keeps what has come out, even if the machine fails. Whether all was right."""
+    g_rows.clear()
+    try:
+        well = run_kernel(kernel, count, wanted, accelerator, folder)
+    except Failed as wrong:
+        text = str(wrong)
+        say(f"with {kernel.release}: {text}")
+        tell(cases.row(kernel, count, "root", "machine", "the machines start, and stay", "auto", text.splitlines()[0], None))
+        well = False
+    right = sum(row["verdict"] == "right" for row in g_rows)
+    if g_rows:
+        say(f"Linux {kernel.release}, {count} machine{'s' if count > 1 else ''}: {right} of {len(g_rows)} right")
+        keep(wanted.results, g_rows, accelerator)
+    return well and right == len(g_rows)
 
 
 def run_all(wanted):
@@ -165,18 +183,9 @@ def run_all(wanted):
         say(f"emulated, ten times slower, as {why}")
     folder, well = tempfile.mkdtemp(prefix="quire-machines-"), True
     try:
-        for number, kernel in enumerate(wanted_kernels(wanted)):
-            g_rows.clear()
-            try:
-                well = run_kernel(kernel, wanted, accelerator, os.path.join(folder, str(number))) and well
-            except Failed as wrong:
-                say(f"with {kernel.release}: {wrong}")
-                well = False
-            right = sum(row["verdict"] == "right" for row in g_rows)
-            if g_rows:
-                say(f"Linux {kernel.release}: {right} of {len(g_rows)} right")
-                keep(wanted.results, g_rows, accelerator)
-            well = well and right == len(g_rows)
+        for kernel in wanted_kernels(wanted):
+            for count in (1, 2) if wanted.hosts == "both" else (int(wanted.hosts),):
+                well = try_kernel(kernel, count, wanted, accelerator, os.path.join(folder, f"{kernel.release}-{count}")) and well
     finally:
         if wanted.keep:
             say(f"what the machines said is in {folder}")

@@ -115,7 +115,8 @@ class Machine:
         # Without arch-capabilities: a machine within a machine may be refused it.
         words += ["-enable-kvm", "-cpu", "host,-arch-capabilities"] if accelerator == "kvm" else ["-accel", "tcg,thread=multi", "-cpu", "max"]
         for tag, path, more in (("host", "/", ",readonly=on"), ("share", self.share, "")):
-            words += ["-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap{more}", "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+            words += ["-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap{more}"]
+            words += ["-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
         if network:
             end = network.theirs[number - 1].fileno()
             words += ["-netdev", f"socket,id=net,fd={end}", "-device", f"virtio-net-pci,netdev=net,mac=52:54:00:00:00:{number:02x},romfile="]
