@@ -75,7 +75,8 @@ def error_line(answer):
     """The line that says best why it failed."""
     lines = [line.strip() for line in (answer["err"] + "\n" + answer["out"]).splitlines() if line.strip()]
     said = [line for line in lines if re.match(r"(quire|FAILED|left)\b", line) and "threads that" not in line]
-    # The last words of a job are about its end; the first tell the reason.
+    # The last words of a job are about its end; the first tell the reason, unless they only warn.
+    said.sort(key=lambda line: "warning:" in line)
     return (said or lines[-1:] or ["it has said nothing"])[0][:300]
 
 

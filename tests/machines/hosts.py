@@ -6,7 +6,7 @@ import time
 
 import cases
 from cases import row, verdict
-from virtual import HERE, Failed
+from virtual import HERE
 
 # Seconds without a network, options, how long the program works, and whether the job goes on.
 CUTS = {"cut-3": (3, [], 12, True), "cut-30": (30, [], 50, False), "cut-30-patient": (30, ["--peer-timeout", "90"], 60, True)}
@@ -16,17 +16,15 @@ NAMES = [*(case.name for case in cases.SINGLE), *TITLES]
 NAMED = r"machine[12]|10\.78\.0\.[12]"
 
 
-def stress(build, seconds, options=()):
+def stress(build, seconds, detector, options=()):
     """A program that writes, reads and checks for so long."""
+    options = [*(["--detect", detector] if detector != "auto" else []), *options]
     return [f"{build}/bin/quire", "run", "--hosts", "machine1,machine2", "-n", "2", *options, f"{build}/tests/process/stress_program", str(seconds), "1", "1"]
 
 
 class Pair:
     def __init__(self, machines, network, build, tell):
         self.machines, self.network, self.build, self.tell = machines, network, build, tell
-
-    def note(self, user, name, title, detector, text, answer, **more):
-        self.tell({**row(self.machines[0].kernel, 2, user, name, title, detector, text, answer), **more})
 
     def left(self, machines):
         """What is left on these; nothing is best. Nodes of a lost host end when they notice, so there is time."""
@@ -45,58 +43,49 @@ class Pair:
                     text = verdict(answer, case.wanted)
                     if text == "right" and self.network.frames - frames < 20:
                         text = "the network has carried nothing"
-                    self.note(user, case.name, case.title, detector, text, answer)
+                    self.tell(row(first.kernel, 2, user, case.name, case.title, detector, text, answer))
 
-    def start(self, seconds, options):
-        """A job at work on both. Its number."""
-        number = self.machines[0].ask(stress(self.build, seconds, options), user="user", limit=240)
-        before, end = self.network.frames, time.monotonic() + 30 * self.machines[0].slow
-        while self.network.frames < before + 3000:
-            if time.monotonic() > end:
-                raise Failed(f"the job is not at work: {self.machines[0].said(number)}")
+    def start(self, seconds, detector, options):
+        """A job at work on both, or one that has ended before it was. Its number."""
+        first, before = self.machines[0], self.network.frames
+        number = first.ask(stress(self.build, seconds, detector, options), user="user", limit=240)
+        while self.network.frames < before + 3000 and not first.has_ended(number):
+            first.require_alive()
             time.sleep(0.1)
         time.sleep(1)
         return number
 
-    def judged(self, answer, goes_on, seconds):
-        """A job that was disturbed: goes on, or ends with a host's name; whichever it has to."""
-        if goes_on:
-            return verdict(answer, r"operations|\d")
-        if answer["status"] in (0, None):
-            return verdict(answer, "$^")
-        told = answer["err"]
-        return "right" if re.search(NAMED, told) else f"no host is named: {cases.error_line(answer)}"
+    @staticmethod
+    def judged(answer, goes_on):
+        """A job that was disturbed: goes on, or ends and names a host; whichever it has to."""
+        if goes_on or answer["status"] in (0, None):
+            return verdict(answer, "operations, all as they should be" if goes_on else "it should have ended, and not well")
+        return "right" if re.search(NAMED, answer["err"]) else f"status {answer['status']}, and no host is named: {cases.error_line(answer)}"
 
-    def cut(self, name):
-        seconds, options, work, goes_on = CUTS[name]
-        number = self.start(work, options)
+    def disturbed(self, name, detector, work, options, goes_on, disturb):
+        """Starts a job, has it disturbed while it works, and looks at how it ends, after which nothing may be left."""
+        number = self.start(work, detector, options)
+        if self.machines[0].has_ended(number):
+            answer = self.machines[0].answer(number)
+            text = f"it ended before it was disturbed: {verdict(answer, '$^')}"
+        else:
+            disturb()
+            answer = self.machines[0].answer(number, 240)
+            text = self.judged(answer, goes_on)
+        left = self.left([machine for machine in self.machines if machine.process.poll() is None])
+        text = "; ".join(part for part in (text if text != "right" or not left else "", left) if part)
+        said = [line for line in answer["err"].splitlines() if line.startswith("quire")][:3]
+        self.tell({**row(self.machines[0].kernel, 2, "user", name, TITLES[name], detector, text, answer), "said": said})
+
+    def cut(self, seconds):
         self.network.out.add(1)
         time.sleep(seconds)
         self.network.out.discard(1)
-        answer = self.machines[0].answer(number, 240)
-        text = self.judged(answer, goes_on, seconds)
-        self.finish(name, text, answer, self.machines)
-
-    def killed(self):
-        number = self.start(100, [])
-        begin = time.monotonic()
-        self.machines[1].kill()
-        answer = self.machines[0].answer(number, 240)
-        text = self.judged(answer, False, 0)
-        answer["seconds"] = round(time.monotonic() - begin, 1)
-        self.finish("killed", text, answer, self.machines[:1])
-
-    def finish(self, name, text, answer, alive):
-        left = self.left(alive)
-        if left:
-            text = left if text == "right" else f"{text}; {left}"
-        said = [line for line in answer["err"].splitlines() if line.startswith("quire")][:3]
-        self.note("user", name, TITLES[name], "auto", text, answer, said=said)
 
     def all(self, names, users, detectors):
         self.programs(names, users, detectors)
-        for name in CUTS:
+        for name, (seconds, options, work, goes_on) in CUTS.items():
             if name in names:
-                self.cut(name)
+                self.disturbed(name, detectors[0], work, options, goes_on, lambda seconds=seconds: self.cut(seconds))
         if "killed" in names:  # the last: there is one machine less
-            self.killed()
+            self.disturbed("killed", detectors[0], 100, [], False, self.machines[1].kill)

@@ -61,9 +61,9 @@ def info_table(rows):
     return lines
 
 
-def page(results):
-    """The text of the page."""
-    lines, rows = [HEAD], sorted(results["rows"], key=version_key)
+def page(results, order):
+    """The text of the page; cases as in `order`."""
+    lines, rows = [HEAD], sorted(results["rows"], key=lambda row: (version_key(row), order.index(row["case"]), row["detector"]))
     about = {row["release"]: row["about"] for row in rows}
     for release in dict.fromkeys(row["release"] for row in rows):
         notes, here = Notes(), [row for row in rows if row["release"] == release]

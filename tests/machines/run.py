@@ -209,7 +209,7 @@ def main():
             if not results["rows"]:
                 raise Failed(f"{wanted.results} has no rows: nothing has been run yet")
             with open(wanted.document, "w") as file:
-                file.write(page.page(results))
+                file.write(page.page(results, ["machine", *SINGLE, *hosts.NAMES]))
             say(f"{wanted.document} is written")
     except Failed as why:
         say(str(why))

@@ -164,16 +164,18 @@ class Machine:
         except OSError:
             return ""
 
+    def has_ended(self, number):
+        return os.path.exists(os.path.join(self.share, "done", f"{number:04}"))
+
     def answer(self, number, limit=30):
         """{status, seconds, out, err}, as soon as it has ended."""
-        path = os.path.join(self.share, "done", f"{number:04}")
         end = time.monotonic() + (limit + 30) * self.slow
-        while not os.path.exists(path):
+        while not self.has_ended(number):
             self.require_alive()
             if time.monotonic() > end:
                 raise Failed(f"machine {self.number} does not answer:\n  {self.tail()}")
             time.sleep(0.05)
-        with open(path) as file:
+        with open(os.path.join(self.share, "done", f"{number:04}")) as file:
             return json.load(file)
 
     def run(self, words, limit=30, **how):
