@@ -24,8 +24,11 @@ def make_user():
         file.write(f"{USER}:x:{USER_ID}:{USER_ID}::/home/{USER}:/bin/sh\n")
     with open("/etc/group", "a") as file:
         file.write(f"{USER}:x:{USER_ID}:\n")
-    with open("/etc/shadow", "a") as file:
-        file.write(f"{USER}:*:19000:0:99999:7:::\n")
+    if os.path.exists("/etc/shadow"):
+        os.unlink("/etc/shadow")  # which qemu may not read if it is not root's
+    with open("/etc/shadow", "w") as file:
+        os.chmod("/etc/shadow", 0o600)
+        file.write("".join(f"{name}:*:19000:0:99999:7:::\n" for name in ("root", "sshd", USER)))
     home = f"/home/{USER}"
     os.makedirs(home, exist_ok=True)
     os.chown(home, USER_ID, USER_ID)

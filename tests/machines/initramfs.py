@@ -29,6 +29,8 @@ for folder in proc sys dev; do /bin/busybox mount --move /$folder /root/$folder;
 /bin/busybox mount -t tmpfs run /root/run
 /bin/busybox mkdir -p /root/dev/shm /root/dev/pts /root/run/machine /root/run/sshd /root/run/lock
 /bin/busybox mount -t tmpfs shm /root/dev/shm
+# If qemu is not root's, this may be closed to it.
+/bin/busybox ls /root/root > /dev/null 2>&1 || /bin/busybox mount -t tmpfs -o mode=700 home /root/root
 /bin/busybox mount -t devpts devpts /root/dev/pts
 /bin/busybox mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 share /root/run/machine ||
   echo "machine: the shared folder cannot be mounted"

@@ -32,6 +32,7 @@ import page  # noqa: E402
 from virtual import Failed, Machine, Switch, best_accelerator, need  # noqa: E402
 
 g_rows = []  # what has come out with the kernel that is under test, also if it ends early
+STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SINGLE = ["info", *(case.name for case in cases.SINGLE), "left"]
 
 
@@ -102,6 +103,10 @@ def with_machines(kernel, count, wanted, accelerator, folder, use):
             machine.wait_until_up()
         say(f"Linux {kernel.release} is up after {time.monotonic() - begin:.0f} s")
         return use(machines, network)
+    except BaseException:  # also an interrupt: nobody waits for them
+        for machine in machines:
+            machine.kill()
+        raise
     finally:
         for machine in machines:
             machine.power_off()
@@ -194,13 +199,15 @@ def run_all(wanted):
     return well
 
 
-def stop(*_):
-    raise Failed("interrupted")
+def stop(number, _):
+    for each in STOPPING:
+        signal.signal(each, signal.SIG_IGN)  # once is enough
+    raise KeyboardInterrupt(number)
 
 
 def main():
     wanted = options()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in STOPPING:
         signal.signal(number, stop)
     try:
         well = wanted.no_run or run_all(wanted)
@@ -214,6 +221,9 @@ def main():
     except Failed as why:
         say(str(why))
         return 2
+    except KeyboardInterrupt as why:
+        say("interrupted")
+        return 128 + why.args[0]
     return 0 if well else 1
 
 
