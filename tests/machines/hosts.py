@@ -14,6 +14,7 @@ TITLES = {"cut-3": "a link is cut for 3 s: the job goes on", "cut-30": "a link i
           "cut-30-patient": "a link is cut for 30 s, with `--peer-timeout 90`: the job goes on", "killed": "a machine is killed: the job ends, and names it"}
 NAMES = [*(case.name for case in cases.SINGLE), *TITLES]
 NAMED = r"machine[12]|10\.78\.0\.[12]"
+KILLED = r"machine2|10\.78\.0\.2"
 
 
 def stress(build, seconds, detector, options=()):
@@ -56,13 +57,13 @@ class Pair:
         return number
 
     @staticmethod
-    def judged(answer, goes_on):
+    def judged(answer, goes_on, named):
         """A job that was disturbed: goes on, or ends and names a host; whichever it has to."""
         if goes_on or answer["status"] in (0, None):
             return verdict(answer, "operations, all as they should be" if goes_on else "it should have ended, and not well")
-        return "right" if re.search(NAMED, answer["err"]) else f"status {answer['status']}, and no host is named: {cases.error_line(answer)}"
+        return "right" if re.search(named, answer["err"]) else f"status {answer['status']}, and no host is named: {cases.error_line(answer)}"
 
-    def disturbed(self, name, detector, work, options, goes_on, disturb):
+    def disturbed(self, name, detector, work, options, goes_on, disturb, named=NAMED):
         """Starts a job, has it disturbed while it works, and looks at how it ends, after which nothing may be left."""
         number = self.start(work, detector, options)
         if self.machines[0].has_ended(number):
@@ -71,7 +72,7 @@ class Pair:
         else:
             disturb()
             answer = self.machines[0].answer(number, 240)
-            text = self.judged(answer, goes_on)
+            text = self.judged(answer, goes_on, named)
         left = self.left([machine for machine in self.machines if machine.process.poll() is None])
         text = "; ".join(part for part in (text if text != "right" or not left else "", left) if part)
         said = [line for line in answer["err"].splitlines() if line.startswith("quire")][:3]
@@ -88,4 +89,4 @@ class Pair:
             if name in names:
                 self.disturbed(name, detectors[0], work, options, goes_on, lambda seconds=seconds: self.cut(seconds))
         if "killed" in names:  # the last: there is one machine less
-            self.disturbed("killed", detectors[0], 100, [], False, self.machines[1].kill)
+            self.disturbed("killed", detectors[0], 100, [], False, self.machines[1].kill, KILLED)
