@@ -8,6 +8,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -56,6 +57,14 @@ def join_network(number):
         file.write("HostKey /root/.ssh/id_ed25519\nPermitRootLogin yes\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\nMaxStartups 100\n"
                    "SetEnv SHLVL=2\n")  # as no first shell, bash leaves the user's start files alone
     subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", "/run/sshd_config"], stdin=subprocess.DEVNULL)
+    for _ in range(600):
+        try:
+            with socket.create_connection((f"{NETWORK}.{number}", 22), timeout=30) as connection:
+                connection.recv(4)  # it answers
+            return
+        except OSError:
+            time.sleep(0.1)
+    print("machine: sshd does not answer", flush=True)
 
 
 def of_session(leader):
