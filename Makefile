@@ -10,7 +10,7 @@ SOAK_FLAGS ?=
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb release recipes format clean
+.PHONY: help demo test test-all soak mutations machines bench bench-all model build configure setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -29,6 +29,11 @@ soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SE
 
 mutations: ## put bugs of the past back, one at a time: after how many seeds the simulator finds each; half an hour
 	@scripts/mutations/run.py $(MUTATIONS)
+
+machines: build ## programs on Debian's kernels 5.10, 6.1 and 6.12 in virtual machines, also two as hosts; docs/machines.md; qemu is installed
+	@scripts/setup.sh machines
+	@tests/machines/run.py --build $(BUILD) $(foreach kernel,5.10 6.1 6.12,--kernel $(kernel)) --hosts both --results $(BUILD)/machines/results.json \
+		--document docs/machines.md
 
 bench: build ## measure what has a target or a reader needs; table on the screen, in build/bench/results.json and in docs/results.md
 	@bench/run.py --build $(BUILD)

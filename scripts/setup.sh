@@ -5,6 +5,7 @@
 #   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default), compilers for tests/openmp,
 #                                and what scripts/deb.sh, scripts/site.sh and the tests of debugging and of the sources' format need
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
+#   scripts/setup.sh machines    also qemu and what else tests/machines makes virtual machines with
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev libzydis-dev
@@ -24,6 +25,10 @@ fi
 
 if [ "${1:-}" = fuzz ]; then
   packages+=(clang-14 libclang-rt-14-dev)
+fi
+
+if [ "${1:-}" = machines ]; then
+  packages+=(qemu-system-x86 busybox-static openssh-server openssh-client)
 fi
 
 # Open MPI 5, which starts by PRRTE, is in no package of Debian 12. Who has no network goes without: its test is skipped.
