@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@
 #include "exec_environment.hpp"
 #include "exec_plan.hpp"
 #include "os/process.hpp"
+#include "os/program_file.hpp"
+#include "place_program.hpp"
 
 namespace quire::tools {
 namespace {
@@ -93,19 +96,43 @@ bool never_randomised() {
   return how == 0;
 }
 
-/// All nodes must have the program and its libraries at the same addresses.
-bool fix_addresses(std::string& why) {
+/// All nodes must have the program and its libraries at the same addresses. False where the system does not give them.
+bool fix_addresses() {
   const int old = ::personality(0xffffffff);
   if (old != -1 && (old & ADDR_NO_RANDOMIZE) != 0) return true;
   if (old != -1 && ::personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE) != -1) return true;
-  const int error = errno;
-  if (never_randomised()) return true;
-  why = fmt::format(
-      "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused ({}), as "
-      "some "
-      "containers do. Allow it (docker run --security-opt seccomp=unconfined), or set kernel.randomize_va_space to 0",
-      os::error_text(error));
-  return false;
+  return never_randomised();
+}
+
+/// The dynamic linker takes $ORIGIN from /proc/self/exe, which is not the program.
+void tell_origin(const std::string& path) {
+  const auto linkage = os::linkage_of(path);
+  if (!linkage) return;
+  std::string folders = linkage->runpath.empty() ? linkage->rpath : linkage->runpath;
+  if (folders.find("ORIGIN") == folders.npos) return;
+  const std::string origin = path.substr(0, path.rfind('/'));
+  for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"})
+    for (auto at = folders.find(word); at != folders.npos; at = folders.find(word))
+      folders.replace(at, word.size(), origin);
+  const char* const set = std::getenv("LD_LIBRARY_PATH");
+  if (set != nullptr && *set != 0) folders = std::string(set) + ":" + folders;
+  ::setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+}
+
+/// Becomes the program where the system gives it no fixed addresses; why not, else.
+std::string become_by_own_means(const std::string& program, char** arguments) {
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(program, error).string();
+  if (error) return bootstrap::launcher::cannot_run_text(program, error.value());
+  rlimit limit{};
+  ::getrlimit(RLIMIT_STACK, &limit);
+  tell_origin(path);
+  ::setenv(exec_file_variable, path.c_str(), 1);
+  return fmt::format(
+      "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused, as some "
+      "containers do, and {} cannot be placed by `quire exec` itself: {}. Allow it (docker run --security-opt "
+      "seccomp=unconfined), or set kernel.randomize_va_space to 0",
+      path, place_program(path, arguments, std::min(limit.rlim_cur, ample_stack_bytes)));
 }
 
 void change(const char* name, const std::string& value, const char* remembered_as) {
@@ -143,7 +170,8 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
     return refuse(launcher_failed, "--place is for threads of programs without OpenMP; those that " + plan.path +
                                        " makes itself stay where they are made");
   std::string why, stack_before;
-  if (!fix_addresses(why) || !limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
+  const bool fixed = fix_addresses();
+  if (!limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
   change_environment(plan.preload, stack_before, asked.memory,
                      !plan.places_threads  ? ""
                      : asked.place.empty() ? usual_place
@@ -151,6 +179,8 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  ::unsetenv(exec_file_variable);
+  if (!fixed) return refuse(launcher_failed, become_by_own_means(plan.path, pointers.data()));
   ::execv(plan.path.c_str(), pointers.data());
   return refuse(cannot_execute, bootstrap::launcher::cannot_run_text(plan.path, errno));
 }

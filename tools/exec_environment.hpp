@@ -16,5 +16,7 @@ inline constexpr const char* exec_memory_variable = "QUIRE_EXEC_MEMORY";
 /// How threads that the program makes itself are placed on nodes (openmp/threads/placement.hpp); not set for a program
 /// with OpenMP.
 inline constexpr const char* exec_place_variable = "QUIRE_EXEC_PLACE";
+/// The program's file, where `quire exec` has mapped it itself (place_program.hpp): /proc/self/exe is `quire` then.
+inline constexpr const char* exec_file_variable = "QUIRE_EXEC_FILE";
 
 }  // namespace quire::tools

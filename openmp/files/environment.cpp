@@ -24,7 +24,7 @@ bool is_one_for_all() noexcept { return in_static_data(&environ); }
 
 /// Memory that is never given back, as getenv(3) has given addresses of it to the program.
 struct store {
-  static constexpr std::uintptr_t address = 0x5e00'0000'0000;
+  static constexpr std::uintptr_t address = 0x3e00'0000'0000;  // below what tools/place_program.hpp takes
   static constexpr size_t bytes = size_t{256} << 20;
   size_t used;
 

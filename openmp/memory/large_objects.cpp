@@ -92,7 +92,7 @@ bool share_page(const std::vector<named>& names, std::size_t one, bool whole) no
 
 std::vector<large_object> large_objects(const module& m) {
   std::vector<large_object> found;
-  const mapped_file file(m.name[0] != 0 ? m.name : "/proc/self/exe");
+  const mapped_file file(m.name[0] != 0 ? m.name : own_file());
   bool whole = false;
   std::vector<named> names = names_of(m, file, whole);
   std::uint64_t covered = 0;  // two names of one object, or a name within it

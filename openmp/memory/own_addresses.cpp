@@ -15,6 +15,7 @@
 
 #include "openmp/start/crash.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/modules.hpp"
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -23,18 +24,20 @@ void* __libc_malloc(std::size_t);
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096, span_bytes = std::uint64_t{32} << 30, least = 0x6000'0000'0000,
-                        least_room = std::uint64_t{64} << 30;
+constexpr std::uint64_t page_bytes = 4096, span_bytes = std::uint64_t{32} << 30, least_room = std::uint64_t{64} << 30;
+/// Below what the system gives out; where `quire exec` has placed the program, within what it leaves open
+/// (tools/place_program.hpp).
+std::uint64_t least() noexcept { return placed_by_exec() ? 0x4000'0000'0000 : 0x6000'0000'0000; }
 std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
 
 struct gaps {
   static constexpr std::size_t most = 1024;
   std::uint64_t first[most], end[most];
   std::size_t count = 0;
-  std::uint64_t lowest = 0;  ///< mapping from `least` on
+  std::uint64_t lowest = 0;  ///< mapping from least() on
 };
 
-/// What is free between the mappings from `least` on, up to the highest one below the stack, which may grow.
+/// What is free between the mappings from least() on, up to the highest one below the stack, which may grow.
 bool find(gaps& g) noexcept {
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return false;
@@ -42,7 +45,7 @@ bool find(gaps& g) noexcept {
   std::uint64_t before = 0;
   while (std::fgets(line, sizeof line, maps) != nullptr) {
     unsigned long first = 0, end = 0;
-    if (std::sscanf(line, "%lx-%lx", &first, &end) != 2 || first < least) continue;
+    if (std::sscanf(line, "%lx-%lx", &first, &end) != 2 || first < least()) continue;
     if (std::strstr(line, "[stack]") != nullptr) break;
     if (g.lowest == 0) g.lowest = first;
     if (before != 0 && first > before && g.count < gaps::most) {
@@ -74,7 +77,7 @@ void use_up(std::size_t bytes, std::uint64_t heap_end) noexcept {
 /// later may be given out again.
 void leave_first_heap() noexcept {
   const auto end = (reinterpret_cast<std::uint64_t>(::sbrk(0)) + page_bytes - 1) / page_bytes * page_bytes;
-  if (!take(end, end + page_bytes)) return;
+  if (!take(end, end + page_bytes) && !placed_by_exec()) return;         // there all above is taken
   constexpr std::size_t largest = 64u << 10, by_size = 1040, step = 16;  // up to there libc keeps lists of a size
   for (std::size_t bytes = largest; bytes > by_size; bytes /= 2) use_up(bytes, end);
   for (std::size_t bytes = by_size - 8; bytes > step; bytes -= step) use_up(bytes, end);
@@ -90,7 +93,7 @@ void separate_private_memory() {
   if (const quire_status why = quire_reduce_i64(&top, 1, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);
   const std::uint64_t first_top = (static_cast<std::uint64_t>(top) - least_room) / page_bytes * page_bytes;
   const std::uint64_t own_top = first_top - static_cast<std::uint64_t>(quire_node()) * span_bytes;
-  if (top == 0 || first_top - static_cast<std::uint64_t>(quire_nodes()) * span_bytes < least) return;
+  if (top == 0 || first_top - static_cast<std::uint64_t>(quire_nodes()) * span_bytes < least()) return;
   bool done = take(own_top, g.lowest);
   for (std::size_t i = 0; i < g.count; ++i) done = take(g.first[i], g.end[i]) && done;
   std::int64_t all = done ? 1 : 0;

@@ -27,8 +27,8 @@ looked_at look(std::span<const module> all, const sites::decoder& by) {
   for (const module& m : all) {
     if (m.known) continue;
     const bool executable = m.name[0] == 0;
-    sites::file_code f = sites::look_at(by, executable ? "/proc/self/exe" : m.name,
-                                        executable ? "the program" : sites::last_part(m.name));
+    sites::file_code f =
+        sites::look_at(by, executable ? own_file() : m.name, executable ? "the program" : sites::last_part(m.name));
     watch::watched_code w{f.name, m.base, m.code_first, m.code_end, {}};
     std::copy_if(f.what.found.begin(), f.what.found.end(), std::back_inserter(w.updates), sites::is_watched);
     found.files.push_back(std::move(f));

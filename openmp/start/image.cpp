@@ -208,6 +208,8 @@ void restore_environment() {
     }
     ::unsetenv(one.kept);
   }
+  (void)own_file();  // kept
+  ::unsetenv("QUIRE_EXEC_FILE");
   ::unsetenv("QUIRE_EXEC_STACK");
   ::unsetenv("QUIRE_EXEC_MEMORY");
   ::unsetenv("QUIRE_EXEC_PLACE");

@@ -3,6 +3,7 @@
 #include "openmp/start/modules.hpp"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <array>
@@ -61,6 +62,18 @@ void look_at(module& of, const ElfW(Phdr) & h) noexcept {
   if ((h.p_flags & PF_W) == 0) return;
   if (first < of.first_writable) of.first_writable = first;
   if (end > of.end) of.end = end;
+}
+
+/// Its name in the environment, as long as that stands there: the first call keeps it.
+const char* placed_file() noexcept {
+  static char path[4096];
+  static bool known = false;
+  if (!known) {
+    known = true;
+    const char* const told = getenv("QUIRE_EXEC_FILE");
+    if (told != nullptr && strlen(told) < sizeof path) strcpy(path, told);
+  }
+  return path;
 }
 
 int look_at_module(dl_phdr_info* info, std::size_t, void*) {
@@ -130,5 +143,9 @@ std::span<module> modules() noexcept {
   if (g_too_many) fail("the program has more libraries than this version can look at", QUIRE_LIMIT);
   return {g_modules.data(), g_count};
 }
+
+bool placed_by_exec() noexcept { return placed_file()[0] != 0; }
+
+const char* own_file() noexcept { return placed_by_exec() ? placed_file() : "/proc/self/exe"; }
 
 }  // namespace quire::openmp

@@ -31,6 +31,9 @@ struct module {
   [[nodiscard]] std::uint64_t data_end() const noexcept;
 };
 
+/// The executable's file, to be read: `quire exec` may have mapped it itself, and is what /proc/self/exe names then.
+[[nodiscard]] const char* own_file() noexcept;
+[[nodiscard]] bool placed_by_exec() noexcept;
 /// In the order of loading, the executable first. The first call looks, before anything runs that could load more.
 [[nodiscard]] std::span<module> modules() noexcept;
 

@@ -74,6 +74,7 @@ bool g_in_job = false;
 void no_constructors(int, char**, char**) noexcept {}
 
 void without_random_addresses() noexcept {
+  if (placed_by_exec()) return;
   const int now = ::personality(0xffffffff);
   if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
   if (::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -42,16 +43,22 @@ bool write_file(const std::string& path, std::span<const std::byte> content) {
   return std::fclose(file) == 0 && good;
 }
 
+/// The program's file; `quire exec` says it in the environment, until the program begins, where it has mapped the
+/// program itself.
+std::string program_file() {
+  static const std::string told = std::getenv("QUIRE_EXEC_FILE") != nullptr ? std::getenv("QUIRE_EXEC_FILE") : "";
+  std::array<char, 4096> path{};
+  if (!told.empty()) return told;
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+}
+[[maybe_unused]] const std::string at_load = program_file();
+
 int add_module(dl_phdr_info* about, std::size_t, void* to) {
   record::file_module m;
   m.path = about->dlpi_name;
-  if (m.path.empty()) {  // the program, or the kernel's, which has no file
-    std::array<char, 4096> path{};
-    const ssize_t length = static_cast<std::vector<record::file_module>*>(to)->empty()
-                               ? ::readlink("/proc/self/exe", path.data(), path.size() - 1)
-                               : 0;
-    m.path.assign(path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  }
+  // Else the kernel's, which has no file.
+  if (m.path.empty() && static_cast<std::vector<record::file_module>*>(to)->empty()) m.path = program_file();
   m.bias = about->dlpi_addr;
   for (int i = 0; i < about->dlpi_phnum; ++i) {
     const auto& part = about->dlpi_phdr[i];
