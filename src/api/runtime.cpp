@@ -46,6 +46,7 @@
 #include "core/watching.hpp"
 #include "detect/redirection.hpp"
 #include "os/injection.hpp"
+#include "os/machine.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
 #include "record/recorder.hpp"
@@ -167,6 +168,7 @@ struct introduction {
   std::int32_t pid = 0;
   char host[60] = {};
   detector_lack detector{};
+  os::machine_place machine{};
 };
 
 class introductions {
@@ -215,6 +217,20 @@ class introductions {
       hosts.emplace_back(read(one).host);
     }
     detector.agree(lacks, hosts, self);
+  }
+  /// Nodes of one machine that cannot share memory: their messages take the way through the network's layers.
+  void tell_of_containers() const {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      for (std::size_t j = i + 1; j < all_.size(); ++j) {
+        if (!read(all_[i]).machine.is_kept_apart_from(read(all_[j]).machine)) continue;
+        base::log(
+            base::log_level::warning,
+            "nodes %zu (%s) and %zu (%s) are on one machine, in containers that share no memory: messages between "
+            "them go by TCP, which is slower. Start the containers with one IPC namespace (docker run --ipc=host)",
+            i, read(all_[i]).host, j, read(all_[j]).host);
+        return;
+      }
+    }
   }
   /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
   [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
@@ -391,12 +407,14 @@ base::status begin(runtime& r, const quire_options& given) {
   mine.mount = directory.empty() ? 0 : os::place_of(directory);
   mine.commit = static_cast<std::int32_t>(r.options.choice<base::commit_choice>(base::option::commit));
   mine.detector = detector.lack();
+  mine.machine = os::machine_of_process();
   if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
   if (const std::size_t node = others.without_address(); node < c.nodes) {
     if (const auto s = wire.open_instead(node); !s.ok()) return s;
     if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
   }
   others.agree_on_detector(detector, c.self.value());
+  if (c.self.value() == 0) others.tell_of_containers();
   c.detector = detector.kind();
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
   if (const auto s =

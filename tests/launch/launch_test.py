@@ -169,6 +169,18 @@ def deaths():
         hosts.require_nothing_left()
 
 
+def containers():
+    """Nodes of one machine whose containers share no memory: one line says so, and the job is right."""
+    with Hosts(2) as hosts:
+        apart = 'test "$QUIRE_JOB_NODE" = 1 && exec unshare -i "$@"; exec "$@"'
+        result = run([*quire_run(hosts), "sh", "-c", apart, "sh", program("contract_pages_program")], 50)
+        require(result.status == 0 and result.err.count("in containers that share no memory") == 1, result)
+        require("--ipc=host" in result.err and "nodes 0 (" in result.err, result)
+        info = run(["unshare", "-i", quire(), "info"], 20)
+        require(info.status == 0 and "one of its own, as a container has" in " ".join(info.out.split()), info)
+        hosts.require_nothing_left()
+
+
 def silence():
     """A node that is stopped, and a cable that is pulled: noticed in time, told who it was, and nothing is left."""
     with Hosts(3) as hosts:
@@ -186,6 +198,21 @@ def silence():
         require(result.status == 128 + 9 and f"node 1 (pid {pids[1]} on 10.77.0.2) does not answer" in result.err, result)
         hosts.require_nothing_left()
         hosts.plug_cable(2)
+
+
+def comes_back():
+    """All ways to a host are cut for more than the limit, and less than twice: the job goes on. TCP asks again after 6.2 s."""
+    with Hosts(2) as hosts:
+        reach = hosts.start_ssh()
+        job = Job(hosts.inside(1, [*quire_run(hosts, "--peer-timeout", "4", agent=reach), program("stress_program"), "9"]))
+        wait_until(lambda: len([pid for pid in hosts.processes() if name_of(pid) == "stress_program"]) == 2, 30, "the nodes")
+        time.sleep(1)
+        hosts.pull_cable(2)
+        time.sleep(5)
+        hosts.plug_cable(2)
+        result = job.finish(40)
+        require(result.status == 0, result)
+        hosts.require_nothing_left()
 
 
 def cut_off():
@@ -269,7 +296,7 @@ def alone():
 
 
 CASES = {case.__name__: case for case in (own_starter, own_starter_streams, readers, many_hosts, limited_bandwidth, deaths,
-                                          silence, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
+                                          containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
 
 
 def give_up(*_):
