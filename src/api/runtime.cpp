@@ -45,8 +45,10 @@
 #include "core/watching.hpp"
 #include "detect/redirection.hpp"
 #include "os/injection.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
+#include "os/own_thread.hpp"
 #include "record/recorder.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -85,9 +87,13 @@ drive::pace pace_of(const base::option_values& options, int local_nodes) {
   return t;
 }
 
-pool::settings choose_pool(const base::option_values& options) {
+pool::settings choose_pool(const base::option_values& options, std::uint64_t largest) {
   pool::settings s;
-  s.which = static_cast<pool::kind>(options.number(base::option::pool));
+  s.which = options.given(base::option::pool) ? static_cast<pool::kind>(options.number(base::option::pool))
+                                              : pool::usual(largest);
+  if (s.which == pool::kind::mdup && !options.given(base::option::pool))
+    base::log(base::log_level::info, "pool '%s', which has no transactions%s", pool::name_of(s.which),
+              os::explain(os::shortage::file_size).text);
   s.directory = options.text(base::option::pool_dir);
   s.written = options.choice<base::fill_choice>(base::option::pool_fill) == base::fill_choice::write;
   return s;
@@ -139,8 +145,11 @@ class wire_choice {
       return {};
     }
     // Before anything listens.
+    os::thread_reserve threads;
+    if (!threads.take()) return QUIRE_NO_MEMORY;
     const auto secret = bootstrap::agree_on_secret(job_);
     if (!secret.ok()) return secret.why();
+    threads.release();
     secret_ = secret.value();
     const auto why = open(kind());
     // The others have to hear of it: they may have what this node has not.
@@ -369,12 +378,16 @@ base::status check_mount(const std::string& directory, const core::configuration
   return QUIRE_UNSUPPORTED;
 }
 
-base::status begin(runtime& r, const quire_options& given) {
+base::status join(runtime& r) {
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
   r.job = std::move(job.value());
   base::log_set_node(r.job->node());
+  return os::check_process(static_cast<unsigned>(r.job->nodes()));
+}
 
+base::status begin(runtime& r, const quire_options& given) {
+  if (const auto s = join(r); !s.ok()) return s;
   if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers) {
     r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
   }
@@ -400,7 +413,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
-  c.pool = choose_pool(r.options);
+  c.pool = choose_pool(r.options, r.bytes / 2);
   if (auto* const split = split::engine_here()) {
     c.pool.application = split;
     c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
