@@ -2,18 +2,16 @@
 // How nodes can talk here, and what Quire will choose, for `quire info`.
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cstdlib>
 
 #include "detect/userfault/trial.hpp"
 #include "facts.hpp"
 #include "os/machine.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
 #include "os/userfault.hpp"
@@ -42,7 +40,7 @@ std::string ucx_version() {
 /// What messages between nodes of one host travel through.
 bool has_memory_without_names() {
   const os::descriptor made(std::max(os::make_memfd("quire info", 4096), -1));
-  return made.open();
+  return made.open() && os::file_may_have(std::uint64_t{5} << 20);
 }
 
 bool can_have(os::userfault_mode mode) { return detect::try_userfault(mode).all(); }
@@ -78,39 +76,6 @@ constexpr const char* covered_calls =
     "read write pread pwrite readv writev recv recvfrom recvmsg send sendto sendmsg fread fwrite, futex through "
     "syscall()";
 
-/// Whether a node could have the addresses: the shared range; the heap, half of it, a second time, for the engine; and
-/// tables.
-bool can_reserve(std::uint64_t first, std::uint64_t range, int& error) {
-  void* const shared = os::reserve(range, reinterpret_cast<void*>(first), error);
-  if (shared == nullptr) return false;
-  const std::uint64_t more = range / 2 + range / 64 / os::page_bytes * os::page_bytes;
-  void* const rest = os::reserve(more, nullptr, error);
-  os::unmap(shared, range);
-  os::unmap(rest, more);
-  return rest != nullptr;
-}
-
-/// Why no node can start with this range, and what would help; empty if one can.
-std::string no_room(std::uint64_t first, std::uint64_t range) {
-  int error = 0;
-  if (can_reserve(first, range, error)) return "";
-  std::string why = error == EEXIST ? "something else is there" : os::error_text(error);
-  rlimit limit{};
-  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  if (limited)
-    why += fmt::format(" (the address space of a process is limited to {}: ulimit -v)",
-                       bytes_text(static_cast<double>(limit.rlim_cur)));
-  constexpr std::uint64_t least = 64u << 20;
-  std::uint64_t fits = std::bit_floor(range);
-  while (fits >= least && !can_reserve(first, fits, error)) fits /= 2;
-  if (fits >= least) {
-    why += fmt::format("; QUIRE_RANGE={}M has room", fits >> 20);
-  } else {
-    why += "; set QUIRE_BASE to another address";
-  }
-  return why;
-}
-
 fact what_fails(const detector_choice& detector, const std::string& no_room) {
   if (std::string_view(detector.name) == "none" || !no_room.empty())
     return {"does not work",
@@ -143,7 +108,9 @@ fact_group transport_facts() {
       "transports",
       {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx",
         ucx.empty() ? json(nullptr) : json(ucx)},
-       {"shared memory", unnamed ? "yes (5 MiB a node, without names)" : "no: memfd_create() is refused",
+       {"shared memory",
+        unnamed ? "yes (5 MiB a node, without names)"
+                : std::string("no: memory without a name is refused") + os::explain(os::shortage::file_size).text,
         "shared_memory", unnamed},
        {"IPC namespace",
         os::has_own_ipc_namespace()
@@ -161,7 +128,9 @@ fact_group transport_facts() {
 
 fact_group choice_facts(const base::option_values& options) {
   pool::settings pages;
-  pages.which = static_cast<pool::kind>(options.number(option::pool));
+  const auto range = static_cast<std::uint64_t>(options.number(option::range));
+  pages.which =
+      options.given(option::pool) ? static_cast<pool::kind>(options.number(option::pool)) : pool::usual(range / 2);
   pages.directory = options.text(option::pool_dir);
   const char* const pool = pool::name_of(pages.which);
   const auto detector = choose_detector(options.choice<detect_choice>(option::detect), pool::takes_userfault(pages));
@@ -171,9 +140,8 @@ fact_group choice_facts(const base::option_values& options) {
   const bool tcp =
       asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));
   const char* const transport = tcp ? "tcp" : "shm";
-  const auto range = static_cast<std::uint64_t>(options.number(option::range));
   const auto first = static_cast<std::uint64_t>(options.number(option::base));
-  const std::string missing = no_room(first, range);
+  const std::string missing = os::why_no_room(first, range);
   const std::string range_text = fmt::format("{} from {:#x}", bytes_text(static_cast<double>(range)), first);
   return {"What Quire chooses for the nodes of one machine",
           "choice",

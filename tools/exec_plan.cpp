@@ -97,6 +97,15 @@ std::string why_no_copies(const std::string& program) {
   return answer.file && answer.file->is_static && contains_runtime(path) ? hindrance(path, answer) : std::string();
 }
 
+std::string why_unreadable(const std::string& program) {
+  const std::string path = program_path(program);
+  if (path.empty() || !is_file(path) || ::access(path.c_str(), X_OK) != 0 || ::access(path.c_str(), R_OK) == 0)
+    return {};
+  return path +
+         " may be executed and not read, so that Quire cannot see what it is linked with: make it readable (chmod +r), "
+         "or write env before it, if it is linked with Quire";
+}
+
 std::string wrong_place(const std::string& text) {
   if (openmp::placement_of(text)) return {};
   return text + ": least, round, blocks:N with a number N of threads, or here";

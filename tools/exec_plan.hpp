@@ -39,6 +39,10 @@ struct exec_plan {
 /// all others.
 [[nodiscard]] std::string why_no_copies(const std::string& program);
 
+/// Why `quire run` does not start a program that may be executed and not read: nothing could tell whether it would run
+/// as copies that share nothing. Empty for all others.
+[[nodiscard]] std::string why_unreadable(const std::string& program);
+
 /// What `--memory` can be: openmp/start/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed", *automatic_memory = "auto";
 inline constexpr const char* memory_help =

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "facts.hpp"
+#include "os/limits.hpp"
 
 namespace quire::tools {
 namespace {
@@ -38,11 +39,20 @@ fact limit_fact(const char* name, const char* key, int resource, bool in_bytes) 
   return {name, both, key, json{{"soft", value(limit.rlim_cur)}, {"hard", value(limit.rlim_max)}}};
 }
 
+fact group_fact(const char* name, const char* key, const os::group_limit& limit, bool in_bytes) {
+  const auto text = [&](std::uint64_t value) {
+    return in_bytes ? bytes_text(static_cast<double>(value)) : fmt::format("{}", value);
+  };
+  if (limit.most == 0) return {name, "unlimited", key, json{{"most", nullptr}, {"used", nullptr}}};
+  return {name, fmt::format("{}, {} used", text(limit.most), text(limit.used)), key,
+          json{{"most", limit.most}, {"used", limit.used}}};
+}
+
 fact overcommit_fact() {
   const std::string policy = read_line("/proc/sys/vm/overcommit_memory");
   const char* text = policy == "0"   ? "0 (heuristic: Quire's large reservations are allowed)"
                      : policy == "1" ? "1 (always)"
-                     : policy == "2" ? "2 (strict: only what is touched counts, Quire reserves without a commitment)"
+                     : policy == "2" ? "2 (strict: Quire's tables and pools count when they are touched)"
                                      : "unknown";
   return {"overcommit", text, "overcommit_memory", policy};
 }
@@ -94,7 +104,13 @@ fact_group limit_facts() {
             maps.empty() ? json(nullptr) : json(std::stol(maps))},
            limit_fact("open files", "open_files", RLIMIT_NOFILE, false),
            limit_fact("address space", "address_space_bytes", RLIMIT_AS, true),
+           limit_fact("data", "data_bytes", RLIMIT_DATA, true),
+           limit_fact("stack", "stack_bytes", RLIMIT_STACK, true),
+           limit_fact("size of a file, and of memory without a name", "file_bytes", RLIMIT_FSIZE, true),
            limit_fact("locked memory", "locked_memory_bytes", RLIMIT_MEMLOCK, true),
+           limit_fact("processes and threads of the user", "processes", RLIMIT_NPROC, false),
+           group_fact("processes and threads of the control group", "group_processes", os::processes_of_group(), false),
+           group_fact("memory of the control group", "group_memory_bytes", os::memory_of_group(), true),
            overcommit_fact()}};
 }
 

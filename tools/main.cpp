@@ -4,7 +4,9 @@
 #include <quire/quire.h>
 
 #include <algorithm>
+#include <system_error>
 
+#include "base/log.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "commands.hpp"
@@ -86,5 +88,10 @@ int main(int argc, char** argv) {
   }
   if (!app.remaining().empty()) return refuse_word(app.remaining().front(), about.command != nullptr);
   if (!about.command) return refuse("which command? `quire --help` lists them");
-  return about.command();
+  try {
+    return about.command();
+  } catch (const std::system_error& error) {  // as of a line that cannot be written: standard error may be a file
+    quire::base::log(quire::base::log_level::error, "%s", error.what());
+    return quire::bootstrap::launcher::launcher_failed;
+  }
 }

@@ -5,6 +5,7 @@
 #include "detect/userfault/trial.hpp"
 #include "facts.hpp"
 #include "os/memory.hpp"
+#include "os/own_thread.hpp"
 #include "os/process.hpp"
 #include "os/segments.hpp"
 #include "os/userfault.hpp"
@@ -50,11 +51,14 @@ fact try_kind(const pool::settings& how, const os::descriptor& userfault, bool t
 /// Splits this process for a moment: the other one tries the detectors on this one's pages, and reports a bit for each.
 fact try_fork() {
   constexpr std::uint64_t bytes = 16 * os::page_bytes;
+  os::thread_reserve threads;  // else the split would end this process
+  const bool has_threads = threads.take();
+  threads.release();
   int error = 0;
   void* const at = os::reserve(bytes, nullptr, error);
   os::unmap(at, bytes);
-  auto sides =
-      at != nullptr ? split::begin(reinterpret_cast<std::uint64_t>(at), bytes, split::way::ring) : QUIRE_NO_ADDRESSES;
+  auto sides = at != nullptr && has_threads ? split::begin(reinterpret_cast<std::uint64_t>(at), bytes, split::way::ring)
+                                            : QUIRE_NO_ADDRESSES;
   if (!sides.ok()) return {"fork", "refused by this system", "fork", json::array()};
   constexpr const char* words[] = {"userfault", "thread", "segv"};
   if (auto* const engine = sides.value().engine.get(); engine != nullptr) {

@@ -2,9 +2,11 @@
 // `quire run`: a job of several nodes, on this machine or on others.
 #include <fmt/core.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +26,7 @@
 #include "copies.hpp"
 #include "exec_plan.hpp"
 #include "library_path.hpp"
+#include "os/limits.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
 #include "report/job.hpp"
@@ -162,8 +165,11 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
             std::FILE* json) {
   if (json != nullptr) {
     const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
-    std::fwrite(text.data(), 1, text.size(), json);
-    if (std::fflush(json) != 0) fmt::print(stderr, "quire run: cannot write the statistics\n");
+    if (std::fwrite(text.data(), 1, text.size(), json) != text.size() || std::fflush(json) != 0) {
+      const int error = errno;
+      fmt::print(stderr, "quire run: cannot write the statistics: {}{}\n", os::error_text(error),
+                 os::explain_error(error).text);
+    }
   } else {
     fmt::print(stderr, "{}", statistics_table(plan, outcome));
   }
@@ -187,6 +193,19 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
   const auto words = exec_words(asked.memory, asked.place);
   plan.command.insert(plan.command.begin(), words.begin(), words.end());
   return 0;
+}
+
+/// What no node could do; 0, or the exit status after a message.
+int refuse_start(const std::string& program, bool by_exec) {
+  if (const auto small = os::too_small_for_nodes(); !small.empty()) return refuse(small);
+  auto bad = why_unreadable(program);
+  if (bad.empty() && !by_exec) {
+    bad = why_no_copies(program);
+    if (!bad.empty()) bad += std::string(". ") + copies_hint;
+  }
+  if (bad.empty()) return 0;
+  fmt::print(stderr, "quire run: {}\n", bad);
+  return bootstrap::launcher::cannot_execute;
 }
 
 /// What the nodes have left there, and nothing else. False: it cannot be looked into.
@@ -261,6 +280,7 @@ bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, 
 }
 
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
+  ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
   std::string why;
   const auto from_environment = base::read_options(environ, why);
   if (!from_environment.ok()) return refuse(why);
@@ -278,6 +298,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   const std::string program = plan.command[0];
   const bool by_exec = is_for_exec(program);
+  if (const int status = refuse_start(program, by_exec); status != 0) return status;
   if (const char* const option = !asked.memory.empty()  ? "--memory"
                                  : !asked.place.empty() ? "--place"
                                                         : nullptr;
@@ -288,10 +309,6 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
   if (by_exec)
     if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
-  if (const auto bad = by_exec ? std::string() : why_no_copies(program); !bad.empty()) {
-    fmt::print(stderr, "quire run: {}. {}\n", bad, copies_hint);
-    return bootstrap::launcher::cannot_execute;
-  }
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);

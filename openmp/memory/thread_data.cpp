@@ -185,7 +185,7 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   if (error == 0)
     error = QUIRE_NEXT(pthread_create)(&thread, &about, begin, b);  // none of the program's own (threads/threads.cpp)
   ::pthread_attr_destroy(&about);
-  if (error != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+  if (error != 0) fail_for_thread();
   if (detached) {
     QUIRE_NEXT(pthread_detach)(thread);
   } else {

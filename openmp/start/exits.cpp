@@ -75,7 +75,7 @@ void watch_for_exits() noexcept {
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
-  if (::pthread_create(&thread, nullptr, watch_exits, nullptr) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+  if (::pthread_create(&thread, nullptr, watch_exits, nullptr) != 0) fail_for_thread();
   ::pthread_detach(thread);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -68,7 +68,7 @@ void start_control() noexcept {
   ::sigfillset(&all);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (::pthread_create(&g_thread, nullptr, control, nullptr) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+  if (::pthread_create(&g_thread, nullptr, control, nullptr) != 0) fail_for_thread();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -6,6 +6,7 @@
 #include "core/configuration.hpp"
 #include "core/survival.hpp"
 #include "os/futex.hpp"
+#include "os/own_thread.hpp"
 
 namespace quire::api {
 
@@ -34,7 +35,7 @@ base::status failure_service::set(quire_failure_handler handler, void* context) 
   if (stopping_) return QUIRE_NOT_STARTED;
   handler_ = handler;
   context_ = context;
-  if (handler != nullptr && !thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (handler != nullptr && !thread_.joinable()) thread_ = os::start_thread([this] { run(); });
   bell_.fetch_add(1);
   os::futex_wake(bell_, 1);
   return {};

@@ -47,8 +47,10 @@
 #include "detect/redirection.hpp"
 #include "os/injection.hpp"
 #include "os/machine.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
+#include "os/own_thread.hpp"
 #include "record/recorder.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -87,9 +89,13 @@ drive::pace pace_of(const base::option_values& options, int local_nodes) {
   return t;
 }
 
-pool::settings choose_pool(const base::option_values& options) {
+pool::settings choose_pool(const base::option_values& options, std::uint64_t largest) {
   pool::settings s;
-  s.which = static_cast<pool::kind>(options.number(base::option::pool));
+  s.which = options.given(base::option::pool) ? static_cast<pool::kind>(options.number(base::option::pool))
+                                              : pool::usual(largest);
+  if (s.which == pool::kind::mdup && !options.given(base::option::pool))
+    base::log(base::log_level::info, "pool '%s', which has no transactions%s", pool::name_of(s.which),
+              os::explain(os::shortage::file_size).text);
   s.directory = options.text(base::option::pool_dir);
   s.written = options.choice<base::fill_choice>(base::option::pool_fill) == base::fill_choice::write;
   return s;
@@ -106,8 +112,11 @@ class wire_choice {
       return {};
     }
     // Before anything listens.
+    os::thread_reserve threads;
+    if (!threads.take()) return QUIRE_NO_MEMORY;
     const auto secret = bootstrap::agree_on_secret(job_);
     if (!secret.ok()) return secret.why();
+    threads.release();
     secret_ = secret.value();
     const auto why = open(kind());
     // The others have to hear of it: they may have what this node has not.
@@ -357,17 +366,16 @@ base::status check_mount(const std::string& directory, const core::configuration
   return QUIRE_UNSUPPORTED;
 }
 
-base::status begin(runtime& r, const quire_options& given) {
+base::status join(runtime& r) {
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
   r.job = std::move(job.value());
   base::log_set_node(r.job->node());
+  return os::check_process(static_cast<unsigned>(r.job->nodes()));
+}
 
-  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers) {
-    r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
-  }
-
-  core::configuration c;
+/// What the settings say of this node.
+base::status configure(runtime& r, core::configuration& c) {
   c.self = model::node_id{static_cast<std::uint16_t>(r.job->node())};
   c.nodes = static_cast<unsigned>(r.job->nodes());
   c.base = r.base;
@@ -388,20 +396,19 @@ base::status begin(runtime& r, const quire_options& given) {
   c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
-  c.pool = choose_pool(r.options);
+  c.pool = choose_pool(r.options, r.bytes / 2);
   if (auto* const split = split::engine_here()) {
     c.pool.application = split;
     c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
   }
-  detector_choice detector;
-  if (const auto s = detector.choose(r.options, given.detector, c.pool); !s.ok()) return s;
-  c.detector = detector.kind();
-  if (const auto s = check_survival(r, c); !s.ok()) return s;
-  wire_choice wire(r.options, *r.job);
-  if (const auto s = wire.open(); !s.ok()) return s;
+  return {};
+}
+
+/// Nodes tell each other what they are and have, and agree on what must be the same.
+base::status meet(runtime& r, core::configuration& c, detector_choice& detector, wire_choice& wire,
+                  introductions& others) {
   const std::string& directory = r.options.text(base::option::mount);
   if (const auto s = check_mount(directory, c); !s.ok()) return s;
-  introductions others;
   introduction mine;
   mine.memory_limit = c.memory_limit;
   mine.mount = directory.empty() ? 0 : os::place_of(directory);
@@ -430,12 +437,20 @@ base::status begin(runtime& r, const quire_options& given) {
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
-  r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
-  r.core = &r.node->node();
-  if (const auto s = r.node->open(); !s.ok()) return s;
-  detect::redirect_faults_by(transactions::way_back);
-  if (const auto s = begin_record(r); !s.ok()) return s;
-  if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
+  return {};
+}
+
+region::heap_settings heap_of(const base::option_values& options) {
+  return {.unit_bytes = static_cast<std::uint32_t>(options.number(base::option::unit)),
+          .consistency = static_cast<quire_consistency>(options.number(base::option::consistency)),
+          .orders = options.flag(base::option::orders),
+          .free_batch = static_cast<std::size_t>(options.number(base::option::free_batch)),
+          .views = static_cast<std::uint16_t>(options.number(base::option::heap_views)),
+          .grouping = static_cast<quire_grouping>(options.number(base::option::heap_grouping)),
+          .guards = options.choice<base::check_choice>(base::option::check) == base::check_choice::minipages};
+}
+
+void make_services(runtime& r) {
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
@@ -453,15 +468,31 @@ base::status begin(runtime& r, const quire_options& given) {
         if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
       },
       &r);
-  const region::heap_settings heap{
-      .unit_bytes = static_cast<std::uint32_t>(r.options.number(base::option::unit)),
-      .consistency = static_cast<quire_consistency>(r.options.number(base::option::consistency)),
-      .orders = r.options.flag(base::option::orders),
-      .free_batch = static_cast<std::size_t>(r.options.number(base::option::free_batch)),
-      .views = static_cast<std::uint16_t>(r.options.number(base::option::heap_views)),
-      .grouping = static_cast<quire_grouping>(r.options.number(base::option::heap_grouping)),
-      .guards = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::minipages};
-  if (const auto s = r.regions->open(heap); !s.ok()) return s;
+}
+
+base::status begin(runtime& r, const quire_options& given) {
+  if (const auto s = join(r); !s.ok()) return s;
+  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers) {
+    r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
+  }
+  core::configuration c;
+  if (const auto s = configure(r, c); !s.ok()) return s;
+  detector_choice detector;
+  if (const auto s = detector.choose(r.options, given.detector, c.pool); !s.ok()) return s;
+  c.detector = detector.kind();
+  if (const auto s = check_survival(r, c); !s.ok()) return s;
+  wire_choice wire(r.options, *r.job);
+  if (const auto s = wire.open(); !s.ok()) return s;
+  introductions others;
+  if (const auto s = meet(r, c, detector, wire, others); !s.ok()) return s;
+  r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
+  r.core = &r.node->node();
+  if (const auto s = r.node->open(); !s.ok()) return s;
+  detect::redirect_faults_by(transactions::way_back);
+  if (const auto s = begin_record(r); !s.ok()) return s;
+  if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
+  make_services(r);
+  if (const auto s = r.regions->open(heap_of(r.options)); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();
   r.node->start();

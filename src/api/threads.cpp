@@ -19,6 +19,7 @@
 #include "core/services.hpp"
 #include "os/foreign_library.hpp"
 #include "os/injection.hpp"
+#include "os/own_thread.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
 
@@ -47,7 +48,7 @@ thread_service::thread_service(core::core& e) : core_(e) {
       this, "quire_join");
   if (split::engine_here() != nullptr) return;  // threads are of the other process
   const os::signals_blocked_scope none;
-  starter_ = std::thread([this] { start_threads(); });
+  starter_ = os::start_thread([this] { start_threads(); });
 }
 
 thread_service::~thread_service() {

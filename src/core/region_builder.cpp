@@ -15,6 +15,7 @@
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
 #include "core/survival.hpp"
+#include "os/limits.hpp"
 #include "os/segments.hpp"
 
 namespace quire::core {
@@ -59,6 +60,14 @@ void region_builder::empty(region_slot& r) noexcept {
   r.states.reset();
   r.together.reset();
 }
+
+namespace {
+void tell_failure(const region_slot& r, int error) noexcept {
+  base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)%s",
+            static_cast<unsigned long>(r.about.bytes >> 20), std::strerror(error), r.detector->name(),
+            os::explain_error(error).text);
+}
+}  // namespace
 
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
   region_slot* const r = &slot;
@@ -128,8 +137,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes, copies);
   }
   if (error != 0) {
-    base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
-              static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
+    tell_failure(*r, error);
     for (unsigned view = 0; view + 1 < attached; ++view)
       r->detector->detach(r->memory->application_view() + r->views.distance({view, 0}), about.bytes);
     r->detector = nullptr;  // it does not know the region

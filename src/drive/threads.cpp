@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -26,7 +28,9 @@
 #include "core/watching.hpp"
 #include "drive/threads.hpp"
 #include "os/injection.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
+#include "os/own_thread.hpp"
 #include "os/slices.hpp"
 #include "transport/transport.hpp"
 
@@ -283,7 +287,11 @@ bool threads::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noex
 void threads::start() {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   call_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  CHECK(epoll_ >= 0 && call_ >= 0);
+  if (epoll_ < 0 || call_ < 0) {
+    const int error = errno;
+    base::die(QUIRE_SYSTEM, "a node has no descriptor for its service thread: %s%s", std::strerror(error),
+              os::explain_error(error).text);
+  }
   watch(call_);
   watch(timer_);
   watch(wire().descriptor());
@@ -291,7 +299,7 @@ void threads::start() {
   watch_faults(core_.builder.detector());
   core_.begin();
   if (core_.frames.limited()) start_crew();
-  service_ = std::thread([this] { service_loop(); });
+  service_ = os::start_thread([this] { service_loop(); });
 }
 
 void threads::start_crew() noexcept {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/engine.hpp"
 
-#include <sys/resource.h>
-
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -13,6 +12,7 @@
 #include "core/fault.hpp"
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "transport/transport.hpp"
 
@@ -83,18 +83,19 @@ base::status engine::reserve() {
   const auto& c = core_.config;
   int error = 0;
   if (os::reserve(c.bytes, reinterpret_cast<void*>(c.base), error) == nullptr) {
-    rlimit limit{};
-    const bool limited = error == ENOMEM && ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    base::log(
-        base::log_level::error, "cannot reserve %lu MiB of addresses at 0x%lx: %s; %s",
-        static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(c.base),
-        error == EEXIST ? "something else is there" : std::strerror(error),
-        limited ? "the address space of a process is limited (ulimit -v): set QUIRE_RANGE to less, as `quire info` says"
-                : "set QUIRE_BASE or QUIRE_RANGE to others");
+    const std::string why = os::why_no_room(c.base, c.bytes);
+    base::log(base::log_level::error, "cannot reserve %lu MiB of addresses at 0x%lx: %s",
+              static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(c.base),
+              why.empty() ? std::strerror(error) : why.c_str());
     return QUIRE_NO_ADDRESSES;
   }
   reserved_ = true;
-  return {};
+  if (os::has_room(0, c.bytes, error)) return {};
+  base::log(base::log_level::error,
+            "no addresses for the engine beside the %lu MiB of the shared range: %s%s; set QUIRE_RANGE to less, as "
+            "`quire info` says",
+            static_cast<unsigned long>(c.bytes >> 20), std::strerror(error), os::explain_error(error).text);
+  return QUIRE_NO_ADDRESSES;
 }
 
 void engine::hold_threads() noexcept {

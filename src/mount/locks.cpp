@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "os/foreign_library.hpp"
+#include "os/own_thread.hpp"
 
 namespace quire::mount {
 namespace {
@@ -32,7 +33,7 @@ void locks::wait(std::shared_ptr<waiter> who) {
   changed_.notify_all();
   if (thread_.joinable() || stops_) return;
   const os::signals_blocked_scope signals;
-  thread_ = std::thread([this] { work(); });
+  thread_ = os::start_thread([this] { work(); });
 }
 
 bool locks::serve(waiter& w) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "os/foreign_library.hpp"
+#include "os/own_thread.hpp"
 
 namespace quire::mount {
 namespace {
@@ -18,7 +19,7 @@ void refresher::on_open(number file) {
   ++open_[file];
   if (thread_.joinable() || stops_) return;
   const os::signals_blocked_scope signals;
-  thread_ = std::thread([this] { work(); });
+  thread_ = os::start_thread([this] { work(); });
 }
 
 void refresher::on_release(number file) {

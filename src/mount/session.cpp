@@ -40,6 +40,7 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool) 
 #include "mount/watcher.hpp"
 #include "os/foreign_library.hpp"
 #include "os/mounts.hpp"
+#include "os/own_thread.hpp"
 #include "os/process.hpp"
 
 namespace quire::mount {
@@ -598,7 +599,7 @@ void session::serve(files& shown) {
   const int device = fuse_.session_fd(session_);
   (void)os::set_blocking(device, false);
   const os::signals_blocked_scope signals;
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (unsigned i = 0; i < threads; ++i) threads_.push_back(os::start_thread([this] { work(); }));
 }
 
 /// Of all threads that wait, the kernel wakes one.

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "os/file_size.hpp"
 #include "os/injection.hpp"
 
 namespace quire::os {
@@ -45,10 +46,12 @@ int output_file::clone(const input_file& from) noexcept {
 }
 
 int output_file::resize(std::uint64_t bytes) noexcept {
+  const file_size_scope scope;
   return ::ftruncate(fd_.number(), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
 
 int output_file::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  const file_size_scope scope;
   while (!bytes.empty()) {
     iovec part{const_cast<std::byte*>(bytes.data()), std::min(bytes.size(), most_at_once)};
     const ssize_t done =

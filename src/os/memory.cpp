@@ -15,8 +15,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "os/file_size.hpp"
 #include "os/injection.hpp"
 #include "os/raw_call.hpp"
+#include "os/limits.hpp"
 
 namespace quire::os {
 
@@ -25,6 +27,7 @@ int make_memfd(const char* name, std::uint64_t bytes) noexcept {
   const int fd = ::memfd_create(name, MFD_CLOEXEC);
   if (fd < 0) return -errno;
   (void)::fchmod(fd, 0600);  // it has no name, but whoever may look into /proc/PID/fd could open it
+  const file_size_scope scope(file_size_scope::limit::raised);
   if (injected(call::truncate) || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     const int error = errno;
     ::close(fd);
@@ -79,9 +82,34 @@ bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept 
   return true;
 }
 
+namespace {
+/// Of a file without a name: private memory counts against RLIMIT_DATA and what the system commits, used or not; this
+/// when it is touched. A forked child would write to the same: it has none.
+void* map_sparse(std::uint64_t bytes, int& error) noexcept {
+  const int fd = ::memfd_create("quire-table", MFD_CLOEXEC);
+  void* table = nullptr;
+  {
+    const file_size_scope scope(file_size_scope::limit::raised);
+    if (fd >= 0 && ::fchmod(fd, 0600) == 0 && ::ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+      table = map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, error);
+  }
+  close_descriptor(fd);
+  if (table != nullptr) ::madvise(table, bytes, MADV_DONTFORK);
+  return table;
+}
+}  // namespace
+
 void* map_table(std::uint64_t bytes, int& error) noexcept {
-  void* const table =
-      map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+  constexpr std::uint64_t large = std::uint64_t{1} << 20;
+  void* table = nullptr;
+  if (bytes >= large && commits_what_is_mapped()) table = map_sparse(bytes, error);
+  if (table == nullptr)
+    table = map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+  if (table == nullptr && error == ENOMEM && bytes >= large) {
+    int second = 0;
+    table = map_sparse(bytes, second);
+    error = table != nullptr ? 0 : error;
+  }
   if (table != nullptr) ::madvise(table, bytes, MADV_DONTDUMP);
   return table;
 }

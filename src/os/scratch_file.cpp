@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "os/file_size.hpp"
 #include "os/injection.hpp"
 #include "os/segments.hpp"
 
@@ -30,6 +31,7 @@ int scratch_file::write(std::uint64_t offset, std::span<const std::byte> bytes) 
   int fd = fd_;
   if (fd < 0) fd = open_file();
   if (fd < 0) return -fd;
+  const file_size_scope scope;
   while (!bytes.empty()) {
     const ssize_t done =
         injected(call::scratch_write) ? -1 : ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));

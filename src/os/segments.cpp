@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "os/file_size.hpp"
 #include "os/injection.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -30,6 +31,7 @@ namespace {
 /// Gives `fd` its length, or closes it.
 int sized(int fd, std::uint64_t bytes) noexcept {
   if (fd < 0) return -errno;
+  const file_size_scope scope;
   if (!injected(call::truncate) && ::ftruncate(fd, static_cast<off_t>(bytes)) == 0) return fd;
   const int error = errno;
   close_descriptor(fd);
@@ -97,6 +99,7 @@ int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept {
 }
 
 int write_zeroes(int fd, std::uint64_t bytes) noexcept {
+  const file_size_scope scope;
   static constexpr std::array<std::byte, 256 * 1024> zeroes{};
   for (std::uint64_t at = 0; at < bytes;) {
     const ssize_t done =

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/log.hpp"
+#include "os/limits.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"
 
@@ -48,6 +49,8 @@ bool takes_private_copies(kind which) noexcept {
 
 namespace {
 
+bool is_a_file(kind which) noexcept { return takes_private_copies(which); }
+
 base::status can_have(view_kind view, kind which, const fine_views& fine) {
   if (view == view_kind::shared) return {};
   if (!takes_private_copies(which)) {
@@ -70,6 +73,12 @@ base::status can_have(view_kind view, kind which, const fine_views& fine) {
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
                                          bool accessible, const fine_views& fine, view_kind view) {
   if (const auto why = can_have(view, how.which, fine); !why.ok()) return why;
+  if (is_a_file(how.which) && !os::file_may_have(bytes)) {
+    base::log(base::log_level::error,
+              "pool '%s' needs a larger file, or memory without a name, than there may be%s: set QUIRE_POOL to mdup",
+              name_of(how.which), os::explain(os::shortage::file_size).text);
+    return QUIRE_SYSTEM;
+  }
   const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view};
   switch (how.which) {
     case kind::memfd:
@@ -87,6 +96,8 @@ base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t addr
   }
   return make_fork(r, how);
 }
+
+kind usual(std::uint64_t bytes) noexcept { return os::file_may_have(bytes) ? kind::memfd : kind::mdup; }
 
 bool takes_userfault(const settings& how) noexcept {
   if (how.which == kind::file) return os::is_in_memory(os::temporary_directory(how.directory).c_str());

@@ -101,6 +101,10 @@ struct fine_views {
 /// What pools of that kind say when no frame can be had.
 [[nodiscard]] const char* when_full(kind which) noexcept;
 
+/// What is taken unless somebody asks for another, for pools of up to `bytes`: memfd, or mdup, which has no private
+/// copies, where files may not be so large (ulimit -f).
+[[nodiscard]] kind usual(std::uint64_t bytes) noexcept;
+
 /// The word of the option: "memfd", "file", ...
 [[nodiscard]] const char* name_of(kind which) noexcept;
 

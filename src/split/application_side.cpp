@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "base/log.hpp"
 #include "os/memory.hpp"
+#include "os/own_thread.hpp"
 #include "split/link.hpp"
 
 namespace quire::split {
@@ -37,7 +38,7 @@ std::thread quiet_thread(void (application_side::*body)() noexcept, application_
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread t(body, self);
+  std::thread t = os::start_thread([body, self] { (self->*body)(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return t;
 }

@@ -14,13 +14,15 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 
 namespace quire::split {
 namespace {
 
 base::status failed(const char* what, int error) {
-  base::log(base::log_level::error, "pool 'fork': cannot %s: %s", what, std::strerror(error));
+  base::log(base::log_level::error, "pool 'fork': cannot %s: %s%s", what, std::strerror(error),
+            os::explain_error(error).text);
   return error == ENOMEM ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
 }
 
@@ -30,9 +32,9 @@ base::status map_range(std::uint64_t base, std::uint64_t bytes) {
   auto* const at = reinterpret_cast<void*>(base);
   if (os::reserve(bytes, at, error) == nullptr) {
     base::log(base::log_level::error,
-              "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
-              static_cast<unsigned long>(bytes >> 30), static_cast<unsigned long>(base),
-              error == EEXIST ? "something else is there" : std::strerror(error));
+              "cannot reserve %lu MiB of addresses at 0x%lx: %s%s; set QUIRE_BASE or QUIRE_RANGE to others",
+              static_cast<unsigned long>(bytes >> 20), static_cast<unsigned long>(base),
+              error == EEXIST ? "something else is there" : std::strerror(error), os::explain_error(error).text);
     return QUIRE_NO_ADDRESSES;
   }
   if (os::map_shared(-1, bytes, at, false, error) == nullptr) {

@@ -14,6 +14,7 @@
 
 #include "base/check.hpp"
 #include "base/log.hpp"
+#include "os/own_thread.hpp"
 #include "split/link.hpp"
 
 namespace quire::split {
@@ -41,7 +42,7 @@ engine_side::engine_side(shared_range range, pid_t application_pid, os::descript
       lifeline_(std::move(lifeline)) {
   g_board = range_.both;
   base::log_set_last_words([](int exit_code) noexcept { g_board->exit_status.store(exit_code); });
-  std::thread([this] { watch(); }).detach();
+  os::start_thread([this] { watch(); }).detach();
 }
 
 /// Fault path: `fill` is called in place, without a heap.
@@ -118,7 +119,7 @@ void engine_side::serve(std::function<void()> crashed) {
     for (auto& m : b.mailboxes) {
       if (!m.claimed.load(std::memory_order_acquire) || m.served.load(std::memory_order_relaxed)) continue;
       m.served.store(true, std::memory_order_release);
-      std::thread([this, &m] {
+      os::start_thread([this, &m] {
         for (;;) serve_one(m, range_.both->spin_ns.load(std::memory_order_relaxed), run);
       }).detach();
     }

@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "os/futex.hpp"
+#include "os/own_thread.hpp"
 
 namespace quire::store {
 namespace {
@@ -96,7 +97,9 @@ void crew_of_threads::team::begin(io& o) noexcept {
   if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets.word(), 1);
 }
 
-void crew_of_threads::start(unsigned threads) { shared_.start(threads); }
+void crew_of_threads::start(unsigned threads) try { shared_.start(threads); } catch (const std::system_error& refused) {
+  os::die_without_thread(refused.code().value());
+}
 
 void crew_of_threads::stop() noexcept {
   shared_.stop();

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # same.sh QUIRE NODES PROGRAM [ARGUMENTS]: the program prints the same, and ends with the same status, on so many nodes as with the stock runtime.
-# SAME_OPTIONS: of quire run. UNDER: a command that starts it. SORTED=1: in whatever order, as threads print. WANTED: what it prints, where the stock runtime fails. INPUT: a file that it reads.
+# SAME_OPTIONS: of quire run. UNDER: a command that starts it. SORTED=1: in whatever order, as threads print.
+# WANTED: what it prints, where the stock runtime fails. INPUT: a file that it reads.
 quire=$1 nodes=$2
 shift 2
 OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include <tuple>
 
 #include "object_names.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
 #include "record/tell.hpp"
@@ -344,10 +346,11 @@ bool make(const std::string& directory, const std::string& html, const std::stri
   explain(all);
   const auto write = [&](const std::string& path, const std::string& content) {
     if (path.empty()) return true;
+    errno = 0;
     std::ofstream file(path, std::ios::binary);
     file << content;
     file.close();
-    if (file.fail()) why = fmt::format("cannot write {}", path);
+    if (file.fail()) why = fmt::format("cannot write {}{}", path, os::explain_error(errno).text);
     return !file.fail();
   };
   return write(html, page(all)) && write(events, events.empty() ? std::string() : perfetto(all));

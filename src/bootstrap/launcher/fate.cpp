@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What becomes of the job when a node ends, a person sends a signal, or time is over.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "bootstrap/launcher/job.hpp"
+#include "os/limits.hpp"
 #include "os/mounts.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -16,6 +18,17 @@ namespace {
 using base::second;
 constexpr std::uint64_t grace_ns = 2 * second;  // for others to hear of a death and to end by themselves
 constexpr std::uint64_t terminate_ns = second;  // from SIGTERM to SIGKILL
+
+/// Which limit of getrlimit(2) the kernel ends a process for by that signal.
+std::string limit_of(int signal) {
+  if (signal == SIGXCPU) return ": the limit of its processor time is reached (ulimit -t, RLIMIT_CPU)";
+  if (signal == SIGXFSZ) return ": a file became larger than it may (ulimit -f, RLIMIT_FSIZE)";
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
+  if (signal != SIGKILL || !limited) return {};
+  return ", perhaps at the limit of its processor time, " + std::to_string(limit.rlim_max) +
+         " seconds (ulimit -t, RLIMIT_CPU)";
+}
 
 }  // namespace
 
@@ -40,7 +53,7 @@ void job::on_exit(int node, int wait_status) {
     else
       fail(node,
            "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : "") +
-               (signal == SIGKILL && record.host < 0 ? memory_kills_.explain() : ""),
+               (signal == SIGKILL && record.host < 0 ? memory_kills_.explain() : "") + limit_of(signal),
            128 + signal, manner_of(wait_status));
   } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
     fail(node, "exited with status " + std::to_string(code), code, manner_of(wait_status));
@@ -143,7 +156,8 @@ void job::check_readers() {
     if (to->error() == EPIPE)  // as any program: without a word
       return end(128 + SIGPIPE, local::frame_kind::job_ends, -1, "nobody reads what the job writes any more", true);
     end(launcher_failed, local::frame_kind::job_ends, -1,
-        std::string("cannot write standard ") + (to == &out_ ? "output: " : "error: ") + os::error_text(to->error()));
+        std::string("cannot write standard ") + (to == &out_ ? "output: " : "error: ") + os::error_text(to->error()) +
+            os::explain_error(to->error()).text);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "bootstrap/launcher/process_state.hpp"
+#include "os/limits.hpp"
 #include "os/mounts.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -68,7 +69,7 @@ job_outcome job::run() {
 }
 
 bool job::cannot(const std::string& what, int error) {
-  say("cannot " + what + ": " + os::error_text(error));
+  say("cannot " + what + ": " + os::error_text(error) + os::explain_error(error).text);
   exit_status_ = launcher_failed;
   return false;
 }

@@ -38,6 +38,7 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
     ::personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE);
   ::setrlimit(RLIMIT_NOFILE, &job.descriptors);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   const int streams[] = {node.input, node.out, node.err};
   for (int number = 0; number < 3; ++number)
     if (streams[number] >= 0 && ::dup2(streams[number], number) < 0) failed(errno);
@@ -81,6 +82,7 @@ base::result<pid_t> start_helper(const start_of_job& job, const std::vector<std:
   ::setpgid(0, 0);
   ::setrlimit(RLIMIT_NOFILE, &job.descriptors);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   if (::dup2(streams, 0) == 0 && ::dup2(streams, 1) == 1) {
     auto words = command;
     ::sigprocmask(SIG_SETMASK, &job.signals, nullptr);

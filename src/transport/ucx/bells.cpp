@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/clock.hpp"
+#include "os/file_size.hpp"
 #include "os/memory.hpp"
 
 namespace quire::transport::ucx {
@@ -34,6 +35,7 @@ bool bells::open() noexcept {
   auto pipe = os::make_pipe();
   // Not os::make_memfd(), which tests make fail: here that would mean no more than that UCX wakes.
   memory_ = os::descriptor(::memfd_create("quire-bells", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const os::file_size_scope scope(os::file_size_scope::limit::raised);
   if (!pipe.ok() || !memory_.open() || ::fchmod(memory_.number(), 0600) != 0 ||
       ::ftruncate(memory_.number(), os::page_bytes) != 0)
     return false;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "os/limits.hpp"
 #include "os/redirect.hpp"
 
 namespace quire::transport::ucx {
@@ -41,9 +42,11 @@ constexpr const char* packed_name = "libucp-quire.so.0";  ///< as no other UCX t
 /// that was closed while it was being connected). A status that says so, instead of a signal, lets the launcher name
 /// the dead one. No core file: UCX's own words say where.
 [[noreturn]] void on_abort() noexcept {
+  const auto descriptors = os::explain_if_no_descriptor();
   base::die(
       QUIRE_PEER_LOST,
-      "UCX has given up, as it may when another node dies (its own words are on standard output); this node ends");
+      "UCX has given up, as it may when another node dies (its own words are on standard output)%s; this node ends",
+      descriptors.text);
 }
 
 template <class F>

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <iterator>
 
+#include "os/file_size.hpp"
 #include "os/memory.hpp"
 #include "os/redirect.hpp"
 
@@ -43,7 +46,28 @@ int on_statvfs(const char* path, struct statvfs* about) noexcept {
   return 0;
 }
 
+/// UCX gives the memory its length, and writes zeroes to it: to the system it is a file.
+int on_ftruncate(int fd, off_t bytes) noexcept {
+  const os::file_size_scope scope(os::file_size_scope::limit::raised);
+  return ::ftruncate(fd, bytes);
+}
+ssize_t on_write(int fd, const void* from, std::size_t bytes) noexcept {
+  const os::file_size_scope scope(os::file_size_scope::limit::raised);
+  return ::write(fd, from, bytes);
+}
+
+/// Only where the size of files is limited: UCX writes much else.
+void redirect_writes() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const os::redirection calls[] = {{"ftruncate", reinterpret_cast<void*>(&on_ftruncate)},
+                                   {"ftruncate64", reinterpret_cast<void*>(&on_ftruncate)},
+                                   {"write", reinterpret_cast<void*>(&on_write)}};
+  (void)os::redirect("libuct", calls);
+}
+
 base::status redirect_once() noexcept {
+  redirect_writes();
   if (user_wants_names()) return QUIRE_OK;
   const os::redirection calls[] = {{"shm_open", reinterpret_cast<void*>(&on_shm_open)},
                                    {"shm_unlink", reinterpret_cast<void*>(&on_shm_unlink)}};

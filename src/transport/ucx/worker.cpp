@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "base/log.hpp"
+#include "os/file_size.hpp"
 #include "os/foreign_library.hpp"
+#include "os/limits.hpp"
 #include "transport/ucx/gate.hpp"
 #include "transport/ucx/unnamed.hpp"
 
@@ -54,6 +56,25 @@ ucs_status_t worker::read_address() {
   return UCS_OK;
 }
 
+namespace {
+
+/// What UCX would say by an error of its own, or by an assertion.
+base::status can_share() noexcept {
+  constexpr std::uint64_t of_node = std::uint64_t{5} << 20;
+  if (!os::others_may_look()) {
+    base::log(base::log_level::error,
+              "shared memory for messages cannot be had: the user may not read the executable of this program, so that "
+              "the system keeps other nodes from its memory; make it readable (chmod +r), or set QUIRE_TRANSPORT=tcp");
+    return QUIRE_UNSUPPORTED;
+  }
+  if (os::file_may_have(of_node)) return {};
+  base::log(base::log_level::error, "shared memory for messages cannot be had: a node needs 5 MiB of memory%s",
+            os::explain(os::shortage::file_size).text);
+  return QUIRE_SYSTEM;
+}
+
+}  // namespace
+
 base::status worker::open(const settings& how, const std::string& devices, const base::secret& job) {
   const os::signals_blocked_scope signals_blocked;  // UCX starts a thread for TCP
   const os::close_on_exec_scope closed_on_exec;
@@ -76,6 +97,8 @@ base::status worker::open(const settings& how, const std::string& devices, const
     return unnamed;
   }
 
+  const os::file_size_scope no_signal;
+  if (const auto s = how.reports_losses || user_wants_names() ? base::status{} : can_share(); !s.ok()) return s;
   // UCX reads it when the worker is made, and from the environment only.
   const bool ours = how.sockets_at_once != nullptr && ::getenv("UCX_TCP_MAX_POLL") == nullptr;
   if (ours) ::setenv("UCX_TCP_MAX_POLL", how.sockets_at_once, 0);
