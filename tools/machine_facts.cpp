@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "facts.hpp"
+#include "os/kernel.hpp"
 #include "os/limits.hpp"
 
 namespace quire::tools {
@@ -74,6 +75,7 @@ std::string bytes_text(double bytes) {
 }
 
 fact_group machine_facts() {
+  const std::string old = os::why_old_kernel();
   utsname name{};
   ::uname(&name);
   cpu_set_t set;
@@ -87,6 +89,7 @@ fact_group machine_facts() {
       "Machine",
       "machine",
       {{"kernel", fmt::format("{} {} {}", name.sysname, name.release, name.machine), "kernel", name.release},
+       {"what that means", old.empty() ? "new enough (5.4)" : old, "kernel_is_old", !old.empty()},
        {"cores", fmt::format("{} usable of {}", usable, cores), "cores", json{{"usable", usable}, {"online", cores}}},
        {"memory",
         fmt::format("{}, {} free", bytes_text(static_cast<double>(bytes(memory.totalram))),

@@ -46,8 +46,9 @@
 #include "core/watching.hpp"
 #include "detect/redirection.hpp"
 #include "os/injection.hpp"
-#include "os/machine.hpp"
+#include "os/kernel.hpp"
 #include "os/limits.hpp"
+#include "os/machine.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
 #include "os/own_thread.hpp"
@@ -421,7 +422,11 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
     if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
   }
   others.agree_on_detector(detector, c.self.value());
-  if (c.self.value() == 0) others.tell_of_containers();
+  if (c.self.value() == 0) {
+    others.tell_of_containers();
+    if (const std::string old = os::why_old_kernel(); !old.empty())
+      base::log(base::log_level::warning, "%s", old.c_str());
+  }
   c.detector = detector.kind();
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
   if (const auto s =

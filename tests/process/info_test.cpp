@@ -60,6 +60,15 @@ void holds_for_a_job(const words& under) {
 
 TEST(info, says_what_a_job_does_here) { holds_for_a_job({}); }
 
+TEST(info, says_so_on_a_kernel_that_is_too_old) {
+  const words under = {"setarch", "--uname-2.6"};
+  if (run(under + words{"true"}).status != 0) GTEST_SKIP() << "no setarch here, or a container refuses it";
+  EXPECT_TRUE(info(under)["machine"]["kernel_is_old"].get<bool>());
+  const auto job = run(under + a_job);
+  EXPECT_EQ(job.status, 0) << job.err;
+  EXPECT_NE(job.err.find("this is Linux 2.6."), std::string::npos) << job.err;
+}
+
 TEST(info, says_what_a_job_does_without_userfaultfd) {
   const words under = {QUIRE_PROGRAMS "/without_userfaultfd"};
   if (run(under + words{"true"}).status == 77)
