@@ -19,7 +19,8 @@ if [ -z "$compiler" ]; then
   echo "fuzz: SKIPPED: no clang with libFuzzer (Debian: apt install clang-14 libclang-rt-14-dev; FUZZ_CXX names another)" >&2
   exit 77
 fi
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER="$compiler" -DQUIRE_FUZZ=ON \
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DQUIRE_FUZZ=ON \
   -DCMAKE_C_COMPILER="${compiler/++/}" -DQUIRE_SANITIZE=address,undefined,fuzzer-no-link -DQUIRE_BUILD_APPS=OFF \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 target=fuzzers
