@@ -30,5 +30,6 @@ void add_config(CLI::App& quire, session& about);
 void add_bench(CLI::App& quire, session& about);
 void add_report(CLI::App& quire, session& about);
 void add_top(CLI::App& quire, session& about);
+void add_clean(CLI::App& quire, session& about);
 
 }  // namespace quire::tools

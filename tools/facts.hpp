@@ -37,6 +37,9 @@ struct fact_group {
 /// What Quire will choose here with these options, and what does not work then.
 [[nodiscard]] fact_group choice_facts(const base::option_values& options);
 
+/// What jobs that were killed have left here.
+[[nodiscard]] fact_group left_over_facts(const base::option_values& options);
+
 /// First line of a small file such as those in /proc/sys; empty if it cannot be read.
 [[nodiscard]] std::string read_line(const std::string& path);
 /// "15.6 GiB"

@@ -137,6 +137,7 @@ int info(const info_arguments& asked) {
     fmt::print(stderr, "quire info: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
+  const auto left_over = left_over_facts(options.value());  // before pools are tried, which remove segments themselves
   const std::vector<fact_group> groups = {machine_facts(),
                                           limit_facts(),
                                           userfault_facts(),
@@ -144,7 +145,8 @@ int info(const info_arguments& asked) {
                                           pool_facts(options.value()),
                                           consistency_facts(),
                                           pace_facts(),
-                                          choice_facts(options.value())};
+                                          choice_facts(options.value()),
+                                          left_over};
   asked.as_json ? print_facts_json(groups) : print_facts(groups);
   return 0;
 }

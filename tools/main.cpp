@@ -21,7 +21,7 @@ int refuse(const std::string& why) {
 /// A word that the parser has no use for.
 int refuse_word(const std::string& word, bool after_command) {
   if (after_command) return refuse(word + " is too much (`quire COMMAND --help` tells what may stand there)");
-  constexpr std::string_view commands[] = {"run", "exec", "info", "config", "bench", "report", "top"};
+  constexpr std::string_view commands[] = {"run", "exec", "info", "config", "bench", "report", "top", "clean"};
   const auto nearest = quire::base::nearest_word(word, commands);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
   return refuse(fmt::format("{} is not a command or option of `quire`{} (`quire --help` lists all)", word, hint));
@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   quire::tools::add_bench(app, about);
   quire::tools::add_report(app, about);
   quire::tools::add_top(app, about);
+  quire::tools::add_clean(app, about);
   try {
     app.parse(arguments);
   } catch (const CLI::Success& done) {  // --help, --version

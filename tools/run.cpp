@@ -148,6 +148,23 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
 
 /// The directory of --mount, which is the same for all nodes wherever they begin. What is wrong with it is in `why`,
 /// where nodes begin on this host.
+/// Whether nothing dead lies there any more.
+bool unmount_dead(const std::string& where, bool tells, std::string& why) {
+  const std::string canonical = os::canonical_directory(where);
+  for (const auto& mount : os::mounts()) {
+    if (mount.where != canonical || !os::is_dead(mount)) continue;
+    if (const auto wrong = os::detach(mount); !wrong.empty()) {
+      why = fmt::format(
+          "--mount {0}: a job that was killed is still mounted there, and cannot be unmounted: {1}; try: "
+          "fusermount3 -u -z {0}",
+          where, wrong);
+      return false;
+    }
+    if (tells) fmt::print(stderr, "quire run: --mount {}: unmounted a job that was killed\n", where);
+  }
+  return true;
+}
+
 bool mount_into(const base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
   const std::string& directory = options.text(base::option::mount);
   if (directory.empty()) return true;
@@ -156,6 +173,8 @@ bool mount_into(const base::option_values& options, bootstrap::launcher::job_pla
   std::erase_if(plan.environment, [&](const auto& one) { return one.first == variable; });
   plan.environment.emplace_back(variable, plan.mount);
   if (!plan.hosts.empty()) return true;
+  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
+  if (!unmount_dead(plan.mount, tells, why)) return false;
   if (const auto wrong = os::why_no_mount_at(plan.mount); !wrong.empty())
     why = fmt::format("--mount {}: {}", directory, wrong);
   return why.empty();

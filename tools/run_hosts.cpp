@@ -66,6 +66,7 @@ std::string own_path() {
 bool become(std::vector<std::string> words, const job_plan& plan, std::string& why) {
   for (const auto& [name, value] : plan.environment) ::setenv(name.c_str(), value.c_str(), 1);
   for (const char* name : base::job_variables) ::unsetenv(name);
+  ::unsetenv(base::launcher_variable);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

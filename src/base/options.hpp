@@ -150,8 +150,11 @@ inline constexpr const char* job_nodes_variable = "QUIRE_JOB_NODES";
 inline constexpr const char* job_local_variable = "QUIRE_JOB_LOCAL";  ///< nodes on the host of this one
 inline constexpr std::array<const char*, 4> job_variables = {job_descriptor_variable, job_node_variable,
                                                              job_nodes_variable, job_local_variable};
-inline constexpr std::array<std::string_view, 5> internal_variables = {
-    job_descriptor_variable, job_node_variable, job_nodes_variable, job_local_variable, "QUIRE_FAIL"};
+/// The `quire run`, or its agent, that has started the process (os::own_mark); stays for what the process starts.
+inline constexpr const char* launcher_variable = "QUIRE_RUN";
+inline constexpr std::array<std::string_view, 6> internal_variables = {job_descriptor_variable, job_node_variable,
+                                                                       job_nodes_variable,      job_local_variable,
+                                                                       launcher_variable,       "QUIRE_FAIL"};
 /// The most nodes that one `quire run` starts.
 inline constexpr int most_nodes = 1024;
 

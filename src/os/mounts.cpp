@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -11,8 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -36,23 +40,44 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-/// The device of what lies uppermost at `canonical`, if that is a mount of Quire's ("0:53"); else empty. Touches no
-/// file system but /proc: a dead one may not answer.
-std::string device_of(const std::string& canonical) {
+struct table_row {
+  std::string where, type, device, options;  ///< `device`: "0:53"; `options`: those of the file system
+};
+
+/// All that is mounted, in the order of the table: what lies uppermost comes last. Touches no file system but /proc: a
+/// dead one may not answer.
+std::vector<table_row> read_table() {
   std::ifstream table("/proc/self/mountinfo");
-  std::string found;
+  std::vector<table_row> rows;
   for (std::string line; std::getline(table, line);) {
     std::istringstream fields(line);
-    std::string field, device, where, type;
+    table_row row;
+    std::string field;
     for (int i = 0; i < 5 && fields >> field; ++i) {
-      if (i == 2) device = field;
-      where = field;  // the fifth
+      if (i == 2) row.device = field;
+      row.where = field;  // the fifth
     }
     while (fields >> field && field != "-") continue;
-    fields >> type;
-    if (unescaped(where) == canonical) found = type == mount_type ? device : "";
+    fields >> row.type >> field >> row.options;
+    row.where = unescaped(row.where);
+    rows.push_back(std::move(row));
   }
+  return rows;
+}
+
+/// The device of what lies uppermost at `canonical`, if that is a mount of Quire's; else empty.
+std::string device_of(const std::string& canonical) {
+  std::string found;
+  for (const auto& row : read_table())
+    if (row.where == canonical) found = row.type == mount_type ? row.device : "";
   return found;
+}
+
+/// The number of an option ("user_id=1000"); 0 if it is not there.
+unsigned number_in(const std::string& options, const std::string& name) {
+  const std::size_t at = (',' + options).find(',' + name + '=');
+  return at == options.npos ? 0
+                            : static_cast<unsigned>(std::strtoul(options.c_str() + at + name.size() + 1, nullptr, 10));
 }
 
 bool is_quires(const std::string& canonical) { return !device_of(canonical).empty(); }
@@ -143,6 +168,49 @@ void abort_mount(const std::string& canonical) {
   std::ofstream connection("/sys/fs/fuse/connections/" + device.substr(colon + 1) + "/abort");
   if (connection << 1 && connection.flush()) return;
   if (::umount2(canonical.c_str(), MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) != 0) run_fusermount(canonical);
+}
+
+std::vector<mount_point> mounts() {
+  std::vector<mount_point> found;
+  for (const auto& row : read_table()) {
+    std::erase_if(found, [&](const mount_point& below) { return below.where == row.where; });
+    if (row.type == mount_type)
+      found.push_back({row.where, number_in(row.options, "user_id"), number_in(row.options, "group_id")});
+  }
+  return found;
+}
+
+bool is_dead(const mount_point& mount) {
+  constexpr int step_ms = 5, limit_ms = 1000;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_user = ::geteuid() == mount.user || (::setresgid(mount.group, mount.group, mount.group) == 0 &&
+                                                       ::setresuid(mount.user, mount.user, mount.user) == 0);
+    ::_exit(is_user && is_dead(mount.where) ? 1 : 0);
+  }
+  int status = 0;
+  pid_t ended = 0;
+  for (int waited_ms = 0; child > 0 && (ended = ::waitpid(child, &status, WNOHANG)) == 0 && waited_ms < limit_ms;
+       waited_ms += step_ms)
+    ::poll(nullptr, 0, step_ms);
+  if (ended == child) return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  if (child > 0 && ended == 0) {
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  return false;
+}
+
+std::string detach(const mount_point& mount) {
+  const auto layers = [&] {
+    const auto rows = read_table();
+    return std::count_if(rows.begin(), rows.end(), [&](const table_row& row) { return row.where == mount.where; });
+  };
+  const auto before = layers();
+  if (before == 0 || ::umount2(mount.where.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return {};
+  const int error = errno;
+  run_fusermount(mount.where);
+  return layers() < before ? std::string() : error_text(error);
 }
 
 std::uint64_t place_of(const std::string& directory) {

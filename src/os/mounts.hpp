@@ -3,8 +3,11 @@
 // left there. Used by src/mount in quire_start(), and by the launcher and its agents, who outlive the nodes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace quire::os {
 
@@ -27,6 +30,19 @@ bool detach_if_dead(const std::string& canonical);
 /// that is killed while it waits for itself would not end. Asks nothing of what is mounted. Nothing happens where no
 /// mount of Quire's is.
 void abort_mount(const std::string& canonical);
+
+/// A mount of Quire's that this process sees, whoever serves it; nothing lies on it.
+struct mount_point {
+  std::string where;  ///< canonical
+  uid_t user = 0;
+  gid_t group = 0;
+};
+[[nodiscard]] std::vector<mount_point> mounts();
+/// Whether its process has ended. Asks as its user, whom alone the kernel answers, and waits for a moment: one that
+/// does not answer, as its process is stopped, is not dead.
+[[nodiscard]] bool is_dead(const mount_point& mount);
+/// Takes it away at once, dead or not. What went wrong; empty: nothing.
+[[nodiscard]] std::string detach(const mount_point& mount);
 
 /// A number for the directory as this process sees it: the same for processes of one host that would mount at the same
 /// place. Not 0.

@@ -41,9 +41,10 @@ int sized(int fd, std::uint64_t bytes) noexcept {
 /// Names of files whose process was killed before it removed the name begin so.
 constexpr char short_lived[] = "quire.unnamed.";
 
-/// Removes names that processes of this user have left in `directory`. A process that lives needs no such name: it has
-/// the file open. Without heap.
-void remove_names(const char* directory) noexcept {
+/// Calls f(descriptor of the directory, name) for names that processes have left in `directory`. A process that lives
+/// needs no such name: it has the file open. Without heap.
+template <class F>
+void for_left_names(const char* directory, bool of_all, F&& f) noexcept {
   const descriptor opened(::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   alignas(dirent64) char buffer[4096];
   for (ssize_t got; opened.open() && (got = ::getdents64(opened.number(), buffer, sizeof buffer)) > 0;) {
@@ -53,9 +54,13 @@ void remove_names(const char* directory) noexcept {
       struct stat about {};
       if (std::strncmp(entry->d_name, short_lived, sizeof short_lived - 1) != 0) continue;
       if (::fstatat(opened.number(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      if (S_ISREG(about.st_mode) && about.st_uid == ::geteuid()) ::unlinkat(opened.number(), entry->d_name, 0);
+      if (S_ISREG(about.st_mode) && (of_all || about.st_uid == ::geteuid())) f(opened.number(), entry->d_name);
     }
   }
+}
+
+void remove_names(const char* directory) noexcept {
+  for_left_names(directory, false, [](int opened, const char* name) { ::unlinkat(opened, name, 0); });
 }
 
 /// For file systems that make no files without names: it has one between two calls.
@@ -74,6 +79,20 @@ int make_and_unlink(const char* directory) noexcept {
 
 /// Keys of segments that have not been marked for removal yet: this, and a random half.
 constexpr key_t segment_mark = 0x51520000, random_half = 0xffff;
+
+template <class F>
+void for_dead_segments(bool of_all, F&& f) noexcept {
+  shm_info all{};
+  const int last = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&all));
+  for (int i = 0; i <= last; ++i) {
+    shmid_ds about{};
+    const int id = ::shmctl(i, SHM_STAT, &about);
+    if (id < 0 || (about.shm_perm.__key & ~random_half) != segment_mark) continue;
+    if (!of_all && about.shm_perm.cuid != ::geteuid()) continue;
+    const bool is_dead = about.shm_cpid > 0 && ::kill(about.shm_cpid, 0) != 0 && errno == ESRCH;
+    if (about.shm_nattch == 0 && is_dead) f(left_segment{id, about.shm_segsz, about.shm_cpid});
+  }
+}
 
 std::uint64_t read_limit(const char* path, std::uint64_t otherwise) noexcept {
   unsigned long value = 0;
@@ -139,15 +158,19 @@ int make_segment(std::uint64_t bytes) noexcept {
 }
 
 void remove_dead_segments() noexcept {
-  shm_info all{};
-  const int last = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&all));
-  for (int i = 0; i <= last; ++i) {
-    shmid_ds about{};
-    const int id = ::shmctl(i, SHM_STAT, &about);
-    if (id < 0 || (about.shm_perm.__key & ~random_half) != segment_mark || about.shm_perm.cuid != ::geteuid()) continue;
-    const bool is_dead = about.shm_cpid > 0 && ::kill(about.shm_cpid, 0) != 0 && errno == ESRCH;
-    if (about.shm_nattch == 0 && is_dead) remove_segment(id);
-  }
+  for_dead_segments(false, [](const left_segment& one) { remove_segment(one.id); });
+}
+
+std::vector<left_segment> dead_segments(bool of_all) {
+  std::vector<left_segment> found;
+  for_dead_segments(of_all, [&](const left_segment& one) { found.push_back(one); });
+  return found;
+}
+
+std::vector<std::string> left_names(const std::string& directory, bool of_all) {
+  std::vector<std::string> found;
+  for_left_names(directory.c_str(), of_all, [&](int, const char* name) { found.push_back(directory + '/' + name); });
+  return found;
 }
 
 int attach_segment(int id, void* at) noexcept {

@@ -3,9 +3,12 @@
 // checked wrapper per system call; a negative result is -errno, nothing is logged here.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace quire::os {
 
@@ -34,6 +37,17 @@ struct segment_limits {
 [[nodiscard]] std::uint64_t most_mappings() noexcept;
 /// A System V segment of `bytes`, for this process. Its id, or -errno.
 [[nodiscard]] int make_segment(std::uint64_t bytes) noexcept;
+/// What was made for a moment and is still there, as the process that made it was killed meanwhile. Of this user, or
+/// of all users.
+struct left_segment {
+  int id = -1;
+  std::uint64_t bytes = 0;
+  pid_t maker = 0;
+};
+[[nodiscard]] std::vector<left_segment> dead_segments(bool of_all);
+/// Names of make_temporary_file() in `directory`, as whole paths. A process that lives may need one for a moment, and
+/// is as well without it.
+[[nodiscard]] std::vector<std::string> left_names(const std::string& directory, bool of_all);
 /// Removes segments of make_segment() that processes of this user have left: they were killed before remove_segment().
 /// Processes that live, and other programs, keep theirs.
 void remove_dead_segments() noexcept;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/options.hpp"
+#include "os/process_mark.hpp"
 
 namespace quire::bootstrap::launcher {
 namespace {
@@ -24,7 +25,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
 /// In the child, until it is the program.
-[[noreturn]] void become_node(const start_of_job& job, const start_of_node& node, pid_t launcher) {
+[[noreturn]] void become_node(const start_of_job& job, const start_of_node& node, pid_t launcher,
+                              const std::string& mark) {
   const auto failed = [&](int error) {
     const start_failure failure{node.node, error};
     [[maybe_unused]] const auto told = ::write(job.report, &failure, sizeof failure);
@@ -50,6 +52,7 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
   tell(base::job_node_variable, node.node);
   tell(base::job_nodes_variable, node.nodes);
   tell(base::job_local_variable, node.local_nodes);
+  environment.push_back(base::launcher_variable + ("=" + mark));
   auto command = job.command;
   ::sigprocmask(SIG_SETMASK, &job.signals, nullptr);
   ::execvpe(command[0].c_str(), pointers_to(command).data(), pointers_to(environment).data());
@@ -64,7 +67,8 @@ std::vector<std::string> environment_with(std::span<const std::pair<std::string,
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = name_of(*entry);
     const bool place =
-        std::find(base::job_variables.begin(), base::job_variables.end(), name) != base::job_variables.end();
+        std::find(base::job_variables.begin(), base::job_variables.end(), name) != base::job_variables.end() ||
+        name == base::launcher_variable;
     const bool replaced = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; });
     if (!place && !replaced) environment.emplace_back(*entry);
   }
@@ -95,8 +99,9 @@ base::result<pid_t> start_helper(const start_of_job& job, const std::vector<std:
 
 base::result<pid_t> start_node(const start_of_job& job, const start_of_node& node) {
   const pid_t launcher = ::getpid();
+  const std::string mark = os::own_mark();
   const pid_t pid = ::fork();
-  if (pid == 0) become_node(job, node, launcher);
+  if (pid == 0) become_node(job, node, launcher, mark);
   if (pid < 0) return QUIRE_SYSTEM;
   return pid;
 }

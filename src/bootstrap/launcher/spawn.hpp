@@ -42,7 +42,7 @@ struct start_failure {
 [[nodiscard]] base::result<pid_t> start_helper(const start_of_job& job, const std::vector<std::string>& command,
                                                int streams);
 
-/// The environment of the launcher with `settings` on top, without what tells a node its place.
+/// The environment of the launcher with `settings` on top, without what tells a node its place and its launcher.
 [[nodiscard]] std::vector<std::string> environment_with(std::span<const std::pair<std::string, std::string>> settings);
 
 /// Forks and lets the child become the node: killed with its parent, without address randomisation (so that functions
