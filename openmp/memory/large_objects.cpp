@@ -58,7 +58,7 @@ struct named {
 
 /// All names of the module's data, in the order of their addresses. `whole`: the table has names that only one file of
 /// the program's source knows; a table without them (strip -x) may leave small objects unnamed.
-std::vector<named> names_of(const module& m, const mapped_file& file, bool& whole) {
+std::vector<named> names_of(const module& m, const data_range& data, const mapped_file& file, bool& whole) {
   std::vector<named> found;
   whole = false;
   for (const Elf64_Sym& s : symbols_of(file)) {
@@ -68,8 +68,7 @@ std::vector<named> names_of(const module& m, const mapped_file& file, bool& whol
       continue;
     whole = whole || (type == STT_OBJECT && ELF64_ST_BIND(s.st_info) == STB_LOCAL);
     const std::uint64_t first = m.base + s.st_value;
-    if (first >= m.data_first() && first < m.data_end())
-      found.push_back({first, first + (type == STT_NOTYPE ? 0 : s.st_size)});
+    if (first >= data.first && first < data.end) found.push_back({first, first + (type == STT_NOTYPE ? 0 : s.st_size)});
   }
   std::sort(found.begin(), found.end(),
             [](const named& a, const named& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
@@ -90,11 +89,11 @@ bool share_page(const std::vector<named>& names, std::size_t one, bool whole) no
 
 }  // namespace
 
-std::vector<large_object> large_objects(const module& m) {
+std::vector<large_object> large_objects(const module& m, const data_range& data) {
   std::vector<large_object> found;
   const mapped_file file(m.name[0] != 0 ? m.name : own_file());
   bool whole = false;
-  std::vector<named> names = names_of(m, file, whole);
+  std::vector<named> names = names_of(m, data, file, whole);
   std::uint64_t covered = 0;  // two names of one object, or a name within it
   std::erase_if(names, [&covered](const named& n) {
     if (n.first < covered) return true;
@@ -105,7 +104,7 @@ std::vector<large_object> large_objects(const module& m) {
     if (!is_large(names[i])) continue;
     const std::uint64_t first = (names[i].first + page - 1) / page * page;
     const std::uint64_t last = names[i].end / page * page + (share_page(names, i, whole) ? page : 0),
-                        end = std::min(last, m.data_end());
+                        end = std::min(last, data.end);
     if (first < end) found.push_back({first, end - first});
   }
   return found;

@@ -21,6 +21,6 @@ inline constexpr std::uint64_t least_large_bytes = 64u << 10;
 
 /// Within the data that the module shares, in order of their addresses, none beside the bytes of a small object on a
 /// page. Empty for a stripped file. All nodes read the same file.
-[[nodiscard]] std::vector<large_object> large_objects(const module& m);
+[[nodiscard]] std::vector<large_object> large_objects(const module& m, const data_range& data);
 
 }  // namespace quire::openmp

@@ -102,12 +102,11 @@ void share(const module& m, const large_object& o) {
   share(m, middle_end, end, QUIRE_RELEASE);
 }
 
-/// All data, each large object as a region of its own where memory is mixed.
-void share(const module& m) {
-  if (m.data_first() >= m.data_end() || m.end == 0) return;
-  std::uint64_t first = m.data_first();
+/// The data of a segment, each large object as a region of its own where memory is mixed.
+void share(const module& m, const data_range& data) {
+  std::uint64_t first = data.first;
   if (is_mixed()) {
-    for (const large_object& o : large_objects(m)) {
+    for (const large_object& o : large_objects(m, data)) {
       share(m, first, o.first, QUIRE_SEQUENTIAL);
       share(m, o);
       ++g_large.count;
@@ -115,8 +114,13 @@ void share(const module& m) {
       first = o.first + o.bytes;
     }
   }
-  share(m, first, m.data_end(), QUIRE_SEQUENTIAL);
-  g_shared[g_ranges++] = {m.data_first(), m.data_end() - m.data_first()};
+  share(m, first, data.end, QUIRE_SEQUENTIAL);
+  if (g_ranges == g_shared.size()) fail("the program's libraries have more data segments than 512", QUIRE_LIMIT);
+  g_shared[g_ranges++] = {data.first, data.end - data.first};
+}
+
+void share(const module& m) {
+  for (const data_range& data : m.data()) share(m, data);
 }
 
 /// What mixed memory means to this program; a file without symbols has no large objects.
@@ -188,9 +192,11 @@ bool in_static_data(const void* at) noexcept {
 void close_static_data() noexcept {
   g_ranges = 0;
   for (const module& m : modules()) {
-    if (!m.programs || m.data_first() >= m.data_end() || m.end == 0) continue;
-    for (const large_object& o : large_objects(m))
-      (void)!quire_region_forget(reinterpret_cast<const void*>(o.first), o.bytes);
+    if (!m.programs) continue;
+    for (const data_range& data : m.data()) {
+      for (const large_object& o : large_objects(m, data))
+        (void)!quire_region_forget(reinterpret_cast<const void*>(o.first), o.bytes);
+    }
   }
 }
 

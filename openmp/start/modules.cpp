@@ -60,8 +60,8 @@ void look_at(module& of, const ElfW(Phdr) & h) noexcept {
     of.code_end = end;
   }
   if ((h.p_flags & PF_W) == 0) return;
-  if (first < of.first_writable) of.first_writable = first;
-  if (end > of.end) of.end = end;
+  if (of.writable_count == module::most_data) fail("a module has more writable segments than 8", QUIRE_LIMIT);
+  of.writable[of.writable_count++] = {first, end};
 }
 
 /// Its name in the environment, as long as that stands there: the first call keeps it.
@@ -74,6 +74,22 @@ const char* placed_file() noexcept {
     if (told != nullptr && strlen(told) < sizeof path) strcpy(path, told);
   }
   return path;
+}
+
+/// What is read-only after relocation goes; the rest is whole pages, and segments that share one are one.
+void keep_whole_pages(module& of) noexcept {
+  std::size_t kept = 0;
+  for (data_range r : of.data()) {
+    if (of.after_relocation > r.first) r.first = of.after_relocation < r.end ? of.after_relocation : r.end;
+    if (r.first >= r.end) continue;
+    r = {r.first / page * page, (r.end + page - 1) / page * page};
+    if (kept != 0 && of.writable[kept - 1].end >= r.first) {
+      of.writable[kept - 1].end = r.end;
+    } else {
+      of.writable[kept++] = r;
+    }
+  }
+  of.writable_count = kept;
 }
 
 int look_at_module(dl_phdr_info* info, std::size_t, void*) {
@@ -111,16 +127,12 @@ ElfW(Dyn) * module::entry(std::int64_t tag) const noexcept {
   return nullptr;
 }
 
-std::uint64_t module::data_first() const noexcept {
-  return (after_relocation > first_writable ? after_relocation : first_writable) / page * page;
-}
-std::uint64_t module::data_end() const noexcept { return (end + page - 1) / page * page; }
-
 module describe(const dl_phdr_info& info) noexcept {
   module of;
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
+  keep_whole_pages(of);
   of.known =
       of.name[0] != 0 && (sites::is_of_a_compiler(last_part(of.name)) || sites::is_loaded_by_quire(last_part(of.name)));
   of.programs = of.name[0] == 0 || is_programs_own(of.name);

@@ -5,15 +5,25 @@
 
 #include <link.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace quire::openmp {
 
+/// Addresses [first, end).
+struct data_range {
+  std::uint64_t first = 0, end = 0;
+};
+
 struct module {
+  static constexpr std::size_t most_data = 8;
   const char* name = "";  ///< its path; empty: the executable
   std::uint64_t base = 0;
-  std::uint64_t first_writable = ~std::uint64_t{0}, after_relocation = 0, end = 0;
+  std::uint64_t after_relocation = 0;
+  std::array<data_range, most_data> writable{};  ///< one a segment, upwards
+  std::size_t writable_count = 0;
   std::uint64_t code_first = 0, code_end = 0;
   std::uint64_t sum = 0;  ///< of its build-id and of where its parts lie
   ElfW(Dyn) * dynamic = nullptr;
@@ -26,9 +36,9 @@ struct module {
 
   /// An entry of its dynamic section; null if there is none.
   [[nodiscard]] ElfW(Dyn) * entry(std::int64_t tag) const noexcept;
-  /// Whole pages that are written after relocation.
-  [[nodiscard]] std::uint64_t data_first() const noexcept;
-  [[nodiscard]] std::uint64_t data_end() const noexcept;
+  /// Whole pages that are written after relocation: linkers make a segment of its own for what is aligned to more than
+  /// a page, and there is nothing between two.
+  [[nodiscard]] std::span<const data_range> data() const noexcept { return {writable.data(), writable_count}; }
 };
 
 /// The executable's file, to be read: `quire exec` may have mapped it itself, and is what /proc/self/exe names then.
