@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "left_over.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
@@ -116,16 +117,21 @@ void send(const left_process& to, int signal) {
     ::kill(to.pid, signal);
 }
 
+/// The canonical path, without a question to what is mounted there: it may never answer.
+std::string place_of(const std::string& path) {
+  const os::descriptor there(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  std::error_code error;
+  const auto found = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", there.number()), error);
+  return path.empty() || !there.open() || error ? std::string() : found.string();
+}
+
 /// A process that was killed while it waits for a file of its own mount ends when that is ended.
 void abort_mounts(const std::vector<left_process>& stuck) {
-  const auto all = all_processes();
-  for (const auto& one : stuck) {
-    const std::string where = one.mount.empty() ? "" : os::canonical_directory(one.mount);
-    const bool is_used = std::ranges::any_of(all, [&](const job_process& other) {
-      return other.launcher_lives && os::canonical_directory(other.about.mount) == where;
-    });
-    if (!where.empty() && !is_used) os::abort_mount(where);
-  }
+  std::set<std::string> used;
+  for (const auto& one : all_processes())
+    if (one.launcher_lives) used.insert(place_of(one.about.mount));
+  for (const auto& one : stuck)
+    if (const std::string where = place_of(one.mount); !where.empty() && !used.contains(where)) os::abort_mount(where);
 }
 
 std::vector<std::string> end_processes(std::vector<left_process> left) {

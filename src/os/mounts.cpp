@@ -41,6 +41,7 @@ std::string unescaped(const std::string& text) {
 }
 
 struct table_row {
+  int number = -1;
   std::string where, type, device, options;  ///< `device`: "0:53"; `options`: those of the file system
 };
 
@@ -54,6 +55,7 @@ std::vector<table_row> read_table() {
     table_row row;
     std::string field;
     for (int i = 0; i < 5 && fields >> field; ++i) {
+      if (i == 0) row.number = std::atoi(field.c_str());
       if (i == 2) row.device = field;
       row.where = field;  // the fifth
     }
@@ -175,7 +177,7 @@ std::vector<mount_point> mounts() {
   for (const auto& row : read_table()) {
     std::erase_if(found, [&](const mount_point& below) { return below.where == row.where; });
     if (row.type == mount_type)
-      found.push_back({row.where, number_in(row.options, "user_id"), number_in(row.options, "group_id")});
+      found.push_back({row.where, number_in(row.options, "user_id"), number_in(row.options, "group_id"), row.number});
   }
   return found;
 }
@@ -201,16 +203,22 @@ bool is_dead(const mount_point& mount) {
   return false;
 }
 
+// By a descriptor: a user could have put something else at the path meanwhile, or above it, that is not theirs.
 std::string detach(const mount_point& mount) {
-  const auto layers = [&] {
-    const auto rows = read_table();
-    return std::count_if(rows.begin(), rows.end(), [&](const table_row& row) { return row.where == mount.where; });
-  };
-  const auto before = layers();
-  if (before == 0 || ::umount2(mount.where.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return {};
+  const descriptor there(::open(mount.where.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const std::string number = std::to_string(there.number());
+  std::ifstream facts("/proc/self/fdinfo/" + number);
+  int found = -1;
+  for (std::string word; facts >> word;)
+    if (word == "mnt_id:") facts >> found;
+  if (!there.open() || found != mount.number) return "something else is there now";
+  if (::umount2(("/proc/self/fd/" + number).c_str(), MNT_DETACH) == 0) return {};
   const int error = errno;
   run_fusermount(mount.where);
-  return layers() < before ? std::string() : error_text(error);
+  const auto left = mounts();
+  const bool stays =
+      std::any_of(left.begin(), left.end(), [&](const mount_point& one) { return one.number == mount.number; });
+  return stays ? error_text(error) : std::string();
 }
 
 std::uint64_t place_of(const std::string& directory) {

@@ -36,6 +36,7 @@ struct mount_point {
   std::string where;  ///< canonical
   uid_t user = 0;
   gid_t group = 0;
+  int number = -1;  ///< the kernel's of the mount
 };
 [[nodiscard]] std::vector<mount_point> mounts();
 /// Whether its process has ended. Asks as its user, whom alone the kernel answers, and waits for a moment: one that
