@@ -289,7 +289,7 @@ TEST(group, an_array_takes_no_more_room_than_its_window) {
 
 // ---- Calls that differ ----
 
-std::string said(const std::optional<completion>& c) {
+std::string told(const std::optional<completion>& c) {
   EXPECT_TRUE(c.has_value()) << "waits for ever";
   if (!c) return "";
   EXPECT_EQ(c->status, QUIRE_INVALID);
@@ -305,12 +305,12 @@ TEST(group, threads_of_one_node_that_differ_are_refused_at_once) {
   const auto reduces = g.c.start(0, make_array(op::group_reduce_f64, g.id, 1, v));
   g.c.settle();
   for (const auto t : {waits_here, reduces})
-    EXPECT_EQ(said(g.c.take(t)),
+    EXPECT_EQ(told(g.c.take(t)),
               "node 0 is in quire_group_wait() while another thread of it is in quire_group_reduce_f64() of 1 values "
               "by QUIRE_SUM");
   // The others hear of it from their next call, whatever that is.
-  EXPECT_NE(said(g.c.run(1, g.wait(0))).find("node 0"), std::string::npos);
-  EXPECT_NE(said(g.c.run(1, make_array(op::group_reduce_f64, g.id, 1, v))).find("node 0"), std::string::npos);
+  EXPECT_NE(told(g.c.run(1, g.wait(0))).find("node 0"), std::string::npos);
+  EXPECT_NE(told(g.c.run(1, make_array(op::group_reduce_f64, g.id, 1, v))).find("node 0"), std::string::npos);
   const auto open = g.all_call([&](unsigned, std::uint32_t t) { return g.wait(t); });
   g.c.settle();
   for (const auto t : open) EXPECT_EQ(g.c.status_of(t), QUIRE_OK);
@@ -323,10 +323,10 @@ TEST(group, who_joins_after_a_refusal_hears_of_it) {
   EXPECT_EQ(g.c.status_of(0, make_call(op::group_leave, g.id, 1)), QUIRE_OK);
   const auto there = g.c.start(1, make_array(op::group_reduce_f64, g.id, 0, v)), here = g.c.start(0, g.wait(0));
   g.c.settle();
-  EXPECT_NE(said(g.c.take(here)).find("node 1"), std::string::npos);
-  EXPECT_NE(said(g.c.take(there)).find("node 0"), std::string::npos);
+  EXPECT_NE(told(g.c.take(here)).find("node 1"), std::string::npos);
+  EXPECT_NE(told(g.c.take(there)).find("node 0"), std::string::npos);
   EXPECT_EQ(g.c.status_of(0, make_call(op::group_join, g.id, 5, 1)), QUIRE_OK);
-  EXPECT_NE(said(g.c.run(0, g.wait(5))).find("node 1"), std::string::npos);
+  EXPECT_NE(told(g.c.run(0, g.wait(5))).find("node 1"), std::string::npos);
   const auto a = g.c.start(0, g.wait(0)), b = g.c.start(0, g.wait(5)), c = g.c.start(1, g.wait(0));
   g.c.settle();
   for (const auto t : {a, b, c}) EXPECT_EQ(g.c.status_of(t), QUIRE_OK);
@@ -339,8 +339,8 @@ TEST(group, arrays_that_differ_are_refused_before_they_travel) {
   const auto a = g.c.start(0, make_array(op::group_reduce_f64, g.id, 0, longer)),
              b = g.c.start(1, make_array(op::group_reduce_f64, g.id, 0, shorter));
   g.c.settle();
-  EXPECT_NE(said(g.c.take(a)).find("29 values"), std::string::npos);
-  EXPECT_NE(said(g.c.take(b)).find("30 values"), std::string::npos);
+  EXPECT_NE(told(g.c.take(a)).find("29 values"), std::string::npos);
+  EXPECT_NE(told(g.c.take(b)).find("30 values"), std::string::npos);
   EXPECT_EQ(longer, std::vector<double>(30, 1)) << "nothing has changed";
   g.c.expect_rest();
 }
@@ -350,7 +350,7 @@ TEST(group, a_root_that_is_no_member_is_refused) {
   std::vector<double> v(1);
   call bad = make_array(op::group_broadcast, g.id, 0, v);
   bad.operand = 2;
-  EXPECT_NE(said(g.c.run(0, bad)).find("arguments that are not valid"), std::string::npos);
+  EXPECT_NE(told(g.c.run(0, bad)).find("arguments that are not valid"), std::string::npos);
 }
 
 /// Programs that seldom agree: in each round all members have the same outcome, which is good if and only if all have
