@@ -5,6 +5,7 @@
 #   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default), compilers for tests/openmp,
 #                                and what scripts/deb.sh, scripts/site.sh and the tests of debugging and of the sources' format need
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
+#   scripts/setup.sh aarch64     also the compiler and the emulator of scripts/aarch64.sh
 #   scripts/setup.sh machines    also qemu and what else tests/machines makes virtual machines with
 set -euo pipefail
 
@@ -25,6 +26,10 @@ fi
 
 if [ "${1:-}" = fuzz ]; then
   packages+=(clang-14 libclang-rt-14-dev)
+fi
+
+if [ "${1:-}" = aarch64 ]; then
+  packages+=(g++-aarch64-linux-gnu qemu-user-static googletest)
 fi
 
 if [ "${1:-}" = machines ]; then

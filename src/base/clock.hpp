@@ -27,6 +27,8 @@ extern clock_function const kernel_clock;
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
 #else
   asm volatile("" ::: "memory");
 #endif

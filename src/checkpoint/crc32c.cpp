@@ -25,7 +25,7 @@ constexpr std::array<std::uint32_t, 256> table = [] {
   return made;
 }();
 
-std::uint64_t word_at(const std::byte* at) noexcept {
+[[maybe_unused]] std::uint64_t word_at(const std::byte* at) noexcept {
   std::uint64_t word;
   std::memcpy(&word, at, sizeof word);
   return word;
