@@ -17,9 +17,7 @@ namespace {
 
 constexpr std::size_t stack_page = 4096, most_stacks = 4096;
 
-struct range {
-  std::uintptr_t first = 0, bytes = 0;
-};
+using range = stack_range;
 std::array<range, most_stacks> g_stacks;
 std::atomic<std::size_t> g_count{0};
 std::mutex g_guard;  ///< of new stacks, and of those to spare
@@ -76,22 +74,22 @@ void remember_private_stack() noexcept {
 }
 std::byte* private_stack() noexcept { return t_private; }
 
-bool on_stack(std::uintptr_t address) noexcept {
+stack_range stack_of(std::uintptr_t address) noexcept {
   for (std::size_t i = 0, count = g_count.load(std::memory_order_acquire); i < count; ++i) {
-    if (address - g_stacks[i].first < g_stacks[i].bytes) return true;
+    if (address - g_stacks[i].first < g_stacks[i].bytes) return g_stacks[i];
   }
-  return false;
+  return {};
 }
+
+bool on_stack(std::uintptr_t address) noexcept { return stack_of(address).bytes != 0; }
 
 /// Bytes below an address, on its stack; 0: it is on none of these.
 static std::size_t room_below(std::uintptr_t address) noexcept {
   if (address - t_last.first < t_last.bytes) return address - t_last.first;
-  for (std::size_t i = 0, count = g_count.load(std::memory_order_acquire); i < count; ++i) {
-    if (address - g_stacks[i].first >= g_stacks[i].bytes) continue;
-    t_last = g_stacks[i];
-    return address - t_last.first;
-  }
-  return 0;
+  const range found = stack_of(address);
+  if (found.bytes == 0) return 0;
+  t_last = found;
+  return address - t_last.first;
 }
 
 void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept {

@@ -16,6 +16,11 @@ void give_stack_back(std::byte* end, std::size_t bytes) noexcept;
 
 /// Whether an address lies on a shared stack of this node.
 [[nodiscard]] bool on_stack(std::uintptr_t address) noexcept;
+/// That stack.
+struct stack_range {
+  std::uintptr_t first = 0, bytes = 0;  ///< 0: there is none
+};
+[[nodiscard]] stack_range stack_of(std::uintptr_t address) noexcept;
 
 /// The calling thread is on its private stack, and about to leave it by call_on().
 void remember_private_stack() noexcept;

@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/memory/stacks.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/team/workers.hpp"
@@ -177,6 +178,11 @@ QUIRE_LIBC int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcep
   return is_refused(thread, "the clock (pthread_getcpuclockid)") ? ENOTSUP
                                                                  : QUIRE_NEXT(pthread_getcpuclockid)(thread, clock);
 }
+/// Of the caller itself, the stack that it is on: who looks for pointers there, or for how deep it is, asks for that.
 QUIRE_LIBC int pthread_getattr_np(pthread_t thread, pthread_attr_t* to) noexcept {
-  return is_refused(thread, "attributes (pthread_getattr_np)") ? ENOTSUP : QUIRE_NEXT(pthread_getattr_np)(thread, to);
+  if (is_refused(thread, "attributes (pthread_getattr_np)")) return ENOTSUP;
+  const int error = QUIRE_NEXT(pthread_getattr_np)(thread, to);
+  if (error != 0 || !::pthread_equal(thread, ::pthread_self())) return error;
+  const stack_range own = stack_of(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  return own.bytes == 0 ? 0 : ::pthread_attr_setstack(to, reinterpret_cast<void*>(own.first), own.bytes);
 }

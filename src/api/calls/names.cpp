@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "api/calls/copies.hpp"
 
 using namespace quire::api::calls;
@@ -130,8 +133,13 @@ QUIRE_OWN(char*, mkdtemp, (char* name)) {
   return found != nullptr && is_away(name) ? name : found;
 }
 QUIRE_OWN(char*, realpath, (const char* name, char* to)) {
-  char* const found = make<char*>(row_realpath, text(name), both(to, to != nullptr ? PATH_MAX : 0));
-  return found != nullptr && is_away(to) ? to : found;
+  if (!is_away(to)) return make<char*>(row_realpath, text(name), to);
+  // How long the buffer is nobody knows: as long as what is found.
+  char* const found = make<char*>(row_realpath, text(name), static_cast<char*>(nullptr));
+  if (found == nullptr) return nullptr;
+  std::memcpy(to, found, std::strlen(found) + 1);
+  std::free(found);
+  return to;
 }
 
 // What a program built with _FORTIFY_SOURCE calls instead.
