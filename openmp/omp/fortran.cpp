@@ -158,7 +158,8 @@ QUIRE_GOMP std::uintptr_t omp_init_allocator_8_(const std::uintptr_t* space, con
 }
 QUIRE_GOMP void omp_destroy_allocator_(const std::uintptr_t* handle) { omp_destroy_allocator(*handle); }
 QUIRE_GOMP void omp_set_default_allocator_(const std::uintptr_t* handle) { omp_set_default_allocator(*handle); }
-QUIRE_GOMP void omp_fulfill_event_(const std::uintptr_t* event) { omp_fulfill_event(*event); }
+/// Its handle comes by value, as omp_lib says of this one alone.
+QUIRE_GOMP void omp_fulfill_event_(std::uintptr_t event) { omp_fulfill_event(event); }
 
 // ---- Texts, whose lengths come last; they end with blanks instead of a zero.
 

@@ -22,6 +22,22 @@ contains
     hits = 0
   end subroutine
 
+  subroutine events()
+    integer(omp_event_handle_kind) :: event
+    integer :: a
+    a = 0
+!$omp parallel
+!$omp single
+!$omp task detach(event) shared(a)
+    a = 1
+!$omp end task
+    call omp_fulfill_event(event)
+!$omp taskwait
+    call expect('event', a, 1)
+!$omp end single
+!$omp end parallel
+  end subroutine
+
   subroutine loops()
     integer :: i, j, last, total
     integer, allocatable :: squares(:)
@@ -174,6 +190,7 @@ program main
   call loops()
   call sharing()
   call numbers()
+  call events()
 !$omp parallel do private(word)
   do i = 1, 8
     call get_command_argument(1, word)
