@@ -102,9 +102,8 @@ class elf_mapper {
     const std::uint64_t first = made_.bias + down(p.p_vaddr), file_end = made_.bias + p.p_vaddr + p.p_filesz,
                         end = up(made_.bias + p.p_vaddr + p.p_memsz);
     const int prot = protection_of(p);
-    if (p.p_offset <= p.p_offset + p.p_filesz && p.p_filesz != 0 &&
-        ::mmap(reinterpret_cast<void*>(first), file_end - first, prot, MAP_PRIVATE | MAP_FIXED, file_.number(),
-               static_cast<off_t>(down(p.p_offset))) == MAP_FAILED)
+    if (p.p_filesz != 0 && ::mmap(reinterpret_cast<void*>(first), file_end - first, prot, MAP_PRIVATE | MAP_FIXED,
+                                  file_.number(), static_cast<off_t>(down(p.p_offset))) == MAP_FAILED)
       refuse("cannot map " + path_);
     const std::uint64_t zeros = p.p_filesz != 0 ? up(file_end) : first;
     if (zeros < end && ::mmap(reinterpret_cast<void*>(zeros), end - zeros, prot,
