@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 
@@ -18,22 +17,21 @@
 namespace quire::detect {
 namespace {
 
-/// A page of memory in two views, as a pool has it: one is watched, the frame is made by the other.
+/// A page of memory in two views, as a pool has it: one is watched, the frame is made by the other. It is no file
+/// without a name, which limits of the size of files count, and none of the calls that tests make fail.
 class sample_page {
  public:
   explicit sample_page(int& error) noexcept {
-    fd_ = os::make_memfd("quire-trial", os::page_bytes);
-    error = std::max(-fd_, 0);
-    if (error == 0) watched_ = os::map_shared(fd_, os::page_bytes, nullptr, true, error);
-    if (error == 0) system_ = os::map_shared(fd_, os::page_bytes, nullptr, true, error);
+    watched_ = ::mmap(nullptr, os::page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    system_ = watched_ != MAP_FAILED ? ::mremap(watched_, 0, os::page_bytes, MREMAP_MAYMOVE) : MAP_FAILED;
+    error = system_ == MAP_FAILED ? errno : 0;
     if (error == 0) *static_cast<volatile char*>(system_) = 1;
   }
   sample_page(const sample_page&) = delete;
   sample_page& operator=(const sample_page&) = delete;
   ~sample_page() {
-    os::unmap(watched_, os::page_bytes);
-    os::unmap(system_, os::page_bytes);
-    os::close_descriptor(fd_);
+    if (watched_ != MAP_FAILED) ::munmap(watched_, os::page_bytes);
+    if (system_ != MAP_FAILED) ::munmap(system_, os::page_bytes);
   }
   [[nodiscard]] std::byte* watched() const noexcept { return static_cast<std::byte*>(watched_); }
   /// By the kernel, which gets an error where a thread would get a signal.
@@ -42,9 +40,8 @@ class sample_page {
   }
 
  private:
-  int fd_ = -1;
-  void* watched_ = nullptr;
-  void* system_ = nullptr;
+  void* watched_ = MAP_FAILED;
+  void* system_ = MAP_FAILED;
 };
 
 /// The steps of userfault_detector with their effect. The kernel's own writes wait for the service thread in mode
