@@ -104,6 +104,12 @@ bool fix_addresses() {
   return never_randomised();
 }
 
+void change(const char* name, const std::string& value, const char* remembered_as) {
+  const char* const old = std::getenv(name);
+  ::setenv(remembered_as, old != nullptr ? old : "", 1);
+  ::setenv(name, value.c_str(), 1);
+}
+
 /// The dynamic linker takes $ORIGIN from /proc/self/exe, which is not the program.
 void tell_origin(const std::string& path) {
   const auto linkage = os::linkage_of(path);
@@ -116,7 +122,7 @@ void tell_origin(const std::string& path) {
       folders.replace(at, word.size(), origin);
   const char* const set = std::getenv("LD_LIBRARY_PATH");
   if (set != nullptr && *set != 0) folders = std::string(set) + ":" + folders;
-  ::setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  change("LD_LIBRARY_PATH", folders, exec_library_path_variable);
 }
 
 /// Becomes the program where the system gives it no fixed addresses; why not, else.
@@ -133,12 +139,6 @@ std::string become_by_own_means(const std::string& program, char** arguments) {
       "containers do, and {} cannot be placed by `quire exec` itself: {}. Allow it (docker run --security-opt "
       "seccomp=unconfined), or set kernel.randomize_va_space to 0",
       path, place_program(path, arguments, std::min(limit.rlim_cur, ample_stack_bytes)));
-}
-
-void change(const char* name, const std::string& value, const char* remembered_as) {
-  const char* const old = std::getenv(name);
-  ::setenv(remembered_as, old != nullptr ? old : "", 1);
-  ::setenv(name, value.c_str(), 1);
 }
 
 void change_environment(const std::vector<std::string>& preload, const std::string& stack_before,
@@ -180,6 +180,7 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::unsetenv(exec_file_variable);
+  ::unsetenv(exec_library_path_variable);
   if (!fixed) return refuse(launcher_failed, become_by_own_means(plan.path, pointers.data()));
   ::execv(plan.path.c_str(), pointers.data());
   return refuse(cannot_execute, bootstrap::launcher::cannot_run_text(plan.path, errno));

@@ -89,7 +89,7 @@ fact_group machine_facts() {
       "Machine",
       "machine",
       {{"kernel", fmt::format("{} {} {}", name.sysname, name.release, name.machine), "kernel", name.release},
-       {"what that means", old.empty() ? "new enough (5.4)" : old, "kernel_is_old", !old.empty()},
+       {"5.4 or newer", old.empty() ? "yes" : "no: " + old, "kernel_is_old", !old.empty()},
        {"cores", fmt::format("{} usable of {}", usable, cores), "cores", json{{"usable", usable}, {"online", cores}}},
        {"memory",
         fmt::format("{}, {} free", bytes_text(static_cast<double>(bytes(memory.totalram))),

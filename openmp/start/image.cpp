@@ -204,9 +204,13 @@ void close_static_data() noexcept {
 void restore_environment() {
   constexpr struct {
     const char *name, *kept;
-  } changed[] = {{"LD_PRELOAD", "QUIRE_EXEC_LD_PRELOAD"}, {"LD_BIND_NOW", "QUIRE_EXEC_LD_BIND_NOW"}};
+    bool always;
+  } changed[] = {{"LD_PRELOAD", "QUIRE_EXEC_LD_PRELOAD", true},
+                 {"LD_BIND_NOW", "QUIRE_EXEC_LD_BIND_NOW", true},
+                 {"LD_LIBRARY_PATH", "QUIRE_EXEC_LD_LIBRARY_PATH", false}};
   for (const auto& one : changed) {
     const char* const before = std::getenv(one.kept);
+    if (before == nullptr && !one.always) continue;
     if (before != nullptr && *before != 0) {
       ::setenv(one.name, before, 1);
     } else {

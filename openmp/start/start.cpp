@@ -45,6 +45,7 @@
 #include "openmp/start/image.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
+#include "openmp/start/modules.hpp"
 #include "openmp/start/other_jobs.hpp"
 #include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"

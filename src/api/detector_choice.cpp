@@ -36,7 +36,7 @@ base::status detector_choice::choose(const base::option_values& options, int ask
     base::log(base::log_level::info, "pool '%s' goes with detector 'segv' only", pool::name_of(pool.which));
     return {};
   }
-  const std::string why = detect::why_not(kind_, *pool.application);
+  const std::string why = detect::why_no_userfault(*pool.application);
   std::snprintf(lack_.text.data(), lack_.text.size(), "%s", why.c_str());
   if (!why.empty()) kind_ = detect::kind::segv;
   return {};
@@ -55,7 +55,7 @@ void detector_choice::agree(std::span<const detector_lack> all, std::span<const 
                               : "node " + std::to_string(node) + " (" + hosts[static_cast<std::size_t>(node)] + ") has";
   base::log(base::log_level::warning,
             "%s detector 'segv': faults are noticed by SIGSEGV and mprotect, with at most vm.max_map_count changes of "
-            "protection between neighbouring pages; for %s no userfaultfd for shared memory: %s (see `quire info`)",
+            "protection between neighbouring pages, as %s no userfaultfd for shared memory: %s (see `quire info`)",
             all.size() == 1 ? "the job takes" : "all nodes take", who.c_str(), first->text.data());
 }
 

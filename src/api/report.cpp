@@ -43,16 +43,19 @@ bool write_file(const std::string& path, std::span<const std::byte> content) {
   return std::fclose(file) == 0 && good;
 }
 
-/// The program's file; `quire exec` says it in the environment, until the program begins, where it has mapped the
-/// program itself.
+/// The program's file where `quire exec` has mapped it itself. It says so in the environment until the program begins,
+/// so this is read as the library is loaded.
+const std::string placed_program = [] {
+  const char* const told = std::getenv("QUIRE_EXEC_FILE");
+  return std::string(told != nullptr ? told : "");
+}();
+
 std::string program_file() {
-  static const std::string told = std::getenv("QUIRE_EXEC_FILE") != nullptr ? std::getenv("QUIRE_EXEC_FILE") : "";
+  if (!placed_program.empty()) return placed_program;
   std::array<char, 4096> path{};
-  if (!told.empty()) return told;
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
   return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
 }
-[[maybe_unused]] const std::string at_load = program_file();
 
 int add_module(dl_phdr_info* about, std::size_t, void* to) {
   record::file_module m;

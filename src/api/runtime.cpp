@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "api/adopt.hpp"
 #include "api/calls/range.hpp"
@@ -22,6 +21,7 @@
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/gc_heaps.hpp"
+#include "api/introductions.hpp"
 #include "api/names.hpp"
 #include "api/pointer_check.hpp"
 #include "api/quit.hpp"
@@ -32,9 +32,9 @@
 #include "api/threads.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
+#include "api/wire_choice.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "bootstrap/secret.hpp"
 #include "core/configuration.hpp"
 #include "core/host.hpp"
 #include "core/inbox.hpp"
@@ -51,11 +51,8 @@
 #include "os/machine.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
-#include "os/own_thread.hpp"
 #include "record/recorder.hpp"
 #include "split/begin.hpp"
-#include "transport/loopback/loopback.hpp"
-#include "transport/open.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::api {
@@ -101,182 +98,6 @@ pool::settings choose_pool(const base::option_values& options, std::uint64_t lar
   s.written = options.choice<base::fill_choice>(base::option::pool_fill) == base::fill_choice::write;
   return s;
 }
-
-/// The transport of this node, until all nodes have one of the same kind.
-class wire_choice {
- public:
-  wire_choice(const base::option_values& options, bootstrap::bootstrap& job) : options_(options), job_(job) {}
-
-  base::status open() {
-    if (job_.nodes() == 1) {
-      opened_ = transport::loopback::open(std::make_shared<transport::loopback::hub>(1), model::node_id{0});
-      return {};
-    }
-    // Before anything listens.
-    os::thread_reserve threads;
-    if (!threads.take()) return QUIRE_NO_MEMORY;
-    const auto secret = bootstrap::agree_on_secret(job_);
-    if (!secret.ok()) return secret.why();
-    threads.release();
-    secret_ = secret.value();
-    const auto why = open(kind());
-    // The others have to hear of it: they may have what this node has not.
-    return can_be_tcp() ? base::status{} : why;
-  }
-  /// Some node has none: all nodes take TCP, or none goes on.
-  base::status open_instead(std::size_t node) {
-    if (!can_be_tcp()) {
-      base::log(base::log_level::error,
-                "node %zu has no shared memory for messages, and transport %s was asked for here", node, kind().data());
-      return QUIRE_UNSUPPORTED;
-    }
-    if (job_.node() == 0) {
-      base::log(base::log_level::warning,
-                "node %zu has no shared memory for messages: all nodes use TCP, which is slower", node);
-    }
-    return open("tcp");
-  }
-  /// Nothing, if this node has none.
-  [[nodiscard]] std::span<const std::byte> address() const noexcept {
-    return opened_ != nullptr ? opened_->address() : std::span<const std::byte>{};
-  }
-  [[nodiscard]] std::unique_ptr<transport::transport> take() noexcept { return std::move(opened_); }
-
- private:
-  base::status open(std::string_view kind) {
-    opened_.reset();
-    const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
-    auto got =
-        transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives(), system_ucx);
-    if (!got.ok()) return got.why();
-    opened_ = std::move(got.value());
-    return {};
-  }
-  [[nodiscard]] std::string_view kind() const noexcept {
-    static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
-    return kinds[options_.number(base::option::transport)];
-  }
-  [[nodiscard]] bool can_be_tcp() const { return transport::can_be_tcp_instead(kind(), all_local(), outlives()); }
-  [[nodiscard]] bool all_local() const noexcept { return job_.local_nodes() == job_.nodes(); }
-  [[nodiscard]] bool outlives() const {
-    return options_.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
-  }
-
-  const base::option_values& options_;
-  bootstrap::bootstrap& job_;
-  base::secret secret_{};
-  std::unique_ptr<transport::transport> opened_{};
-};
-
-/// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which
-/// those without one have to know, how transactions commit, where they would mount (os::place_of(); 0: nowhere), and
-/// their addresses.
-struct introduction {
-  std::uint64_t memory_limit = 0;
-  std::uint64_t mount = 0;
-  std::int32_t commit = 0;
-  std::int32_t pid = 0;
-  char host[60] = {};
-  detector_lack detector{};
-  os::machine_place machine{};
-};
-
-class introductions {
- public:
-  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, introduction mine) {
-    const auto* const split = split::engine_here();
-    mine.pid = split != nullptr ? split->application_pid() : ::getpid();
-    if (::gethostname(mine.host, sizeof mine.host - 1) != 0) mine.host[0] = 0;
-    std::vector<std::byte> told(sizeof mine);
-    std::memcpy(told.data(), &mine, sizeof mine);
-    told.insert(told.end(), address.begin(), address.end());
-    auto heard = job.exchange(told);
-    if (!heard.ok()) return heard.why();
-    all_ = std::move(heard.value());
-    const auto other =
-        std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() < sizeof(introduction); });
-    if (other == all_.end()) return {};
-    base::log(base::log_level::error,
-              "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
-              static_cast<int>(other - all_.begin()));
-    return QUIRE_INVALID;
-  }
-  /// The first node that gave no address; how many there are, if all did. A job of one needs none.
-  [[nodiscard]] std::size_t without_address() const noexcept {
-    if (all_.size() == 1) return 1;
-    const auto first =
-        std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() == sizeof(introduction); });
-    return static_cast<std::size_t>(first - all_.begin());
-  }
-  [[nodiscard]] bool any_limit() const noexcept {
-    for (const auto& one : all_) {
-      if (read(one).memory_limit != 0) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] std::vector<std::uint64_t> mounts() const {
-    std::vector<std::uint64_t> places;
-    for (const auto& one : all_) places.push_back(read(one).mount);
-    return places;
-  }
-  void agree_on_detector(detector_choice& detector, std::size_t self) const {
-    std::vector<detector_lack> lacks;
-    std::vector<std::string> hosts;
-    for (const auto& one : all_) {
-      lacks.push_back(read(one).detector);
-      hosts.emplace_back(read(one).host);
-    }
-    detector.agree(lacks, hosts, self);
-  }
-  /// Nodes of one machine that cannot share memory: their messages take the way through the network's layers.
-  void tell_of_containers() const {
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      for (std::size_t j = i + 1; j < all_.size(); ++j) {
-        if (!read(all_[i]).machine.is_kept_apart_from(read(all_[j]).machine)) continue;
-        base::log(
-            base::log_level::warning,
-            "nodes %zu (%s) and %zu (%s) are on one machine, in containers that share no memory: messages between "
-            "them go by TCP, which is slower. Start the containers with one IPC namespace (docker run --ipc=host)",
-            i, read(all_[i]).host, j, read(all_[j]).host);
-        return;
-      }
-    }
-  }
-  /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
-  [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
-    const auto mine = read(all_[self]).commit;
-    const auto other =
-        std::find_if(all_.begin(), all_.end(), [mine](const auto& one) { return read(one).commit != mine; });
-    if (other == all_.end()) return {};
-    base::log(base::log_level::error, "QUIRE_COMMIT is '%s' here and '%s' on node %d; it must be the same on all nodes",
-              commit_name(mine), commit_name(read(*other).commit), static_cast<int>(other - all_.begin()));
-    return QUIRE_BAD_OPTION;
-  }
-  base::status connect(runtime& r, transport::transport& wire) const {
-    std::vector<std::span<const std::byte>> views;
-    std::vector<std::string> names;
-    for (const auto& one : all_) {
-      const introduction theirs = read(one);
-      names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
-      views.push_back(std::span(one).subspan(sizeof theirs));
-    }
-    r.core->watching.name_peers(std::move(names));
-    return wire.connect(r.core->config.self, views, r.core->in);
-  }
-
- private:
-  static const char* commit_name(std::int32_t commit) noexcept {
-    return commit == static_cast<std::int32_t>(base::commit_choice::token) ? "token" : "owners";
-  }
-  static introduction read(std::span<const std::byte> told) noexcept {
-    introduction theirs;
-    std::memcpy(&theirs, told.data(), sizeof theirs);
-    theirs.host[sizeof theirs.host - 1] = 0;
-    theirs.detector.text.back() = 0;
-    return theirs;
-  }
-  std::vector<std::vector<std::byte>> all_{};  ///< by node: introduction, address
-};
 
 /// What the environment says, the program where the user says nothing, or what stands in the table.
 base::status read_settings(runtime& r, const quire_options& given) {
@@ -423,7 +244,8 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   }
   others.agree_on_detector(detector, c.self.value());
   if (c.self.value() == 0) {
-    others.tell_of_containers();
+    if (r.options.choice<base::transport_choice>(base::option::transport) != base::transport_choice::tcp)
+      others.tell_of_containers();
     if (const std::string old = os::why_old_kernel(); !old.empty())
       base::log(base::log_level::warning, "%s", old.c_str());
   }
@@ -498,7 +320,7 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   make_services(r);
   if (const auto s = r.regions->open(heap_of(r.options)); !s.ok()) return s;
-  if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
+  if (const auto s = others.connect(*r.core); !s.ok()) return s;
   r.job->ready();
   r.node->start();
   return {};

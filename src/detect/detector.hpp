@@ -100,8 +100,8 @@ enum class kind {
               ///< kind of their own for that
 };
 
-/// Why this kind cannot be had for the pages of `where`, in words; empty if it can. Application thread.
-[[nodiscard]] std::string why_not(kind which, os::address_space& where = os::this_process());
+/// Why kind::userfault_inline cannot be had for the pages of `where`, in words; empty if it can. Application thread.
+[[nodiscard]] std::string why_no_userfault(os::address_space& where = os::this_process());
 /// Opens a detector for the pages of `where`; a status and a line that says why when this machine cannot. `quiet`
 /// leaves the line out.
 [[nodiscard]] base::result<std::unique_ptr<detector>> open(kind which, bool quiet,

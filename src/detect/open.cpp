@@ -19,18 +19,4 @@ base::result<std::unique_ptr<detector>> open(kind which, bool quiet, os::address
   return open_segv(where, false);
 }
 
-std::string why_not(kind which, os::address_space& where) {
-  switch (which) {
-    case kind::userfault_inline:
-    case kind::userfault_thread:
-      return why_no_userfault(which == kind::userfault_thread, where);
-    case kind::userfault_scan:
-      return open_userfault_scan(true, where).ok() ? "" : "the kernel must be Linux 6.7 or later";
-    case kind::segv_code:
-    case kind::segv:
-      break;
-  }
-  return "";
-}
-
 }  // namespace quire::detect

@@ -28,9 +28,6 @@ struct limit_text {
 /// The same by an errno value; empty for those that are no matter of limits.
 [[nodiscard]] limit_text explain_error(int error) noexcept;
 
-/// explain(shortage::descriptor) where none can be opened now; else empty. Async-signal-safe.
-[[nodiscard]] limit_text explain_if_out_of_descriptors() noexcept;
-
 /// explain(shortage::descriptor) if none can be opened now, else empty. Async-signal-safe.
 [[nodiscard]] limit_text explain_if_no_descriptor() noexcept;
 

@@ -174,6 +174,12 @@ thread_times times_of_thread(pid_t pid, std::string_view name) {
   return found;
 }
 
+bool lacked_core(const thread_times& before, const thread_times& after, std::uint64_t period_ns) noexcept {
+  if (!before.known || !after.known || after.waited_ns < before.waited_ns || after.ran_ns < before.ran_ns) return false;
+  return after.waited_ns - before.waited_ns >= period_ns / 2 ||
+         (after.runnable && after.ran_ns - before.ran_ns < period_ns / 2);
+}
+
 bool is_stopped(pid_t pid) noexcept { return stat_of(pid).state == 'T'; }
 
 bool is_ending(pid_t pid) noexcept {

@@ -80,6 +80,9 @@ struct thread_times {
   std::uint64_t ran_ns = 0, waited_ns = 0;
 };
 [[nodiscard]] thread_times times_of_thread(pid_t pid, std::string_view name);
+/// Whether a thread lacked a core between the two, `period_ns` apart: it waited for one half of the time and more, or
+/// waits now and has had one for less than half. False where one of them is not known, or they are of two threads.
+[[nodiscard]] bool lacked_core(const thread_times& before, const thread_times& after, std::uint64_t period_ns) noexcept;
 /// Whether a process is on its way out, or has ended and was not waited for. False for one that is not there.
 [[nodiscard]] bool is_ending(pid_t pid) noexcept;
 /// Whether `pid` is `ancestor` or comes of it, as this process counts processes.

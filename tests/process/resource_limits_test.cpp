@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "control_group.hpp"
 #include "own_shm.hpp"
 
 namespace quire::test {
@@ -145,36 +146,9 @@ TEST(file_size, of_the_output_of_a_job_is_told) {
   ::rmdir(folder);
 }
 
-/// A control group with so many processes and threads, for what is started in it.
-class small_group {
- public:
-  explicit small_group(int processes) {
-    std::ifstream mine("/proc/self/cgroup");
-    for (std::string line; std::getline(mine, line);)
-      if (const auto at = line.find(":pids:"); at != line.npos)
-        path_ = "/sys/fs/cgroup/pids" + line.substr(at + 6) + "/quire-test-" + std::to_string(::getpid());
-    if (path_.empty() || ::mkdir(path_.c_str(), 0755) != 0) return;
-    std::ofstream limit(path_ + "/pids.max");
-    made_ = static_cast<bool>(limit << processes << std::flush);
-  }
-  ~small_group() {
-    if (!path_.empty()) ::rmdir(path_.c_str());
-  }
-  small_group(const small_group&) = delete;
-  small_group& operator=(const small_group&) = delete;
-  [[nodiscard]] bool made() const noexcept { return made_; }
-  [[nodiscard]] words inside(const words& command) const {
-    return words{"sh", "-c", "echo $$ > " + path_ + "/cgroup.procs; exec \"$@\"", "sh"} + command;
-  }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
-
 TEST(processes_of_a_control_group, that_are_too_few_are_named) {
-  for (const int most : {1, 3, 8}) {
-    const small_group group(most);
+  for (const std::uint64_t most : {1, 3, 8}) {
+    const small_group group("pids", "pids.max", most);
     if (!group.made()) GTEST_SKIP() << "making a control group takes root, and version 1 of them";
     expect_named(run(group.inside(job_of(2) + ends)), "pids.max");
   }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "command.hpp"
+#include "control_group.hpp"
 #include "own_shm.hpp"
 
 namespace quire::test {
@@ -138,37 +139,8 @@ TEST_P(full_pool, says_what_is_full_and_what_helps) {
   EXPECT_EQ(little.err.find("signal"), std::string::npos) << little.err;
 }
 
-/// A control group with so much memory, for what is started in it.
-class small_group {
- public:
-  explicit small_group(std::uint64_t bytes) {
-    std::ifstream mine("/proc/self/cgroup");
-    for (std::string line; std::getline(mine, line);) {
-      const auto at = line.find(":memory:");
-      if (at != line.npos)
-        path_ = "/sys/fs/cgroup/memory" + line.substr(at + 8) + "/quire-test-" + std::to_string(::getpid());
-    }
-    if (path_.empty() || ::mkdir(path_.c_str(), 0755) != 0) return;
-    std::ofstream limit(path_ + "/memory.limit_in_bytes");
-    made_ = static_cast<bool>(limit << bytes << std::flush);
-  }
-  ~small_group() {
-    if (!path_.empty()) ::rmdir(path_.c_str());
-  }
-  small_group(const small_group&) = delete;
-  small_group& operator=(const small_group&) = delete;
-  [[nodiscard]] bool made() const noexcept { return made_; }
-  [[nodiscard]] words inside(const words& command) const {
-    return words{"sh", "-c", "echo $$ > " + path_ + "/cgroup.procs; exec \"$@\"", "sh"} + command;
-  }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
-
 TEST(memory_of_a_control_group, that_is_used_up_is_told) {
-  const small_group group(96 * MiB);
+  const small_group group("memory", "memory.limit_in_bytes", 96 * MiB);
   if (!group.made()) GTEST_SKIP() << "making a control group takes root, and version 1 of them";
   const auto enough = run(group.inside(job_of(2, "shm") + words{QUIRE_PROGRAMS "/room_program", "write", "16"}));
   EXPECT_EQ(enough.status, 0) << enough.err;

@@ -176,7 +176,8 @@ class job {
   std::uint64_t judge_ns_ = 0;       ///< when they are judged; 0: there are none
   std::uint64_t put_off_ns_ = 0;     ///< until when judgment is put off; 0: it is not
   int put_offs_ = 0;                 ///< how often, for want of a core
-  os::thread_times put_off_from_{};  ///< of the accused's service thread, when it was
+  int put_off_node_ = -1;            ///< whose
+  os::thread_times put_off_from_{};  ///< of its service thread, when it was
   std::uint64_t next_beat_ns_ = 0;   ///< when the agents hear next that we are there
   std::uint64_t lost_ns_ = 0;        ///< when agents that do not answer are given up
   output out_{1}, err_{2};

@@ -68,6 +68,7 @@ bool job::puts_off(std::uint64_t now) {
   if (stopped(worst.whom) || (worst.silent_ms == 0 && !is_ending(worst.whom))) return false;
   if (put_off_ns_ == 0) {
     put_offs_ = 0;
+    put_off_node_ = worst.whom;
     put_off_from_ = service_times(worst.whom);
     put_off_ns_ = now + peer_limit_ns();
   }
@@ -87,14 +88,10 @@ os::thread_times job::service_times(int node) const {
   return found.known || record.member_pid <= 0 ? found : os::times_of_thread(record.member_pid, "quire-service");
 }
 
-/// Since its judgment was put off, the thread of the node that would answer has waited for a core most of the time, or
-/// still does, without having had half of one. What is found is where the next time begins.
+/// Since judgment was put off, the thread of the node that would answer. What is found is where the next time begins.
 bool job::lacks_core(int node) {
   const os::thread_times before = std::exchange(put_off_from_, service_times(node));
-  if (!before.known || !put_off_from_.known) return false;
-  const std::uint64_t half = peer_limit_ns() / 2;
-  return put_off_from_.waited_ns - before.waited_ns >= half ||
-         (put_off_from_.runnable && put_off_from_.ran_ns - before.ran_ns < half);
+  return std::exchange(put_off_node_, node) == node && os::lacked_core(before, put_off_from_, peer_limit_ns());
 }
 
 void job::judge() {

@@ -87,11 +87,12 @@ std::string in_words(int error) {
 
 }  // namespace
 
-std::string why_no_userfault(bool thread_mode, os::address_space& where) {
-  const userfault_ability& able = try_userfault(mode_of(thread_mode));
+std::string why_no_userfault(os::address_space& where) {
+  constexpr auto mode = os::userfault_mode::inline_sigbus;
+  const userfault_ability& able = try_userfault(mode);
   if (!able.all()) return in_words(able);
   if (&where == &os::this_process()) return "";
-  const int fd = where.open_userfault(mode_of(thread_mode));
+  const int fd = where.open_userfault(mode);
   os::close_descriptor(fd);
   return fd < 0 ? in_words(-fd) : "";
 }

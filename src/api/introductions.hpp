@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes tell each other before they can send messages, and what they agree on by it. Application thread, in
+// quire_start().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/detector_choice.hpp"
+#include "base/status.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "os/machine.hpp"
+
+namespace quire::core {
+class core;
+}
+
+namespace quire::api {
+
+/// Who a node is, whether it has a memory limit, which those without one have to know, how its transactions commit,
+/// where it would mount (os::place_of(); 0: nowhere), which detector it cannot have, and its machine.
+struct introduction {
+  std::uint64_t memory_limit = 0;
+  std::uint64_t mount = 0;
+  std::int32_t commit = 0;
+  std::int32_t pid = 0;
+  char host[60] = {};
+  detector_lack detector{};
+  os::machine_place machine{};
+};
+
+class introductions {
+ public:
+  /// Collective: all tell theirs, and the address of their transport. QUIRE_INVALID, and a line, for other versions.
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, introduction mine);
+  /// The first node that gave no address; how many there are, if all did. A job of one needs none.
+  [[nodiscard]] std::size_t without_address() const noexcept;
+  [[nodiscard]] bool any_limit() const noexcept;
+  [[nodiscard]] std::vector<std::uint64_t> mounts() const;
+  void agree_on_detector(detector_choice& detector, std::size_t self) const;
+  /// A line, if nodes of one machine cannot share memory: their messages go by TCP.
+  void tell_of_containers() const;
+  /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
+  [[nodiscard]] base::status agree_on_commit(std::size_t self) const;
+  /// Gives the node's transport all addresses.
+  base::status connect(core::core& node) const;
+
+ private:
+  std::vector<std::vector<std::byte>> all_{};  ///< by node: introduction, address
+};
+
+}  // namespace quire::api
