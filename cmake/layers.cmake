@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Layers that run at the start and the end of a job, or wait for a disk: no build spends time on making them fast.
+set(QUIRE_SELDOM_RUN bootstrap code container mount)
 # One library for each row of src/layers.txt, linked with just the layers that its row names.
 function(quire_layer folder)
   string(REPLACE "/" "_" name ${folder})
@@ -13,6 +15,9 @@ function(quire_layer folder)
   target_link_libraries(quire_layer_${name} ${kind} quire_flags Threads::Threads)
   if(sources)
     quire_unity(quire_layer_${name} quire_headers)
+    if(folder IN_LIST QUIRE_SELDOM_RUN)
+      target_compile_options(quire_layer_${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+    endif()
   endif()
   # GCC 12 warns of what is right in std::string, and only where that is precompiled (without QUIRE_UNITY).
   foreach(source IN ITEMS base/options.cpp sync/mismatch.cpp)

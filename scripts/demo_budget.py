@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXED = "#include <algorithm>\n#include <filesystem>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <memory>\n#include <regex>\n" \
         "bool f(const std::string& s) { return std::regex_match(s, std::regex(\"a*b\")); }\n"
 FIXED_S = 5.7  # what it took where the budget was told: there the build of single files, which came before, took 694 s, or 121 times as much
-TOLERANCE = 1.15
+TOLERANCE = 1.35  # on one machine, within minutes: the same build has taken 254, 284 and 314 s of processor time, as a fixed file took 11 to 16 s
 
 
 def spent(command, **options):
