@@ -165,6 +165,11 @@ void note_exit(int status, void*) noexcept {
   if (!has_placement() && me().active_level > 0) g_exits_within = true;
 }
 
+/// The last step of a node's start. The program's first thread may begin on any node, at once.
+void wait_for_all_nodes() noexcept {
+  if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("nodes cannot begin", why);
+}
+
 int lead(int, char**, char** environment) {
   remember_private_stack();
   begin_main_thread();
@@ -197,8 +202,9 @@ int lead(int, char**, char** environment) {
   note_own_descriptors();
   open_files();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
+  if (has_placement()) write_lines();
+  wait_for_all_nodes();
   if (job().node != 0) {
-    if (has_placement()) write_lines();
     serve_in_place();
     close_files();
     close_threads();
@@ -212,7 +218,6 @@ int lead(int, char**, char** environment) {
   }
   make_places(first_places() * job().nodes);
   me().seat = take_seat(binding::primary, 1, 0, {});
-  if (has_placement()) write_lines();
   g_running = true;
   if (job().nodes > 1) {
     watch_for_exits();
