@@ -99,6 +99,7 @@ bool for_program(const void* caller) noexcept {
 }
 
 bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }
+bool is_heap_open() noexcept { return g_open; }
 
 scratch_memory::scratch_memory() noexcept {
   void* const at =

@@ -25,6 +25,8 @@ void close_heap() noexcept;
 [[nodiscard]] bool for_program(const void* caller) noexcept;
 /// Whether an address lies in the shared heap, as stacks do too.
 [[nodiscard]] bool in_heap(const void* at) noexcept;
+/// Whether the program has shared memory: not yet, or not any more.
+[[nodiscard]] bool is_heap_open() noexcept;
 /// Shared memory. Null, and errno, if there is none.
 [[nodiscard]] void* allocate_shared(std::size_t bytes, std::size_t alignment = 16, bool zero = false) noexcept;
 

@@ -30,6 +30,7 @@ struct held_back {
 };
 constexpr std::size_t most = 128;
 std::array<held_back, most> g_held;
+held_back g_executable;  ///< only what is last
 std::array<std::uint16_t, most> g_order;
 std::size_t g_calls = 0, g_noted = 0;
 bool g_too_many_calls = false, g_cannot = false;
@@ -97,7 +98,7 @@ void hold_back(const module& of) noexcept {
 /// Before all other constructors.
 [[gnu::constructor(101)]] void hold_back_all() noexcept {
   for (const module& m : modules()) {
-    if (!m.programs || m.name[0] == 0 || m.dynamic == nullptr) continue;
+    if (!m.programs || m.dynamic == nullptr) continue;
     if (g_calls == most) {
       g_too_many_calls = true;
       return;
@@ -106,7 +107,12 @@ void hold_back(const module& of) noexcept {
       g_cannot = true;
       return;
     }
-    hold_back(m);
+    if (m.name[0] != 0) {
+      hold_back(m);
+    } else {
+      g_executable = of_module(m);
+      hold_back_last(m);
+    }
   }
 }
 
@@ -155,6 +161,7 @@ void run_constructors(int count, char** arguments, char** environment, bool of_e
 
 void run_destructors() noexcept {
   run_late();
+  run_last(g_executable);
   for (std::size_t i = g_noted; i-- > 0;) run_last(g_held[g_order[i]]);
 }
 

@@ -40,6 +40,7 @@
 #include "openmp/places/places.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/crash.hpp"
+#include "openmp/start/exit_stack.hpp"
 #include "openmp/start/exits.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
@@ -195,7 +196,7 @@ int lead(int, char**, char** environment) {
   open_release_heap();
   open_heap();
   refuse_to_load();
-  (void)::on_exit(note_exit, nullptr);
+  (void)QUIRE_NEXT(on_exit)(note_exit, nullptr);
   end_job_by_quick_exit();
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
@@ -228,16 +229,14 @@ int lead(int, char**, char** environment) {
   std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");
   int result = 0;
   call_on(top, run_main, &result);
+  end_below(top);
   return result;
 }
 
 void end_job_on_private_stack() noexcept {
-  if (g_exits_within) {
-    run_destructors();
-    quire_exit(g_status);  // other threads of the region cannot be waited for
-  }
-  stop_watching();
-  run_destructors();
+  if (!g_exits_within) stop_watching();
+  call_at_end([](void*) { run_destructors(); }, nullptr);
+  if (g_exits_within) quire_exit(g_status);  // other threads of the region cannot be waited for
   if (do_threads_run()) quire_exit(g_status);
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;
@@ -295,8 +294,8 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
 /// that only one node has made.
 QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 
-/// Handlers and destructors run on the private stack, from which the job can end. In a region those of node 0 run, on a
-/// stack that is nobody's.
+/// On the private stack, from which the job can end. In a region those of node 0 run handlers, below the caller's
+/// frames.
 QUIRE_EXPORT void exit(int status) {
   using exit_function = void (*)(int);
   static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
@@ -317,6 +316,8 @@ QUIRE_EXPORT void exit(int status) {
   }
   c = {real, g_status = status};
   if (in_heap(__builtin_frame_address(0)) && private_stack() != nullptr && job().node == 0) {
+    constexpr std::size_t own_frame = 4096;
+    end_below(static_cast<std::byte*>(__builtin_frame_address(0)) - own_frame);
     call_on(
         private_stack(), [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
   }
