@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <initializer_list>
 #include <mutex>
 
 #include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/shared_state.hpp"
@@ -42,14 +42,6 @@ thread_local clerk_of_other* t_own = nullptr;
 }
 void must(quire_status why) noexcept {
   if (why != QUIRE_OK) end_with_job(why);
-}
-
-/// Signals are for threads of the program.
-void block_signals() noexcept {
-  sigset_t others;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
-  ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
 /// The kernel gives SIGPIPE to the thread that has written: here it waits, as the clerk has it blocked.

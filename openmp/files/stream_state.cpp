@@ -7,6 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/files/at_owner.hpp"
 
 extern "C" {
@@ -185,6 +186,7 @@ namespace {
 /// Libc hands the text to the system, which does not see shared memory.
 FILE* open_command(const char* command, const char* mode) {
   char* const own = in_heap(command) ? static_cast<char*>(__libc_malloc(strlen(command) + 1)) : nullptr;
+  const programs_mask of_child;
   FILE* const made = QUIRE_NEXT(popen)(own != nullptr ? strcpy(own, command) : command, mode);
   const int saved = errno;
   __libc_free(own);

@@ -2,13 +2,17 @@
 // fork(2) from a private stack: the child has none of the shared ones, and must be able to say so.
 #include <unistd.h>
 
+#include "openmp/files/children.hpp"
 #include "openmp/libc/interpose.hpp"
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/threads/elsewhere.hpp"
 
 using namespace quire::openmp;
 
 QUIRE_LIBC pid_t fork() noexcept {
   static thread_local pid_t t_child;  // the caller's stack is not the child's
+  const programs_mask children;
   run_aside([](void*) { t_child = QUIRE_NEXT(fork)(); }, nullptr);
+  if (t_child > 0) note_child();
   return t_child;
 }

@@ -48,6 +48,7 @@
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/start/other_jobs.hpp"
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
@@ -173,6 +174,7 @@ void wait_for_all_nodes() noexcept {
 
 int lead(int, char**, char** environment) {
   remember_private_stack();
+  note_programs_mask();
   begin_main_thread();
   g_program.environment = environment;
   choose_memory();

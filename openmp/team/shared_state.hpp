@@ -57,8 +57,9 @@ struct shared_state {
   alignas(4096) common_state common;   ///< of the team of all nodes
   alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
-  desk* desks;                              ///< of clerks (files/errand.hpp), one after the other
-  alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
+  desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
+  alignas(64) std::uint32_t children_elsewhere;  ///< of the program, on other nodes than node 0 (files/children.cpp)
+  alignas(4096) std::uint64_t exit_status;       ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 
 /// Collective, once.

@@ -12,6 +12,7 @@
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/team/members.hpp"
 
 namespace quire::openmp {
@@ -40,6 +41,7 @@ void work(void* at) noexcept {
 void* live(void* argument) noexcept {
   worker& self = *static_cast<worker*>(argument);
   begin_team_thread();
+  note_own_mask();
   remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
     while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
@@ -53,6 +55,7 @@ void* live(void* argument) noexcept {
 void need_workers(int count) noexcept {
   if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
   if (g_started >= count) return;
+  note_programs_mask();
   sigset_t others, before;
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPIPE}) ::sigdelset(&others, own);

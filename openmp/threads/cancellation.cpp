@@ -14,6 +14,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/threads/of_node.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -90,7 +91,7 @@ int with_errno(int error) noexcept {
 
 QUIRE_LIBC int pthread_cancel(pthread_t thread) {
   const thread_place at = place_of(thread);
-  if (at.node < 0) return QUIRE_NEXT(pthread_cancel)(thread);
+  if (at.node < 0) return at_node_of(thread, [=] { return QUIRE_NEXT(pthread_cancel)(thread); });
   thread_record& r = record_of(at.node, at.number);
   if (load(r.now) == 0) return ESRCH;
   __atomic_fetch_or(&r.now, thread_record::cancelled, __ATOMIC_ACQ_REL);

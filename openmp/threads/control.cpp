@@ -17,6 +17,7 @@
 #include "openmp/team/team.hpp"
 #include "openmp/team/workers.hpp"
 #include "openmp/threads/elsewhere.hpp"
+#include "openmp/threads/of_node.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
 #include "openmp/threads/waiting.hpp"
@@ -59,11 +60,11 @@ int call_aside(const Call& call) noexcept {
   return own.result;
 }
 
-/// call() where the thread runs: here too if it is none of the program's.
+/// call() where the thread runs.
 template <class Call>
 int at_thread(pthread_t thread, const Call& call) noexcept {
   const thread_place of = place_of(thread);
-  if (of.node < 0) return call();
+  if (of.node < 0) return at_node_of(thread, call);
   if (::pthread_equal(thread, ::pthread_self()) != 0) return call_aside(call);
   message<Call> m{call, of};
   if (of.node == job().node) {
@@ -83,7 +84,7 @@ int at_thread(pthread_t thread, const Call& call) noexcept {
 /// What leads to memory of the thread's node, or to a clock of its process.
 bool is_refused(pthread_t thread, const char* what) noexcept {
   const thread_place of = place_of(thread);
-  if (of.node < 0 || of.node == job().node) return false;
+  if ((of.node < 0 ? node_of_thread(thread) : of.node) == job().node) return false;
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     ::fprintf(stderr, "quire: threads: %s of a thread on another node is refused (ENOTSUP)\n", what);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread's attributes, which libc keeps in memory of the node that has set them.
+#include "openmp/start/programs_mask.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/threads/starting.hpp"
@@ -56,7 +57,7 @@ new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* arg
   found.body = body;
   found.argument = argument;
   describe_stack(about, found);
-  (void)::pthread_sigmask(SIG_SETMASK, nullptr, &found.mask);
+  found.mask = mask_to_inherit();
   if (about == nullptr) return found;
   int detached = PTHREAD_CREATE_JOINABLE;
   (void)::pthread_attr_getdetachstate(about, &detached);

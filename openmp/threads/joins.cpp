@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for threads of all nodes, and letting them go. Threads that have no place (threads/records.hpp) are libc's
-// affair.
+// Waiting for threads of all nodes, and letting them go. Threads that have no place (threads/records.hpp) are the
+// affair of libc, on their node.
 #include <errno.h>
 #include <pthread.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/threads/of_node.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -57,23 +58,53 @@ thread_record* known(pthread_t thread) noexcept {
 
 using namespace quire::openmp;
 
+namespace {
+
+/// wait(where the result goes, a time of its own) on the node of a thread that has no place.
+template <class Wait>
+int join_at_node(pthread_t thread, void** result, const timespec* until, const Wait& wait) {
+  const timespec end = until != nullptr ? *until : timespec{};
+  const bool wanted = result != nullptr, timed = until != nullptr;
+  void* value = nullptr;
+  const int error = at_node_of(thread, [&value, wait, wanted, timed, end] {
+    void* there = nullptr;
+    const timespec own = end;
+    const int why = wait(wanted ? &there : nullptr, timed ? &own : nullptr);
+    value = there;
+    return why;
+  });
+  if (error == 0 && wanted) *result = value;
+  return error;
+}
+
+}  // namespace
+
 QUIRE_LIBC int pthread_join(pthread_t thread, void** result) {
   thread_record* const r = known(thread);
-  return r != nullptr ? join(*r, result, {}) : QUIRE_NEXT(pthread_join)(thread, result);
+  if (r != nullptr) return join(*r, result, {});
+  return join_at_node(thread, result, nullptr,
+                      [=](void** to, const timespec*) { return QUIRE_NEXT(pthread_join)(thread, to); });
 }
 QUIRE_LIBC int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
   thread_record* const r = known(thread);
-  return r != nullptr ? join(*r, result, {until, CLOCK_REALTIME})
-                      : QUIRE_NEXT(pthread_timedjoin_np)(thread, result, until);
+  if (r != nullptr) return join(*r, result, {until, CLOCK_REALTIME});
+  return join_at_node(thread, result, until, [=](void** to, const timespec* end) {
+    return QUIRE_NEXT(pthread_timedjoin_np)(thread, to, end);
+  });
 }
 QUIRE_LIBC int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* until) {
   thread_record* const r = known(thread);
-  return r != nullptr ? join(*r, result, {until, clock})
-                      : QUIRE_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+  if (r != nullptr) return join(*r, result, {until, clock});
+  return join_at_node(thread, result, until, [=](void** to, const timespec* end) {
+    return QUIRE_NEXT(pthread_clockjoin_np)(thread, to, clock, end);
+  });
 }
 QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
   thread_record* const r = known(thread);
-  if (r == nullptr) return QUIRE_NEXT(pthread_tryjoin_np)(thread, result);
+  if (r == nullptr) {
+    return join_at_node(thread, result, nullptr,
+                        [=](void** to, const timespec*) { return QUIRE_NEXT(pthread_tryjoin_np)(thread, to); });
+  }
   if (own() != nullptr && own()->record == r) return EDEADLK;
   if (!has_ended(*r)) return EBUSY;
   if (const int error = claim(*r, thread_record::awaited); error != 0) return error;
@@ -82,5 +113,6 @@ QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
 }
 QUIRE_LIBC int pthread_detach(pthread_t thread) noexcept {
   thread_record* const r = known(thread);
-  return r != nullptr ? claim(*r, thread_record::detached) : QUIRE_NEXT(pthread_detach)(thread);
+  if (r != nullptr) return claim(*r, thread_record::detached);
+  return at_node_of(thread, [=] { return QUIRE_NEXT(pthread_detach)(thread); });
 }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Children of the program are of the node whose thread has made them; any thread may wait for them and kill them. Who
+// waits asks its own node first, and then the others. Children of vfork(2) on other nodes are found by their number
+// only.
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "openmp/files/children.hpp"
+#include "openmp/files/errand.hpp"
+#include "openmp/files/on_all_nodes.hpp"
+#include "openmp/files/where.hpp"
+#include "openmp/start/programs_mask.hpp"
+#include "openmp/start/signals.hpp"
+#include "openmp/team/shared_state.hpp"
+
+namespace quire::openmp {
+namespace {
+
+/// As waitid(2) has it.
+struct children {
+  idtype_t type;
+  id_t number;
+  int options;
+};
+
+/// A child, or none (0), or why not.
+struct found_child {
+  pid_t process;
+  int error, status, code;
+  uid_t user;
+  timeval in_user, in_system;
+};
+
+constexpr int only_look = WEXITED | WNOHANG | WNOWAIT;
+
+found_child wait_here(const children& which) noexcept {
+  siginfo_t about{};
+  rusage used{};
+  const long result = QUIRE_NEXT(syscall)(SYS_waitid, which.type, which.number, &about, which.options, &used);
+  if (result != 0) return {-1, errno, 0, 0, 0, {}, {}};
+  return {about.si_pid, 0, about.si_status, about.si_code, about.si_uid, used.ru_utime, used.ru_stime};
+}
+
+found_child wait_on(int node, const children& which) noexcept {
+  const found_child found = call_on_node(node, [which] { return wait_here(which); });
+  if (node != 0 && found.process > 0 && (which.options & WNOWAIT) == 0 && (which.options & WEXITED) != 0 &&
+      found.code != CLD_STOPPED && found.code != CLD_CONTINUED)
+    __atomic_fetch_sub(&shared().children_elsewhere, 1, __ATOMIC_ACQ_REL);
+  return found;
+}
+
+bool has(int node, children which) noexcept {
+  which.options = only_look;
+  return wait_on(node, which).error == 0;
+}
+
+/// Whose child it is: this node, if it is nobody's.
+int node_of_child(pid_t process) noexcept {
+  const children one{P_PID, static_cast<id_t>(process), 0};
+  if (has(job().node, one)) return job().node;
+  for (int node = 0; node < job().nodes; ++node) {
+    if (node != job().node && has(node, one)) return node;
+  }
+  return job().node;
+}
+
+/// One of those that match, of any node; they are asked in turn until one has ended.
+found_child wait_for_any(const children& which) noexcept {
+  constexpr long shortest = 200'000, longest = 10'000'000;
+  children now = which;
+  now.options |= WNOHANG;
+  for (timespec pause{0, shortest};; pause.tv_nsec = pause.tv_nsec * 2 < longest ? pause.tv_nsec * 2 : longest) {
+    bool some = false;
+    for (int i = 0; i < job().nodes; ++i) {
+      const found_child found = wait_on((job().node + i) % job().nodes, now);
+      if (found.process > 0) return found;
+      if (found.error != 0 && found.error != ECHILD) return found;
+      some = some || found.error == 0;
+    }
+    if (!some) return {-1, ECHILD, 0, 0, 0, {}, {}};
+    if ((which.options & WNOHANG) != 0) return {0, 0, 0, 0, 0, {}, {}};
+    (void)QUIRE_NEXT(nanosleep)(&pause, nullptr);
+  }
+}
+
+bool are_apart(const void* caller) noexcept {
+  return files::apart && is_of_program(caller) && files::is_node() &&
+         (job().node != 0 || __atomic_load_n(&shared().children_elsewhere, __ATOMIC_ACQUIRE) != 0);
+}
+
+found_child wait_for(const children& which) noexcept {
+  repeat_actions();
+  if (which.type == P_PID) return wait_on(node_of_child(static_cast<pid_t>(which.number)), which);
+  return which.type == P_ALL || which.type == P_PGID ? wait_for_any(which) : wait_here(which);
+}
+
+/// As wait(2) has it.
+int status_of(const found_child& f) noexcept {
+  switch (f.code) {
+    case CLD_EXITED:
+      return (f.status & 0xff) << 8;
+    case CLD_KILLED:
+      return f.status;
+    case CLD_DUMPED:
+      return f.status | 0x80;
+    case CLD_CONTINUED:
+      return 0xffff;
+    default:
+      return f.status << 8 | 0x7f;
+  }
+}
+
+pid_t wait_by_number(pid_t number, int* status, int options, rusage* used) noexcept {
+  children which{P_ALL, 0, options | WEXITED};
+  if (number > 0) which = {P_PID, static_cast<id_t>(number), which.options};
+  if (number < -1) which = {P_PGID, static_cast<id_t>(-number), which.options};
+  if (number == 0) which = {P_PGID, static_cast<id_t>(::getpgrp()), which.options};
+  const found_child found = wait_for(which);
+  if (found.process > 0) {
+    if (status != nullptr) *status = status_of(found);
+    if (used != nullptr) {
+      ::memset(used, 0, sizeof *used);
+      used->ru_utime = found.in_user;
+      used->ru_stime = found.in_system;
+    }
+  }
+  if (found.error != 0) errno = found.error;
+  return found.process;
+}
+
+}  // namespace
+
+void note_child() noexcept {
+  if (files::apart && job().node != 0 && files::is_node())
+    __atomic_fetch_add(&shared().children_elsewhere, 1, __ATOMIC_ACQ_REL);
+}
+
+namespace {
+
+/// spawn(), where the child inherits what it should.
+template <class Spawn>
+int make_child(const Spawn& spawn) noexcept {
+  const programs_mask of_child;
+  const int error = spawn();
+  if (error == 0) note_child();
+  return error;
+}
+
+}  // namespace
+
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+QUIRE_LIBC int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return make_child(
+      [=] { return QUIRE_NEXT(posix_spawn)(process, path, actions, attributes, arguments, environment); });
+}
+QUIRE_LIBC int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                            const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return make_child(
+      [=] { return QUIRE_NEXT(posix_spawnp)(process, file, actions, attributes, arguments, environment); });
+}
+
+/// Within libc a child as others are; it waits for it itself.
+QUIRE_LIBC int system(const char* command) {
+  const programs_mask of_child;
+  return QUIRE_NEXT(system)(command);
+}
+
+QUIRE_LIBC pid_t waitpid(pid_t number, int* status, int options) {
+  if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(waitpid)(number, status, options);
+  return wait_by_number(number, status, options, nullptr);
+}
+QUIRE_LIBC pid_t wait(int* status) {
+  if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(wait)(status);
+  return wait_by_number(-1, status, 0, nullptr);
+}
+QUIRE_LIBC pid_t wait3(int* status, int options, rusage* used) noexcept {
+  if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(wait3)(status, options, used);
+  return wait_by_number(-1, status, options, used);
+}
+QUIRE_LIBC pid_t wait4(pid_t number, int* status, int options, rusage* used) noexcept {
+  if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(wait4)(number, status, options, used);
+  return wait_by_number(number, status, options, used);
+}
+QUIRE_LIBC int waitid(idtype_t type, id_t number, siginfo_t* about, int options) {
+  if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(waitid)(type, number, about, options);
+  const found_child found = wait_for({type, number, options});
+  if (found.error != 0) {
+    errno = found.error;
+    return -1;
+  }
+  if (about != nullptr) {
+    ::memset(about, 0, sizeof *about);
+    if (found.process > 0) about->si_signo = SIGCHLD;
+    about->si_pid = found.process;
+    about->si_status = found.status;
+    about->si_code = found.code;
+    about->si_uid = found.user;
+  }
+  return 0;
+}
+
+/// A child of another host has a number that means another process here.
+QUIRE_LIBC int kill(pid_t process, int number) noexcept {
+  if (process <= 0 || !are_apart(QUIRE_CALLER)) return QUIRE_NEXT(kill)(process, number);
+  repeat_actions();
+  const int node = node_of_child(process);
+  if (node == job().node) return QUIRE_NEXT(kill)(process, number);
+  return call_on_node(node, [=] { return QUIRE_NEXT(kill)(process, number); });
+}

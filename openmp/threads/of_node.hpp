@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Threads that the program makes where it has OpenMP: libc's, each of the node where it was made. Its pthread_t lies in
+// that node's private memory, and tells it.
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "openmp/start/crash.hpp"
+#include "openmp/team/team.hpp"
+#include "openmp/threads/elsewhere.hpp"
+
+namespace quire::openmp {
+
+/// The node whose libc knows a thread that has no place.
+[[nodiscard]] inline int node_of_thread(pthread_t thread) noexcept {
+  const int node = node_of_private(thread);
+  return node < 0 ? job().node : node;
+}
+
+/// call(), which gives 0 or an error, on that node. It may wait there.
+template <class Call>
+int at_node_of(pthread_t thread, const Call& call) {
+  const int node = node_of_thread(thread);
+  if (node == job().node) return call();
+  struct {
+    const Call& call;
+    int result;
+  } asked{call, ESRCH};
+  const bool made = run_on(
+      node,
+      [](void* at) -> void* {
+        auto& there = *static_cast<decltype(asked)*>(at);
+        there.result = there.call();
+        return nullptr;
+      },
+      &asked);
+  return made ? asked.result : EAGAIN;
+}
+
+}  // namespace quire::openmp
