@@ -22,12 +22,12 @@ void wait_here() noexcept { std::this_thread::sleep_for(std::chrono::millisecond
 bool inject_from_environment() noexcept {
   const char* text = std::getenv("QUIRE_FAIL");
   if (text == nullptr || *text == 0) return true;
-  static constexpr const char* names[] = {"none",         "memfd",          "truncate",       "map",
-                                          "protect",      "advise",         "userfault_open", "userfault_ioctl",
-                                          "pagemap_open", "pagemap_scan",   "scratch_write",  "file_make",
-                                          "file_write",   "file_sync",      "file_rename",    "file_remove",
-                                          "hand_over",    "unnamed_file",   "segment_attach", "userfault_read_only",
-                                          "populate",     "thread_finished"};
+  static constexpr const char* names[] = {"none",         "memfd",           "truncate",       "map",
+                                          "protect",      "advise",          "userfault_open", "userfault_ioctl",
+                                          "pagemap_open", "pagemap_scan",    "scratch_write",  "file_make",
+                                          "file_write",   "file_sync",       "file_rename",    "file_remove",
+                                          "hand_over",    "unnamed_file",    "segment_attach", "userfault_read_only",
+                                          "populate",     "thread_finished", "process_handle"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));

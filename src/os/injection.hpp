@@ -36,6 +36,7 @@ enum class call : int {
   populate,             ///< MADV_POPULATE_WRITE, which Linux has since 5.14 (EINVAL)
   thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within
                     ///< the library; for `wait`
+  process_handle,   ///< pidfd_open(); ESRCH: the process has ended
   count
 };
 

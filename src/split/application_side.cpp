@@ -139,11 +139,14 @@ void application_side::watch() noexcept {
   pollfd entry{engine_.number(), POLLIN, 0};
   while (os::wait_ready({&entry, 1}, -1) == 0) continue;
   board& b = *range_.both;
-  if (b.ending.load()) return;
-  if (const int status = b.exit_status.load(); status != 0) ::_exit(status);  // it has said why
-  // The node was killed, whichever half it was: the end of another node, which has lost it, explains nothing.
+  if (!b.ending.load()) end_with_engine(b);
+}
+
+void end_with_engine(const board& of) noexcept {
+  if (const int status = of.exit_status.load(); status != 0) ::_exit(status);  // it has said why
   base::log(base::log_level::error, "the engine's process of this node was killed; this node ends");
   ::kill(::getpid(), SIGKILL);
+  for (;;) ::pause();
 }
 
 void application_side::signal_engine(int number) noexcept {

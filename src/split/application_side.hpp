@@ -25,6 +25,10 @@ struct shared_range {
   int userfault_errors[2] = {};  ///< why there is none
 };
 
+/// The engine's process has ended, and this node with it. A node is killed, whichever half it was that somebody has
+/// killed: the end of another node, which has lost it, explains nothing.
+[[noreturn]] void end_with_engine(const board& of) noexcept;
+
 class application_side {
  public:
   /// Starts the threads. `engine`: a pidfd of the other process. `lifeline`: closes with this process, or when it

@@ -14,6 +14,7 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "os/injection.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 
@@ -45,7 +46,9 @@ base::status map_range(std::uint64_t base, std::uint64_t bytes) {
   return {};
 }
 
-int pidfd_of(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+int pidfd_of(pid_t pid) noexcept {
+  return os::injected(os::call::process_handle) ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+}
 
 /// In the engine's process. Signals are for the application, and so is the terminal.
 void settle_in() noexcept {
@@ -120,6 +123,7 @@ base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link) {
                                                         std::move(lifeline.value().first))};
   }
   os::descriptor other(engine > 0 ? pidfd_of(engine) : -1);
+  if (engine > 0 && !other.open() && errno == ESRCH) end_with_engine(*range.both);
   if (engine < 0 || !other.open()) {
     os::unmap(at, bytes);
     os::unmap(memory, sizeof(board));

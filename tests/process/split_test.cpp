@@ -66,6 +66,18 @@ TEST_P(split, the_death_of_an_engine_ends_the_job) {
   EXPECT_TRUE(job.left_behind(5).empty());
 }
 
+/// Between its first step and the moment when the node can see its end.
+TEST_P(split, the_death_of_an_engine_at_its_start_ends_the_job) {
+  std::vector<std::string> start = arguments(2, "wait");
+  start.insert(start.begin(), {"env", "QUIRE_FAIL=process_handle:2:3"});
+  command job(start);
+  const auto result = job.finish(20);
+  EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_THAT(result.err, HasSubstr("the engine's process of this node was killed"));
+  EXPECT_TRUE(job.left_behind(5).empty());
+}
+
 TEST_P(split, a_program_that_becomes_another_ends_the_job) {
   command job(arguments(2, "exec"));
   const auto result = job.finish(30);
