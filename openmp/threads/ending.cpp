@@ -10,6 +10,7 @@
 #include "openmp/start/exits.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/robust.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
@@ -24,6 +25,7 @@ void run_last_calls(own_thread& self) {
 
 void end_after_others(own_thread& self) {
   destroy_values(self);
+  leave_mutexes();
   __atomic_store_n(&self.record->result, self.result, __ATOMIC_RELEASE);
   __atomic_fetch_or(&self.record->now, thread_record::ended, __ATOMIC_ACQ_REL);
   (void)!wait_until([] { return load(threads().living) == 0; });

@@ -13,6 +13,7 @@
 #include "openmp/start/image.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/records.hpp"
+#include "openmp/threads/robust.hpp"
 #include "openmp/threads/waiting.hpp"
 #include "openmp/watch/demotion.hpp"
 
@@ -40,10 +41,11 @@ using namespace quire::openmp;
 namespace {
 
 struct mutex {
-  std::uint32_t held, depth, owner, unused;
+  std::uint32_t held, depth, owner, was_left;
   int kind;
 
   [[nodiscard]] int type() const noexcept { return kind & 3; }
+  [[nodiscard]] bool is_robust() const noexcept { return (kind & 16) != 0; }
   [[nodiscard]] bool is_mine() const noexcept {
     return __atomic_load_n(&owner, __ATOMIC_RELAXED) == number_of_thread();
   }
@@ -53,17 +55,30 @@ struct mutex {
 };
 mutex& of(pthread_mutex_t* m) noexcept { return *reinterpret_cast<mutex*>(m); }
 
-/// 0, or why not; EAGAIN: it is another thread's.
+constexpr std::uint32_t number(mutex_state s) noexcept { return static_cast<std::uint32_t>(s); }
+
+/// 0, EOWNERDEAD, or why not; EAGAIN: it is another thread's.
+int seize(mutex& m) noexcept {
+  const std::uint32_t now = load(m.held);
+  if (now == number(mutex_state::lost) && m.is_robust()) return ENOTRECOVERABLE;
+  if (now == number(mutex_state::held) || !swap(m.held, now, number(mutex_state::held))) return EAGAIN;
+  __atomic_store_n(&m.owner, number_of_thread(), __ATOMIC_RELAXED);
+  m.depth = 1;
+  if (!m.is_robust()) return 0;
+  hold_robustly(&m);
+  if (now != number(mutex_state::left)) return 0;
+  m.was_left = 1;
+  return EOWNERDEAD;
+}
+
+/// The same. Who has it already may have it again.
 int take(mutex& m) noexcept {
   if (m.knows_owner() && m.is_mine()) {
     if (m.type() == PTHREAD_MUTEX_ERRORCHECK) return EDEADLK;
     ++m.depth;
     return 0;
   }
-  if (load(m.held) != 0 || !swap(m.held, 0, 1)) return EAGAIN;
-  __atomic_store_n(&m.owner, number_of_thread(), __ATOMIC_RELAXED);
-  m.depth = 1;
-  return 0;
+  return seize(m);
 }
 
 int lock(mutex& m, const deadline& end) noexcept {
@@ -79,11 +94,20 @@ int try_lock(mutex& m) noexcept {
 }
 
 int unlock(mutex& m) noexcept {
-  if (m.knows_owner() && !m.is_mine()) return EPERM;
+  if ((m.knows_owner() || m.is_robust()) && !m.is_mine()) return EPERM;
   if (m.type() == PTHREAD_MUTEX_RECURSIVE && --m.depth != 0) return 0;
   m.depth = 0;
   __atomic_store_n(&m.owner, 0, __ATOMIC_RELAXED);
-  store(m.held, 0);
+  if (m.is_robust()) let_go_robustly(&m);
+  const bool is_lost = m.is_robust() && m.was_left != 0;
+  m.was_left = 0;
+  store(m.held, number(is_lost ? mutex_state::lost : mutex_state::free));
+  return 0;
+}
+
+int make_consistent(mutex& m) noexcept {
+  if (!m.is_robust() || !m.is_mine() || m.was_left == 0) return EINVAL;
+  m.was_left = 0;
   return 0;
 }
 
@@ -112,6 +136,10 @@ QUIRE_LIBC int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, cons
 }
 QUIRE_LIBC int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
   return is_for_all_nodes(m) ? unlock(of(m)) : QUIRE_NEXT(pthread_mutex_unlock)(m);
+}
+
+QUIRE_LIBC int pthread_mutex_consistent(pthread_mutex_t* m) noexcept {
+  return is_for_all_nodes(m) ? make_consistent(of(m)) : QUIRE_NEXT(pthread_mutex_consistent)(m);
 }
 
 QUIRE_LIBC int mtx_lock(mtx_t* m) { return in_c11(::pthread_mutex_lock(of(m))); }

@@ -17,6 +17,7 @@
 #include "openmp/team/team.hpp"
 #include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/robust.hpp"
 #include "openmp/threads/starting.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -78,6 +79,7 @@ struct life {
   life& operator=(const life&) = delete;
   ~life() {
     if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
+    leave_mutexes();
     tell_end(self);
     set_own(nullptr);
     destroy_private(&self);

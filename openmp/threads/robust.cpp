@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/threads/robust.hpp"
+
+#include <utility>
+
+#include "openmp/tasks/memory.hpp"
+#include "openmp/threads/waiting.hpp"
+
+namespace quire::openmp {
+namespace {
+
+struct held_mutex {
+  void* mutex;
+  held_mutex* before;
+};
+thread_local constinit held_mutex* t_held = nullptr;
+
+}  // namespace
+
+void hold_robustly(void* mutex) noexcept { t_held = make_private<held_mutex>(mutex, t_held); }
+
+void let_go_robustly(void* mutex) noexcept {
+  for (held_mutex** at = &t_held; *at != nullptr; at = &(*at)->before) {
+    if ((*at)->mutex != mutex) continue;
+    destroy_private(std::exchange(*at, (*at)->before));
+    return;
+  }
+}
+
+void leave_mutexes() noexcept {
+  while (t_held != nullptr) {
+    auto& held = *static_cast<std::uint32_t*>(t_held->mutex);
+    store(held, static_cast<std::uint32_t>(mutex_state::left));
+    destroy_private(std::exchange(t_held, t_held->before));
+  }
+}
+
+}  // namespace quire::openmp
