@@ -47,6 +47,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false, mount_cache = false;
   std::optional<double> timeout_seconds;
+  std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
   std::string advice = "quire.advice";  ///< its file
   std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure,
@@ -347,6 +348,10 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
+  if (asked.end_with && *asked.end_with < 1)
+    return refuse(fmt::format("--end-with {}: the number of a process, from 1 on", *asked.end_with));
+  plan.end_with = asked.end_with.value_or(0);
+
   const char* const own_only = plan.survivors_go_on        ? "--on-failure notify"
                                : !asked.statistics.empty() ? "--stats"
                                : wants_report(asked)       ? "--report"
@@ -436,6 +441,11 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
       ->type_name("SECONDS")
       ->check(number_of<double>("more than 0, and at most 1000000000"));
+  command
+      ->add_option("--end-with", asked->end_with,
+                   "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
+      ->type_name("PID")
+      ->check(number_of<int>("the number of a process, from 1 on"));
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
                     "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on "
                     "false sharing as well; with "

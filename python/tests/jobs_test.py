@@ -5,8 +5,11 @@ import contextlib
 import gc
 import io
 import os
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 import unittest
 from concurrent.futures.process import BrokenProcessPool
 
@@ -30,7 +33,6 @@ def fills(value):
 
 
 if cloudpickle is not None:
-    import sys
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
@@ -158,6 +160,30 @@ class Jobs(unittest.TestCase):
         for wrong in ({"options": "--stats"}, {"hosts": ["a", "b"]}):
             with self.assertRaisesRegex(TypeError, "hosts|options"):
                 q.run(fills, 2, (1,), **wrong)
+
+    def test_the_job_ends_when_this_process_is_killed(self):
+        program = "import quire, time\npool = quire.Pool(2)\npool.submit(print, 'here').result()\nprint(pool._job.process.pid, flush=True)\n" \
+                  "pool.run(time.sleep, 600)"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+            self.assertEqual(parent.stdout.readline(), "here\n")
+            job = int(parent.stdout.readline())
+            time.sleep(0.5)
+            parent.kill()
+        for _ in range(200):
+            if not os.path.exists(f"/proc/{job}"):
+                break
+            time.sleep(0.1)
+        self.assertFalse(os.path.exists(f"/proc/{job}"), "quire run is still there")
+        left = [name for name in os.listdir("/proc") if name.isdigit() and self._runs_worker_of(name, job)]
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def _runs_worker_of(number, job):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as environment, open(f"/proc/{number}/cmdline", "rb") as words:
+                return b"quire._worker" in words.read() and f"QUIRE_RUN={job}".encode() in environment.read()
+        except OSError:
+            return False
 
     def test_this_process_is_no_node(self):
         from quire import _node

@@ -54,6 +54,27 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 TEST(ExitStatus, IsZeroWhenAllEndWell) { EXPECT_EQ(run(job({"-n", "3", "true"})).status, 0); }
 
+TEST(EndWith, TheJobEndsWithAProcess) {
+  command other({"sleep", "100"});
+  command job_of_it(
+      job({"-n", "2", "--end-with", std::to_string(other.pid()), "sh", "-c", "echo here; exec sleep 60"}));
+  ASSERT_TRUE(job_of_it.wait_for("here\nhere\n", 30));
+  ASSERT_EQ(::kill(other.pid(), SIGKILL), 0);
+  const auto result = job_of_it.finish(20);
+  EXPECT_EQ(result.status, 128 + SIGHUP);
+  EXPECT_THAT(result.err, HasSubstr("the job ends as process " + std::to_string(other.pid()) + " has ended"));
+  EXPECT_TRUE(job_of_it.left_behind(5).empty());
+  (void)other.finish(5);
+}
+
+TEST(EndWith, AProcessThatIsNotThereIsTold) {
+  for (const char* const number : {"0", "-3", "x", "99999999999", "4194305"}) {
+    const auto result = run(job({"-n", "1", "--end-with", number, "true"}));
+    EXPECT_NE(result.status, 0) << number;
+    EXPECT_THAT(result.err, HasSubstr("--end-with")) << number;
+  }
+}
+
 TEST(ExitStatus, IsThatOfTheNodeThatFailedFirst) {
   const auto result = run(job({"-n", "3", "sh", "-c", "test $QUIRE_JOB_NODE != 1 || exit 7; exec sleep 60"}));
   EXPECT_EQ(result.status, 7);

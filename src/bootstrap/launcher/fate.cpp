@@ -150,6 +150,13 @@ void job::decide() {
 }
 
 /// Who reads what the job writes has gone (`| head`), or the disk is full: the nodes need not write any more.
+/// As a shell's job ends when its terminal goes.
+void job::end_with_master() {
+  master_.reset();
+  end(128 + SIGHUP, local::frame_kind::job_ends, -1,
+      "the job ends as process " + std::to_string(plan_.end_with) + " has ended, to which it belongs");
+}
+
 void job::check_readers() {
   for (const output* to : {&out_, &err_}) {
     if (!to->closed()) continue;

@@ -2,6 +2,7 @@
 #include "bootstrap/launcher/job.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,10 @@ bool job::prepare(const start_of_job& start) {
   const sigset_t handled = handled_signals();
   signals_ = os::descriptor(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_.open()) return cannot("receive signals", errno);
+  if (plan_.end_with != 0) {
+    master_ = os::descriptor(static_cast<int>(::syscall(SYS_pidfd_open, plan_.end_with, 0)));
+    if (!master_.open()) return cannot("watch process " + std::to_string(plan_.end_with) + " (--end-with)", errno);
+  }
   // A control socket, two pipes and the record of each node, some for ourselves.
   const rlim_t needed = 4 * static_cast<rlim_t>(plan_.nodes) + 64;
   if (start.descriptors.rlim_cur >= needed) return true;
@@ -170,6 +175,7 @@ void job::loop() {
       while (::read(signals_.number(), &signal, sizeof signal) == sizeof signal) on_signal(signal);
       reap();
     });
+    if (master_.open()) watch(master_.number(), POLLIN, [this] { end_with_master(); });
     os::wait_ready(entries, poll_timeout_ms());
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (entries[i].revents != 0) handlers[i]();

@@ -150,6 +150,7 @@ class job {
   void fail(int node, const std::string& what, int exit_status, manner how = manner::failed);
   void decide();
   void check_readers();
+  void end_with_master();
   void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
   [[nodiscard]] bool can_go_on() const;
   void announce(int node, const std::string& text, int exit_status);
@@ -191,6 +192,7 @@ class job {
   std::string
       mount_{};  ///< canonical directory where the nodes mount; empty: nowhere. It is not looked at once they have
   std::uint64_t timeout_ns_ = 0;  ///< when the job must end; 0: never
+  os::descriptor master_;         ///< of the process with which the job ends; closed: there is none, or it has ended
   /// Somebody has asked what the nodes wait for.
   struct {
     std::uint64_t until_ns = 0;  ///< when those who have not answered are given up; 0: nobody has asked
