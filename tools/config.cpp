@@ -17,8 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct config_arguments {
-  bool version = false, prefix = false, cflags = false, libs = false, cmakedir = false, fortran = false;
-  [[nodiscard]] bool none() const noexcept { return !version && !prefix && !cflags && !libs && !cmakedir && !fortran; }
+  bool version = false, prefix = false, cflags = false, libs = false, cmakedir = false, fortran = false,
+       pythonpath = false;
+  [[nodiscard]] bool none() const noexcept {
+    return !version && !prefix && !cflags && !libs && !cmakedir && !fortran && !pythonpath;
+  }
 };
 
 /// As one word of a shell.
@@ -62,6 +65,7 @@ void print_table(const own_tree& tree) {
   row("cflags", compile_flags(tree));
   row("libs", link_flags(tree));
   row("fortran", quoted(fortran_source(tree)));
+  if (has_package(tree)) row("python", "PYTHONPATH=" + quoted(tree.python));
   if (tree.installed) {
     row("pkg-config", "PKG_CONFIG_PATH=" + quoted(tree.library / "pkgconfig"));
     row("cmake", "-DCMAKE_PREFIX_PATH=" + quoted(tree.prefix));
@@ -79,9 +83,16 @@ int config(const config_arguments& asked) {
     fmt::print(stderr, "quire config: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
+  if (asked.pythonpath && !has_package(*tree)) {
+    fmt::print(stderr,
+               "quire config: {} holds no Python package: it was built without Python 3.11 or later, or numpy\n",
+               tree->python.string());
+    return bootstrap::launcher::launcher_failed;
+  }
   if (asked.none()) print_table(*tree);
   if (asked.version) fmt::print("{}\n", QUIRE_VERSION_STRING);
   if (asked.prefix) fmt::print("{}\n", tree->prefix.string());
+  if (asked.pythonpath) fmt::print("{}\n", tree->python.string());
   if (asked.cmakedir) fmt::print("{}\n", cmake_folder(*tree).string());
   std::string flags;
   const auto add = [&flags](bool wanted, const std::string& words) {
@@ -107,6 +118,8 @@ void add_config(CLI::App& quire, session& about) {
   command->add_flag("--prefix", asked->prefix, "Where this Quire is installed, or its build folder");
   command->add_flag("--cmakedir", asked->cmakedir, "The folder of quire-config.cmake (for -Dquire_DIR=)");
   command->add_flag("--fortran", asked->fortran, "The source of the Fortran module, to be compiled before the program");
+  command->add_flag("--pythonpath", asked->pythonpath,
+                    "The folder of the Python package, for PYTHONPATH (`quire run` adds it for an interpreter)");
   command->footer(
       "Without an option: all of it as a table. For example:\n"
       "  c++ -std=c++20 program.cpp -o program $(quire config --cflags --libs)\n"

@@ -131,7 +131,7 @@ What to try next:
         print(f"""
   numpy arrays that all nodes share
     tools/build_progress.py --build {here} quire_python_native
-    PYTHONPATH={here}/python {run} {python} examples/guide/heat.py""")
+    {run} {python} examples/guide/heat.py""")
     print("""
   a program of your own: docs/guide/first-program.md""")
 

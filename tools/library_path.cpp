@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <string_view>
 
 #include "bootstrap/launcher/installed.hpp"
@@ -37,10 +38,36 @@ bool may_find(const std::string& library, std::string_view folders, std::string_
   return false;
 }
 
+std::string file_of(const std::string& program) {
+  return program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;
+}
+
+/// An interpreter, or a script for it.
+bool is_python(const std::string& file) {
+  if (fs::path(file).filename().string().starts_with("python")) return true;
+  std::ifstream script(file);
+  std::string line(128, 0);
+  script.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(std::min(static_cast<std::size_t>(script.gcount()), line.find('\n')));
+  return line.starts_with("#!") && line.find("python") != line.npos;
+}
+
 }  // namespace
 
+std::optional<std::string> python_path_for(const std::string& program) {
+  const std::string file = file_of(program);
+  if (!is_python(file)) return std::nullopt;
+  std::string why;
+  const auto tree = find_own_tree(why);
+  if (!tree || !has_package(*tree)) return std::nullopt;
+  const char* const set = std::getenv("PYTHONPATH");
+  if (set == nullptr || *set == 0) return tree->python.string();
+  if ((":" + std::string(set) + ":").find(":" + tree->python.string() + ":") != std::string::npos) return std::nullopt;
+  return std::string(set) + ":" + tree->python.string();
+}
+
 std::optional<std::string> library_path_for(const std::string& program) {
-  const std::string file = program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;
+  const std::string file = file_of(program);
   const auto linkage = os::linkage_of(file);
   if (!linkage) return std::nullopt;
   const auto library = std::find_if(linkage->needed.begin(), linkage->needed.end(),

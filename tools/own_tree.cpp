@@ -25,7 +25,8 @@ std::optional<own_tree> as_built(const fs::path& bin) {
   fs::path include = joined(build, QUIRE_BUILD_TO_SOURCE "/include");
   if (!fs::exists(include / header, ignored))
     include = sources_of(build) / "include";  // the build folder was moved alone
-  return own_tree{build, include, folder, folder, build / "openmp", build / "openmp" / "stand_ins", false};
+  return own_tree{build, include, folder, folder, build / "openmp", build / "openmp" / "stand_ins", build / "python",
+                  false};
 }
 
 }  // namespace
@@ -51,13 +52,24 @@ std::optional<own_tree> find_own_tree(std::string& why) {
     fs::path prefix = joined(bin, QUIRE_BIN_TO_PREFIX);
     if (!prefix.has_filename()) prefix = prefix.parent_path();  // lexically_normal() leaves a slash at the end
     const fs::path folder = joined(prefix, QUIRE_LIBDIR);
-    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire",
-                     folder, folder / "quire" / "openmp",      true};
+    found = own_tree{prefix,
+                     joined(prefix, QUIRE_INCLUDEDIR),
+                     folder,
+                     folder / "quire",
+                     folder,
+                     folder / "quire" / "openmp",
+                     folder / "quire" / "python",
+                     true};
   }
   if (fs::exists(found->library / library, error)) return found;
   why = (found->library / library).string() + " is missing; " + self.string() +
         " should lie in the tree where Quire was built or installed";
   return std::nullopt;
+}
+
+bool has_package(const own_tree& tree) {
+  std::error_code ignored;
+  return fs::exists(tree.python / "quire" / "_native.abi3.so", ignored);
 }
 
 std::string lacking_for_programs(const own_tree& tree) {

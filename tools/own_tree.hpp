@@ -16,11 +16,15 @@ struct own_tree {
   std::filesystem::path library_alone;   ///< holds libquire.so.N, and no other shared library
   std::filesystem::path openmp_runtime;  ///< holds libquire_omp.so, if that was built
   std::filesystem::path stand_ins;       ///< holds what stands in for libgomp and others: openmp/stand_ins/README.md
+  std::filesystem::path python;          ///< holds the Python package, if that was built
   bool installed = false;
 };
 
 /// The tree of this command. Nothing if the library is missing, with a sentence in `why`.
 [[nodiscard]] std::optional<own_tree> find_own_tree(std::string& why);
+
+/// Whether the tree has the Python package.
+[[nodiscard]] bool has_package(const own_tree& tree);
 
 /// Where the sources of a build folder lie, even if that was moved alone: its cache tells. Empty if it does not.
 [[nodiscard]] std::filesystem::path sources_of(const std::filesystem::path& build);

@@ -299,6 +299,28 @@ bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, 
   }
 }
 
+/// When the job ends at the latest.
+bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan, std::string& why) {
+  if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9)) {
+    why = fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds);
+  } else if (asked.end_with && *asked.end_with < 1) {
+    why = fmt::format("--end-with {}: the number of a process, from 1 on", *asked.end_with);
+  }
+  plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
+  plan.end_with = asked.end_with.value_or(0);
+  return why.empty();
+}
+void add_limits(CLI::App& command, run_arguments& asked) {
+  command.add_option("--timeout", asked.timeout_seconds, "End the job after this time, with exit status 124")
+      ->type_name("SECONDS")
+      ->check(number_of<double>("more than 0, and at most 1000000000"));
+  command
+      .add_option("--end-with", asked.end_with,
+                  "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
+      ->type_name("PID")
+      ->check(number_of<int>("the number of a process, from 1 on"));
+}
+
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
   std::string why;
@@ -330,6 +352,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (by_exec)
     if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  if (const auto path = python_path_for(program)) plan.environment.emplace_back("PYTHONPATH", *path);
   if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
@@ -344,14 +367,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
   if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
-  if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9))
-    return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
-  plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
-
-  if (asked.end_with && *asked.end_with < 1)
-    return refuse(fmt::format("--end-with {}: the number of a process, from 1 on", *asked.end_with));
-  plan.end_with = asked.end_with.value_or(0);
-
+  if (!limits_into(asked, plan, why)) return refuse(why);
   const char* const own_only = plan.survivors_go_on        ? "--on-failure notify"
                                : !asked.statistics.empty() ? "--stats"
                                : wants_report(asked)       ? "--report"
@@ -438,14 +454,7 @@ void add_run(CLI::App& quire, session& about) {
                    "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")
       ->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
-  command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
-      ->type_name("SECONDS")
-      ->check(number_of<double>("more than 0, and at most 1000000000"));
-  command
-      ->add_option("--end-with", asked->end_with,
-                   "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
-      ->type_name("PID")
-      ->check(number_of<int>("the number of a process, from 1 on"));
+  add_limits(*command, *asked);
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
                     "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on "
                     "false sharing as well; with "

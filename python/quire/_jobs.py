@@ -50,8 +50,8 @@ class _Job:
         key = secrets.token_bytes(32)
         self._listener = Listener(("", 0) if hosts else os.path.join(self._folder.name, "parent"), backlog=128, authkey=key)
         at = [(name, self._listener.address[1]) for name in _own_addresses()] if hosts else [self._listener.address]
-        words = [command, "run", "--end-with", str(os.getpid()), *(["-n", str(nodes)] if nodes is not None else []), *(["--hosts", hosts] if hosts else []), *options,
-                 sys.executable, "-m", "quire._worker"]
+        where = [*(["-n", str(nodes)] if nodes is not None else []), *(["--hosts", hosts] if hosts else [])]
+        words = [command, "run", "--end-with", str(os.getpid()), *where, *options, sys.executable, "-m", "quire._worker"]
         paths = os.pathsep.join(p for p in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *sys.path) if p)
         environment = {**os.environ, "PYTHONPATH": paths, PARENT: json.dumps({"addresses": at, "key": key.hex()})}
         self._last = b""

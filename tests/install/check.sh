@@ -46,6 +46,22 @@ cp "$prefix/bin/quire" "$work/alone/bin/"
 if "$work/alone/bin/quire" config --libs 2>"$work/error"; then fail "a command without its library tells flags"; fi
 grep -q "libquire.so.0 is missing" "$work/error" || fail "$(cat "$work/error")"
 
+if [ -d "$build/python" ]; then
+  echo "Python package, wherever the tree is"
+  python=$(sed -n 's/^quire_python_on_path:[^=]*=//p' "$build/CMakeCache.txt")
+  "$python" -c 'import numpy' 2>/dev/null || python=/usr/bin/python3
+  [ "$(config --pythonpath)" = "$libdir/quire/python" ] || fail "--pythonpath: $(config --pythonpath)"
+  found=$(cd / && PYTHONPATH=$(config --pythonpath) "$python" -c 'import quire as q; print(q.node, q.__file__)') || fail "it cannot be imported"
+  [ "$found" = "0 $libdir/quire/python/quire/__init__.py" ] || fail "another package: $found"
+  found=$(cd / && "$prefix/bin/quire" run -n 2 --timeout 60 "$python" -c '
+import quire as q
+a = q.zeros(2)
+a[q.node] = q.node + 1
+q.barrier()
+if q.node == 0: print(a.sum(), q.__file__)') || fail "quire run $python cannot import it"
+  [ "$found" = "3.0 $libdir/quire/python/quire/__init__.py" ] || fail "under quire run: $found"
+fi
+
 echo "which library a program gets"
 other=$work/other
 mkdir "$other"
@@ -86,7 +102,7 @@ expect "$libdir/quire" "${run[@]}" --hosts a --agent "$work/agent" "$work/plain"
 
 echo "stand-ins for OpenMP runtimes"
 for name in libgomp.so.1 libomp.so.5 libomp.so libiomp5.so; do [ -f "$libdir/quire/openmp/$name" ] || fail "$name is not installed"; done
-beside=$(find "$libdir/quire" -mindepth 1 -maxdepth 1 ! -name 'libquire.so.*' ! -name openmp)
+beside=$(find "$libdir/quire" -mindepth 1 -maxdepth 1 ! -name 'libquire.so.*' ! -name openmp ! -name python)
 [ -z "$beside" ] || fail "$beside is in a folder of LD_LIBRARY_PATH"
 
 echo "documented commands"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Children that threads of a region make, and main() waits for in each way, and kills. The last thread waits,
-// too, for a child that main() has made.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Children that threads of a region make, and main() waits for in each way, and kills. The last thread waits,
+ * too, for a child that main() has made. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>

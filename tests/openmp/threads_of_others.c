@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Threads that the last thread of a region makes, on whatever node that is, and main() handles: each in another way.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that the last thread of a region makes, on whatever node that is, and main() handles: each in another way. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// The first thread writes to a descriptor that main() has opened, at once, and to standard output.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first thread writes to a descriptor that main() has opened, at once, and to standard output. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>

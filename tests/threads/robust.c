@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Robust mutexes whose owners end in each way, on any node: what the next threads are told.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Robust mutexes whose owners end in each way, on any node: what the next threads are told. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
