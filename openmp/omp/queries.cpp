@@ -74,6 +74,7 @@ QUIRE_GOMP void omp_set_schedule(unsigned kind, int chunk) {
   const unsigned plain = kind & ~kind_monotonic;
   if (plain < kind_static || plain > kind_auto) return;
   own.monotonic = (kind & kind_monotonic) != 0;
+  own.scheduled = true;
   own.automatic = plain == kind_auto;
   if (plain == kind_dynamic || plain == kind_guided) {
     own.schedule = plain == kind_dynamic ? schedule::taken : schedule::guided;

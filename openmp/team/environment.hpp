@@ -11,7 +11,5 @@ namespace quire::openmp {
 void read_environment(settings& job) noexcept;
 /// OMP_DISPLAY_ENV, and omp_display_env(): what holds, in the form of the standard. Writes to standard error.
 void display_environment(bool more) noexcept;
-/// Whether the program, or a library of it, makes tasks.
-[[nodiscard]] bool program_has_tasks() noexcept;
 
 }  // namespace quire::openmp

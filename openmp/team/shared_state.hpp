@@ -57,6 +57,8 @@ struct shared_state {
   alignas(4096) common_state common;   ///< of the team of all nodes
   alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
+  char affinity_format[settings::longest_format];  ///< omp_set_affinity_format(); `names` guards it
+  std::uint32_t affinity_format_set;
   desk* desks;                              ///< of clerks (files/errand.hpp), one after the other
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
