@@ -4,6 +4,7 @@
 #include "openmp/fortran/units.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
@@ -33,16 +35,49 @@ constexpr std::size_t most_opened = 256;
 std::array<std::atomic<std::int32_t>, most_opened> g_opened;
 std::atomic<std::size_t> g_opened_count{0};
 
-bool is_of_all_nodes(std::int32_t unit) noexcept { return unit == 0 || unit == 5 || unit == 6; }
+bool is_stream(std::int32_t unit) noexcept { return unit == 0 || unit == 5 || unit == 6; }
+
+std::uint32_t& owner_of_stream(std::int32_t unit) noexcept {
+  return shared().streams.owner[static_cast<std::size_t>(unit)];
+}
+
+/// After OPEN or CLOSE: libgfortran tells the descriptor.
+void note_stream(std::int32_t unit) noexcept {
+  using descriptor_function = int (*)(const std::int32_t*);
+  static const auto descriptor = reinterpret_cast<descriptor_function>(::dlsym(RTLD_NEXT, "_gfortran_fnum_i4"));
+  if (descriptor == nullptr) return;
+  const int of_stream = unit == 0 ? STDERR_FILENO : unit == 5 ? STDIN_FILENO : STDOUT_FILENO;
+  const bool is_as_before = descriptor(&unit) == of_stream;
+  std::uint32_t& owner = owner_of_stream(unit);
+  const std::uint32_t now = is_as_before ? 0 : static_cast<std::uint32_t>(job().node) + 1;
+  if (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != now) __atomic_store_n(&owner, now, __ATOMIC_RELEASE);
+}
 
 void note_opened(const statement& s) noexcept {
+  if (is_stream(s.unit)) return note_stream(s.unit);
+  if (job().node == 0) return;
   const std::size_t at = g_opened_count.fetch_add(1, std::memory_order_acq_rel);
   if (at < most_opened) g_opened[at].store(s.unit, std::memory_order_release);
 }
 
+/// On this node it is still the stream.
+void check_stream(std::int32_t unit) noexcept {
+  const std::uint32_t owner = __atomic_load_n(&owner_of_stream(unit), __ATOMIC_ACQUIRE);
+  if (owner == 0 || owner == static_cast<std::uint32_t>(job().node) + 1) return;
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "Fortran's unit %d is used by a thread on node %d, and is a file or closed since node %u has said so: "
+                "units are of a node; do this outside of parallel regions, or in `!$omp master`, or open another unit "
+                "on each node",
+                unit, job().node, owner - 1);
+  fail(text, QUIRE_UNSUPPORTED);
+}
+
 /// A unit that node 0 has opened is none here: libgfortran would make a file fort.N instead.
 void check(const statement& s) noexcept {
-  if (job().node == 0 || (s.flags & to_text) != 0 || s.unit < 0 || is_of_all_nodes(s.unit)) return;
+  if ((s.flags & to_text) != 0 || s.unit < 0) return;
+  if (is_stream(s.unit)) return check_stream(s.unit);
+  if (job().node == 0) return;
   const std::size_t count = g_opened_count.load(std::memory_order_acquire);
   if (count > most_opened) return;
   for (std::size_t i = 0; i < count; ++i) {
@@ -118,4 +153,14 @@ QUIRE_LIBC void _gfortran_st_open(statement* s) {
   next(s);
   --t_within;
   if ((s->flags & to_new_unit) == 0) note_opened(*s);
+}
+
+QUIRE_LIBC void _gfortran_st_close(statement* s) {
+  static const auto next = real("_gfortran_st_close");
+  const std::int32_t unit = s->unit;
+  if (is_stream(unit)) check_stream(unit);
+  ++t_within;
+  next(s);
+  --t_within;
+  if (is_stream(unit)) note_stream(unit);
 }

@@ -17,6 +17,13 @@ struct fortran_settings {
   std::uint32_t count = 0;
 };
 
+/// Units 0, 5 and 6, which are of all nodes until a node opens one as a file, or closes it: that node + 1, as
+/// libgfortran of the others would go on with the stream. Shared.
+struct fortran_streams {
+  static constexpr std::uint32_t most = 7;
+  std::uint32_t owner[most] = {};
+};
+
 /// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of
 /// the one that calls.
 void repeat_fortran_settings() noexcept;
