@@ -116,6 +116,9 @@ QUIRE_GOMP void GOMP_offload_register(const void*, int, const void*) {}
 QUIRE_GOMP void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
 QUIRE_GOMP void GOMP_offload_unregister(const void*, int, const void*) {}
 
+/// The host's functions are where they are.
+QUIRE_GOMP void* GOMP_target_map_indirect_ptr(void* function) { return function; }
+
 // ---- Leagues: their teams run one after the other.
 
 QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) {

@@ -210,7 +210,7 @@ QUIRE_GOMP void omp_display_affinity(const char* format) {
   std::fprintf(stderr, "%s\n", text);
 }
 
-// The names that LLVM's omp.h has for these.
+// The names that LLVM's omp.h and Intel's have for these.
 QUIRE_GOMP void ompc_set_affinity_format(const char* format) { omp_set_affinity_format(format); }
 QUIRE_GOMP std::size_t ompc_get_affinity_format(char* to, std::size_t room) {
   return omp_get_affinity_format(to, room);

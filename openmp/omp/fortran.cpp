@@ -59,6 +59,8 @@ QUIRE_ASK(int, omp_get_num_places)
 QUIRE_ASK(int, omp_get_place_num)
 QUIRE_ASK(int, omp_get_partition_num_places)
 QUIRE_ASK(int, omp_in_final)
+QUIRE_ASK(int, omp_in_explicit_task)
+QUIRE_ASK(int, omp_is_free_agent)
 QUIRE_ASK(std::uintptr_t, omp_get_default_allocator)
 QUIRE_ASK(double, omp_get_wtime)
 QUIRE_ASK(double, omp_get_wtick)
@@ -80,6 +82,7 @@ QUIRE_TELL(int, omp_get_place_num_procs)
 QUIRE_TELL(int, omp_pause_resource_all)
 QUIRE_TELL(int, omp_get_ancestor_thread_num)
 QUIRE_TELL(int, omp_get_team_size)
+QUIRE_TELL(int, omp_ancestor_is_free_agent)
 
 /// With a lock, which a program in C has by address too.
 #define QUIRE_LOCK(type, name) \
@@ -137,6 +140,11 @@ QUIRE_GOMP void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_
 QUIRE_GOMP void omp_get_partition_place_nums_(std::int32_t* places) { omp_get_partition_place_nums(places); }
 QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t* places) {
   widen(omp_get_partition_num_places(), places, omp_get_partition_place_nums);
+}
+
+extern "C" int omp_control_tool(int command, int modifier, void* argument);
+QUIRE_GOMP int omp_control_tool_(const std::int32_t* command, const std::int32_t* modifier, void* argument) {
+  return omp_control_tool(*command, *modifier, argument);
 }
 
 // ---- Allocators and events, by handles of eight bytes.

@@ -13,9 +13,21 @@
 namespace quire::openmp {
 namespace {
 
+/// Settings that are read instead of the environment's, each NAME=VALUE and a zero, then another zero; null: none.
+thread_local const char* t_instead = nullptr;
+
+const char* text_of(const char* name) noexcept {
+  if (t_instead == nullptr) return std::getenv(name);
+  const std::size_t length = std::strlen(name);
+  for (const char* at = t_instead; *at != 0; at += std::strlen(at) + 1) {
+    if (std::strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
+  }
+  return nullptr;
+}
+
 /// Null: not set, or empty.
 const char* value_of(const char* name) noexcept {
-  const char* text = std::getenv(name);
+  const char* text = text_of(name);
   while (text != nullptr && std::isspace(static_cast<unsigned char>(*text)) != 0) ++text;
   return text == nullptr || *text == 0 ? nullptr : text;
 }
@@ -188,6 +200,18 @@ void read_levels(variables& own) noexcept {
   if (read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, levels)) own.most_active_levels = static_cast<int>(levels);
 }
 
+/// Of a task.
+void read_variables(variables& own) noexcept {
+  read_schedule(own);
+  read_levels(own);
+  (void)read_truth("OMP_DYNAMIC", own.dynamic);
+  long number = 0;
+  if (read_number("OMP_THREAD_LIMIT", 1, INT_MAX, number)) own.thread_limit = static_cast<int>(number);
+  if (read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, number)) own.device = static_cast<int>(number);
+  if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) own.teams_asked = static_cast<int>(number);
+  if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) own.teams_limit = static_cast<int>(number);
+}
+
 /// OMP_AFFINITY_FORMAT; each runtime has its own one where that is not set.
 void read_affinity_format(settings& job) noexcept {
   const char* const text = value_of("OMP_AFFINITY_FORMAT");
@@ -221,25 +245,43 @@ const char* schedule_text(const variables& own, char (&room)[64]) noexcept {
 
 void read_environment(settings& job) noexcept {
   read_threads(job);
-  read_schedule(job.first);
   read_stack_size(job);
   read_binding(job);
-  read_levels(job.first);
+  read_variables(job.first);
   read_affinity_format(job);
   (void)read_truth("OMP_DISPLAY_AFFINITY", job.display_affinity);
-  (void)read_truth("OMP_DYNAMIC", job.first.dynamic);
   (void)read_truth("OMP_CANCELLATION", job.cancellation);
   long number = 0;
-  if (read_number("OMP_THREAD_LIMIT", 1, INT_MAX, number)) job.first.thread_limit = static_cast<int>(number);
-  if (read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, number)) job.first.device = static_cast<int>(number);
   if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, number)) job.most_priority = static_cast<int>(number);
-  if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) job.first.teams_asked = static_cast<int>(number);
-  if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) job.first.teams_limit = static_cast<int>(number);
   const char* const offload = value_of("OMP_TARGET_OFFLOAD");
   const char* const display = value_of("OMP_DISPLAY_ENV");
   job.display = display != nullptr && is_word(display, "verbose");
   if (!job.display) (void)read_truth("OMP_DISPLAY_ENV", job.display);
   job.needs_device = offload != nullptr && is_word(offload, "mandatory");
+}
+
+void read_defaults(const char* text, variables& own) noexcept {
+  constexpr std::string_view known[] = {"OMP_NUM_THREADS",       "OMP_SCHEDULE",       "OMP_NESTED",
+                                        "OMP_MAX_ACTIVE_LEVELS", "OMP_DYNAMIC",        "OMP_THREAD_LIMIT",
+                                        "OMP_NUM_TEAMS",         "OMP_DEFAULT_DEVICE", "OMP_TEAMS_THREAD_LIMIT"};
+  char list[1024];
+  const std::size_t length = std::min(std::strlen(text), sizeof list - 2);
+  std::memcpy(list, text, length);
+  list[length] = list[length + 1] = 0;
+  std::replace(list, list + length, '|', '\0');
+  for (const char* at = list; *at != 0; at += std::strlen(at) + 1) {
+    const std::string_view name(at, std::strcspn(at, "="));
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+      std::fprintf(stderr, "quire: OpenMP: kmp_set_defaults() cannot set %.*s: set it before the program starts\n",
+                   static_cast<int>(name.size()), name.data());
+  }
+  settings now = job();
+  now.first = own;
+  t_instead = list;
+  read_threads(now);
+  read_variables(now.first);
+  t_instead = nullptr;
+  own = now.first;
 }
 
 void display_environment(bool more) noexcept {

@@ -242,6 +242,10 @@ void wait_for_dependences(std::span<const dependence> on) noexcept {
   start_task(make_task_on([](void*) {}, nullptr), {.deferred = false, .on = on});
 }
 
+void start_empty_task(std::span<const dependence> on) noexcept {
+  start_task(make_task_on([](void*) {}, nullptr), {.on = on});
+}
+
 void yield_to_tasks() noexcept {
   context& c = me();
   if (c.now == nullptr || c.in_team == nullptr) return;

@@ -42,6 +42,7 @@ struct variables {
   std::uint64_t chunk = 1;
   std::uint64_t allocator = 1;
   int block_time_ms = 200;  ///< kmp_set_blocktime(); nobody waits by it
+  int library = 3;          ///< kmp_set_library()
   bool operator==(const variables&) const = default;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What a clause, a call or the environment says once, and what holds for all threads then: limits of threads, a detached
-// task that is not deferred, the schedule that nobody has named, how affinity is written. OMP_PROC_BIND is a list.
+// What a clause, a call or the environment says once, and what holds for all threads then: limits of threads, a
+// detached task that is not deferred, the schedule that nobody has named, how affinity is written. OMP_PROC_BIND is a
+// list.
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
