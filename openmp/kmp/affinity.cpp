@@ -52,6 +52,11 @@ QUIRE_KMP int kmp_get_affinity_mask_proc(int number, mask* m) {
 QUIRE_KMP int kmp_set_affinity(mask* m) { return ::sched_setaffinity(0, sizeof **m, *m) == 0 ? 0 : -1; }
 QUIRE_KMP int kmp_get_affinity(mask* m) { return ::sched_getaffinity(0, sizeof **m, *m) == 0 ? 0 : -1; }
 
+// Older names.
+QUIRE_KMP int kmpc_set_affinity_mask_proc(int number, mask* m) { return kmp_set_affinity_mask_proc(number, m); }
+QUIRE_KMP int kmpc_unset_affinity_mask_proc(int number, mask* m) { return kmp_unset_affinity_mask_proc(number, m); }
+QUIRE_KMP int kmpc_get_affinity_mask_proc(int number, mask* m) { return kmp_get_affinity_mask_proc(number, m); }
+
 // The names that Fortran has for these where it takes no interface from Intel's module.
 QUIRE_KMP void kmp_create_affinity_mask_(mask* m) { kmp_create_affinity_mask(m); }
 QUIRE_KMP void kmp_destroy_affinity_mask_(mask* m) { kmp_destroy_affinity_mask(m); }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""fortran_entries.py CXX PROJECT OMP_LIB...: each function that a compiler's omp_lib (source text of the module, or of the include file) declares is here under the
-name that the compiler calls, and takes and returns what the compiler passes: addresses or values, of the same size. Sources of PROJECT are preprocessed and read."""
+"""fortran_entries.py CXX PROJECT OMP_LIB...: each function that a compiler's omp_lib (source text of the module, or of the include file) declares is here
+under the name that the compiler calls, and takes and returns what the compiler passes: addresses or values, of the same size. Sources of PROJECT are
+preprocessed and read."""
 import os
 import re
 import subprocess
 import sys
 
 KINDS = {"c_int": 4, "c_size_t": 8, "c_intptr_t": 8, "c_double": 8, "int_ptr_kind()": 8}
-BYTES = {"int": 4, "unsigned": 4, "std::int32_t": 4, "std::uint32_t": 4, "std::int64_t": 8, "std::uint64_t": 8, "std::size_t": 8, "std::uintptr_t": 8, "double": 8, "char": 1,
-         "unsigned long long": 8, "long": 8}
+BYTES = {"int": 4, "unsigned": 4, "std::int32_t": 4, "std::uint32_t": 4, "std::int64_t": 8, "std::uint64_t": 8, "std::size_t": 8, "std::uintptr_t": 8,
+         "double": 8, "char": 1, "unsigned long long": 8, "long": 8}
+DEFINITION = re.compile(r'extern "C" __attribute__\(\(visibility\("default"\)\)\) ([\w:]+ ?\*?) ?(\w+) ?\(([^()]*)\) ?(?:noexcept )?{')
 ANY = 0  # bytes that nobody can tell from the declaration
 POINTER = -8  # an address that is a value: c_ptr, kmp_pointer_kind
 
@@ -52,7 +54,8 @@ def declared(path):
     for line in lines:
         m = re.match(r"(subroutine|function) (\w+) ?\(([^)]*)\) ?(bind ?\(c.*)?$", line)
         if m:
-            now = {"name": m[2] if m[4] else m[2] + "_", "plain": m[2], "order": [a.strip() for a in m[3].split(",") if a.strip()], "types": {}, "is_function": m[1] == "function"}
+            order = [a.strip() for a in m[3].split(",") if a.strip()]
+            now = {"name": m[2] if m[4] else m[2] + "_", "plain": m[2], "order": order, "types": {}, "is_function": m[1] == "function"}
             if m[4] and "name" in m[4]:
                 now["name"] = re.search(r"name *= *[\"'](\w+)", m[4])[1]
             continue
@@ -78,11 +81,12 @@ def defined(compiler, project):
     found = {}
     for folder in ("omp", "gomp", "kmp"):
         for file in sorted(os.listdir(f"{project}/openmp/{folder}")):
-            if not file.endswith(".cpp"):
+            path = f"{project}/openmp/{folder}/{file}"
+            if not file.endswith(".cpp") or not re.search(r"\b(omp|kmp)_\w+\(|\(k?omp_\w+\)", open(path, encoding="utf-8").read()):
                 continue
-            command = [compiler, "-std=c++20", "-E", "-P", f"-I{project}", f"-I{project}/include", f"-I{project}/src", f"{project}/openmp/{folder}/{file}"]
+            command = [compiler, "-std=c++20", "-E", "-P", f"-I{project}", f"-I{project}/include", f"-I{project}/src", path]
             text = re.sub(r"\s+", " ", subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-            for result, name, arguments in re.findall(r'extern "C" __attribute__\(\(visibility\("default"\)\)\) ([\w:]+ ?\*?) ?(\w+) ?\(([^()]*)\) ?(?:noexcept )?{', text):
+            for result, name, arguments in DEFINITION.findall(text):
                 found[name] = (size(result) if result.strip() != "void" else None, [size(a) for a in arguments.split(",") if a.strip()])
     return found
 
