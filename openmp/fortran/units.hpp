@@ -17,10 +17,10 @@ struct fortran_settings {
   std::uint32_t count = 0;
 };
 
-/// Units 0, 5 and 6, which are of all nodes until a node opens one as a file, or closes it: that node + 1, as
-/// libgfortran of the others would go on with the stream. Shared.
-struct fortran_streams {
-  static constexpr std::uint32_t most = 7;
+/// Which node has opened a unit last, + 1; 0: none. Units 0, 5 and 6 are of all nodes until a node opens one as a file,
+/// or closes it: libgfortran of the others would go on with the stream. Shared.
+struct fortran_units {
+  static constexpr std::int32_t most = 1000;
   std::uint32_t owner[most] = {};
 };
 

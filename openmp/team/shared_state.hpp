@@ -52,7 +52,7 @@ struct shared_state {
     loop_counter counter;
   } shares[common_state::most_shares];
   fortran_settings fortran;
-  fortran_streams streams;
+  fortran_units units;
   void* allocations;     ///< which variables omp_alloc() has made, of gcc's Fortran (gomp/allocations.cpp)
   void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) std::uint64_t single;  ///< which is claimed last (single.cpp)
