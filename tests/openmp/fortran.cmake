@@ -40,7 +40,8 @@ else()
   add_dependencies(openmp_fortran_streams quire_tool quire_omp)
   foreach(unit 0 6)
     foreach(how stream master)
-      add_test(NAME openmp.fortran_${how}_${unit}.2_nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> 2 ${streams} ${how} ${unit})
+      add_test(NAME openmp.fortran_${how}_${unit}.2_nodes WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> 2 ${streams} ${how} ${unit})
       set_tests_properties(openmp.fortran_${how}_${unit}.2_nodes PROPERTIES LABELS openmp TIMEOUT 120 ENVIRONMENT SORTED=1)
     endforeach()
   endforeach()
@@ -49,7 +50,8 @@ else()
     string(REGEX REPLACE "(.*)\\.(.*)" "\\1;\\2" words ${case})
     list(GET words 0 how)
     list(GET words 1 unit)
-    add_test(NAME openmp.refused.fortran_${how}_${unit} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh $<TARGET_FILE:quire_tool> 2
+    add_test(NAME openmp.refused.fortran_${how}_${unit} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh $<TARGET_FILE:quire_tool> 2
       "unit ${unit} is used by a thread on node [01], and [a-z ]* by node [01]" ${streams} ${how} ${unit})
     set_tests_properties(openmp.refused.fortran_${how}_${unit} PROPERTIES LABELS openmp TIMEOUT 120)
   endforeach()
