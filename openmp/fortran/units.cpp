@@ -4,6 +4,7 @@
 #include "openmp/fortran/units.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
@@ -33,16 +35,68 @@ constexpr std::size_t most_opened = 256;
 std::array<std::atomic<std::int32_t>, most_opened> g_opened;
 std::atomic<std::size_t> g_opened_count{0};
 
-bool is_of_all_nodes(std::int32_t unit) noexcept { return unit == 0 || unit == 5 || unit == 6; }
+bool is_stream(std::int32_t unit) noexcept { return unit == 0 || unit == 5 || unit == 6; }
+
+/// Null: nobody knows.
+std::uint32_t* owner_of(std::int32_t unit) noexcept {
+  const bool is_known = unit >= 0 && unit < fortran_units::most;
+  return is_known ? &shared().units.owner[static_cast<std::size_t>(unit)] : nullptr;
+}
+std::uint32_t own_number() noexcept { return static_cast<std::uint32_t>(job().node) + 1; }
+
+/// As this node's libgfortran has it; -1: it is not open.
+int descriptor_of(std::int32_t unit) noexcept {
+  using descriptor_function = int (*)(const std::int32_t*);
+  static const auto descriptor = reinterpret_cast<descriptor_function>(::dlsym(RTLD_NEXT, "_gfortran_fnum_i4"));
+  return descriptor != nullptr ? descriptor(&unit) : -1;
+}
+
+/// After OPEN or CLOSE.
+void note_owner(std::int32_t unit) noexcept {
+  std::uint32_t* const owner = owner_of(unit);
+  if (owner == nullptr) return;
+  const int found = descriptor_of(unit);
+  const int of_stream = unit == 0 ? STDERR_FILENO : unit == 5 ? STDIN_FILENO : STDOUT_FILENO;
+  const std::uint32_t before = __atomic_load_n(owner, __ATOMIC_ACQUIRE);
+  std::uint32_t now = own_number();
+  if (is_stream(unit)) {
+    if (found == of_stream) now = 0;
+  } else if (found < 0) {
+    now = before == own_number() ? 0 : before;
+  }
+  if (now != before) __atomic_store_n(owner, now, __ATOMIC_RELEASE);
+}
 
 void note_opened(const statement& s) noexcept {
+  note_owner(s.unit);
+  if (job().node == 0 || is_stream(s.unit)) return;
   const std::size_t at = g_opened_count.fetch_add(1, std::memory_order_acq_rel);
   if (at < most_opened) g_opened[at].store(s.unit, std::memory_order_release);
 }
 
-/// A unit that node 0 has opened is none here: libgfortran would make a file fort.N instead.
+[[noreturn]] void refuse_unit(std::int32_t unit, const char* what, std::uint32_t owner) noexcept {
+  char text[240];
+  std::snprintf(
+      text, sizeof text,
+      "Fortran's unit %d is used by a thread on node %d, and %s node %u: units are of a node; do this outside "
+      "of parallel regions, or in `!$omp master`, or open another unit on each node",
+      unit, job().node, what, owner - 1);
+  fail(text, QUIRE_UNSUPPORTED);
+}
+
+/// A unit that another node alone has is none here: libgfortran would make a file fort.N instead, close nothing, or go
+/// on with a stream.
+void check_owner(std::int32_t unit) noexcept {
+  const std::uint32_t* const at = owner_of(unit);
+  const std::uint32_t owner = at != nullptr ? __atomic_load_n(at, __ATOMIC_ACQUIRE) : 0;
+  if (owner == 0 || owner == own_number()) return;
+  if (is_stream(unit)) refuse_unit(unit, "is a file or closed by", owner);
+  if (descriptor_of(unit) < 0) refuse_unit(unit, "was opened by", owner);
+}
+
 void check(const statement& s) noexcept {
-  if (job().node == 0 || (s.flags & to_text) != 0 || s.unit < 0 || is_of_all_nodes(s.unit)) return;
+  if ((s.flags & to_text) != 0 || s.unit < 0) return;
+  if (is_stream(s.unit) || job().node == 0) return check_owner(s.unit);
   const std::size_t count = g_opened_count.load(std::memory_order_acquire);
   if (count > most_opened) return;
   for (std::size_t i = 0; i < count; ++i) {
@@ -118,4 +172,14 @@ QUIRE_LIBC void _gfortran_st_open(statement* s) {
   next(s);
   --t_within;
   if ((s->flags & to_new_unit) == 0) note_opened(*s);
+}
+
+QUIRE_LIBC void _gfortran_st_close(statement* s) {
+  static const auto next = real("_gfortran_st_close");
+  const std::int32_t unit = s->unit;
+  check_owner(unit);
+  ++t_within;
+  next(s);
+  --t_within;
+  note_owner(unit);
 }

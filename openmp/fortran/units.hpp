@@ -17,6 +17,13 @@ struct fortran_settings {
   std::uint32_t count = 0;
 };
 
+/// Which node has opened a unit last, + 1; 0: none. Units 0, 5 and 6 are of all nodes until a node opens one as a file,
+/// or closes it: libgfortran of the others would go on with the stream. Shared.
+struct fortran_units {
+  static constexpr std::int32_t most = 1000;
+  std::uint32_t owner[most] = {};
+};
+
 /// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of
 /// the one that calls.
 void repeat_fortran_settings() noexcept;

@@ -34,8 +34,6 @@ dependence_list dependences_of(void** array) {
   for (std::uintptr_t i = 0; i < count; ++i) {
     if (i >= outs + ins) {
       all.push_back(of_object(addresses[i]));
-    } else if (addresses[i] == nullptr) {
-      fail("depend(omp_all_memory) is not supported", QUIRE_UNSUPPORTED);
     } else {
       all.push_back({addresses[i], i < outs ? depends::out : depends::in});
     }

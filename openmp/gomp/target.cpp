@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that gcc makes for target constructs and leagues of teams. There is no device: the host runs them, on the data
 // where they are.
+#include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -49,15 +51,41 @@ void wait_for(void** depend) {
   if (depend != nullptr) wait_for_dependences(dependences_of(depend));
 }
 
+/// A list of words that ends with 0: each says for which devices and what it is, and above that the value, if this is
+/// not the next word. For the host there is a limit of threads; 0: there is none.
+unsigned thread_limit_of(void* const* list) noexcept {
+  constexpr std::uintptr_t devices = 0x7f, value_follows = 0x80, what = 0xff00, thread_limit = 0x200;
+  constexpr int value_shift = 16;
+  for (; list != nullptr && *list != nullptr; ++list) {
+    const auto word = reinterpret_cast<std::uintptr_t>(*list);
+    const std::uintptr_t value =
+        (word & value_follows) != 0 ? reinterpret_cast<std::uintptr_t>(*++list) : word >> value_shift;
+    if ((word & devices) == 0 && (word & what) == thread_limit)
+      return static_cast<unsigned>(std::min<std::uintptr_t>(value, INT_MAX));
+  }
+  return 0;
+}
+
 }  // namespace
 
 QUIRE_GOMP void GOMP_target_ext(int, region_function what, std::size_t count, void** addresses, std::size_t* sizes,
-                                unsigned short* kinds, unsigned, void** depend, void**) {
+                                unsigned short* kinds, unsigned, void** depend, void** more) {
   need_no_device();
   wait_for(depend);
   const std::size_t bytes = private_bytes(count, sizes, kinds);
   if (bytes != 0) make_private_copies(static_cast<std::byte*>(__builtin_alloca(bytes)), count, addresses, sizes, kinds);
-  run_initial(what, addresses);
+  struct construct {
+    region_function what;
+    void** addresses;
+    unsigned limit;
+  } now{what, addresses, thread_limit_of(more)};
+  run_initial(
+      [](void* at) {
+        const construct& c = *static_cast<construct*>(at);
+        set_thread_limit(c.limit);
+        c.what(c.addresses);
+      },
+      &now);
 }
 QUIRE_GOMP void GOMP_target(int, region_function what, const void*, std::size_t, void** addresses, std::size_t*,
                             unsigned char*) {
@@ -88,6 +116,9 @@ QUIRE_GOMP void GOMP_offload_register(const void*, int, const void*) {}
 QUIRE_GOMP void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
 QUIRE_GOMP void GOMP_offload_unregister(const void*, int, const void*) {}
 
+/// The host's functions are where they are.
+QUIRE_GOMP void* GOMP_target_map_indirect_ptr(void* function) { return function; }
+
 // ---- Leagues: their teams run one after the other.
 
 QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) {
@@ -97,7 +128,7 @@ QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams,
 QUIRE_GOMP bool GOMP_teams4(unsigned, unsigned high, unsigned limit, bool first) {
   variables& own = own_variables();
   if (first) {
-    begin_team(0, teams_of_league(high), limit != 0 ? limit : static_cast<unsigned>(own.teams_limit));
+    begin_team(0, teams_of_league(high), limit);
     return true;
   }
   if (own.team_number + 1 >= own.teams) return false;

@@ -128,6 +128,7 @@ QUIRE_GOMP void GOMP_taskloop_ull(region_function what, void* data, copy_functio
 }
 QUIRE_GOMP void GOMP_taskwait() { wait_for_children(); }
 QUIRE_GOMP void GOMP_taskwait_depend(void** depend) { wait_for_dependences(dependences_of(depend)); }
+QUIRE_GOMP void GOMP_taskwait_depend_nowait(void** depend) { start_empty_task(dependences_of(depend)); }
 QUIRE_GOMP void GOMP_taskyield() { yield_to_tasks(); }
 QUIRE_GOMP void GOMP_taskgroup_start() { begin_group(); }
 QUIRE_GOMP void GOMP_taskgroup_end() { end_group(); }

@@ -65,5 +65,22 @@ QUIRE_DISPATCH(4u, std::uint32_t, std::int32_t)
 QUIRE_DISPATCH(8, std::int64_t, std::int64_t)
 QUIRE_DISPATCH(8u, std::uint64_t, std::int64_t)
 
+/// A loop over the teams of a league, each of which has a part, and hands it out to its threads.
+#define QUIRE_DISTRIBUTED_DISPATCH(name, type, signed_type)                                                        \
+  QUIRE_KMP void __kmpc_for_static_init_##name(source*, id, id, id*, type*, type*, signed_type*, signed_type,      \
+                                               signed_type);                                                       \
+  QUIRE_KMP void __kmpc_dist_dispatch_init_##name(source* where, id thread, id kind, id* is_last, type first,      \
+                                                  type last, signed_type step, signed_type chunk) {                \
+    id is_last_team = 0;                                                                                           \
+    signed_type stride = 0;                                                                                        \
+    __kmpc_for_static_init_##name(where, thread, distribute_even, &is_last_team, &first, &last, &stride, step, 1); \
+    if (is_last != nullptr) *is_last = is_last_team;                                                               \
+    begin<type>(kind, first, last, step, chunk);                                                                   \
+  }
+QUIRE_DISTRIBUTED_DISPATCH(4, std::int32_t, std::int32_t)
+QUIRE_DISTRIBUTED_DISPATCH(4u, std::uint32_t, std::int32_t)
+QUIRE_DISTRIBUTED_DISPATCH(8, std::int64_t, std::int64_t)
+QUIRE_DISTRIBUTED_DISPATCH(8u, std::uint64_t, std::int64_t)
+
 /// Newer compilers: behind a loop.
 QUIRE_KMP void __kmpc_dispatch_deinit(source*, id) {}

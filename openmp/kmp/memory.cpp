@@ -42,5 +42,22 @@ QUIRE_KMP void* __kmpc_realloc(id, void* at, std::size_t bytes, std::uintptr_t h
 }
 QUIRE_KMP void __kmpc_free(id, void* at, std::uintptr_t handle) { omp_free(at, handle); }
 
+// Handles as data, which older versions of LLVM's omp.h declare.
+#define QUIRE_HANDLE(name, value) extern "C" __attribute__((visibility("default"))) const std::uintptr_t name = value;
+QUIRE_HANDLE(omp_null_allocator, 0)
+QUIRE_HANDLE(omp_default_mem_alloc, 1)
+QUIRE_HANDLE(omp_large_cap_mem_alloc, 2)
+QUIRE_HANDLE(omp_const_mem_alloc, 3)
+QUIRE_HANDLE(omp_high_bw_mem_alloc, 4)
+QUIRE_HANDLE(omp_low_lat_mem_alloc, 5)
+QUIRE_HANDLE(omp_cgroup_mem_alloc, 6)
+QUIRE_HANDLE(omp_pteam_mem_alloc, 7)
+QUIRE_HANDLE(omp_thread_mem_alloc, 8)
+QUIRE_HANDLE(omp_default_mem_space, 0)
+QUIRE_HANDLE(omp_large_cap_mem_space, 1)
+QUIRE_HANDLE(omp_const_mem_space, 2)
+QUIRE_HANDLE(omp_high_bw_mem_space, 3)
+QUIRE_HANDLE(omp_low_lat_mem_space, 4)
+
 QUIRE_KMP void __kmpc_atomic_start() { lock(shared().atomics); }
 QUIRE_KMP void __kmpc_atomic_end() { unlock(shared().atomics); }

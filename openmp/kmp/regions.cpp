@@ -3,9 +3,11 @@
 // in its frame.
 #include <algorithm>
 #include <cstdarg>
+#include <cstdio>
 #include <utility>
 
 #include "openmp/kmp/region.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
@@ -35,6 +37,18 @@ QUIRE_KMP id __kmpc_ok_to_fork(source*) { return 1; }
 
 QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) {
   t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0;
+}
+/// The region has so many threads, or the program is told; severity 2: and ends.
+QUIRE_KMP void __kmpc_push_num_threads_strict(source* where, id thread, id threads, id severity, const char* text) {
+  constexpr id fatal = 2;
+  __kmpc_push_num_threads(where, thread, threads);
+  const int had = threads_of_region(t_asked);
+  if (threads <= 0 || had == threads) return;
+  char line[600];
+  std::snprintf(line, sizeof line, "a region asks for %d threads, and can have %d%s%s", threads, had,
+                text != nullptr ? ": " : "", text != nullptr ? text : "");
+  if (severity == fatal) fail(line, QUIRE_OK);
+  std::fprintf(stderr, "quire: OpenMP: %s\n", line);
 }
 QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
 QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id how) {

@@ -33,6 +33,7 @@ requested requested_by(id kind, std::int64_t chunk) noexcept {
       return {schedule::guided, much, ordered};
     case by_user:
     case by_user_simd:
+      if (!own_variables().scheduled) return {schedule::blocks, 0, ordered};
       return {own_variables().schedule, std::max<std::uint64_t>(own_variables().chunk, 1), ordered};
     default:
       fail("a loop has a schedule that this version does not know", QUIRE_UNSUPPORTED);

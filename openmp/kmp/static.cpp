@@ -106,3 +106,4 @@ QUIRE_STATIC(8, std::int64_t, std::int64_t)
 QUIRE_STATIC(8u, std::uint64_t, std::int64_t)
 
 QUIRE_KMP void __kmpc_for_static_fini(source*, id) {}
+QUIRE_KMP void __kmpc_dist_for_static_fini(source*, id) {}

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "openmp/kmp/abi.hpp"
 #include "openmp/start/fail.hpp"
@@ -143,6 +144,36 @@ QUIRE_KMP void* __kmpc_taskred_modifier_init(source*, id, id, id count, const va
   g->reductions = r;
   return g;
 }
+namespace {
+
+/// What older compilers say of a variable (kmp_task_red_input_t). Its function for a new copy has one argument, and
+/// does not look at a second one.
+struct older_variable {
+  void* shared;
+  std::size_t bytes;
+  void (*begin)(void* copy, void* nothing);
+  void (*end)(void* copy);
+  void (*combine)(void* into, void* from);
+  std::uint32_t flags;
+};
+
+std::vector<variable, private_allocator<variable>> as_now(id count, const older_variable* list) {
+  std::vector<variable, private_allocator<variable>> all;
+  for (const older_variable* v = list; v != list + count; ++v)
+    all.push_back({v->shared, v->shared, v->bytes, v->begin, v->end, v->combine, v->flags});
+  return all;
+}
+
+}  // namespace
+
+QUIRE_KMP void* __kmpc_task_reduction_init(id thread, id count, const older_variable* list) {
+  return __kmpc_taskred_init(thread, count, as_now(count, list).data());
+}
+QUIRE_KMP void* __kmpc_task_reduction_modifier_init(source* where, id thread, id of_loop, id count,
+                                                    const older_variable* list) {
+  return __kmpc_taskred_modifier_init(where, thread, of_loop, count, as_now(count, list).data());
+}
+
 /// The first thread's variables get what the tasks have found; the reduction of the region goes on with these.
 QUIRE_KMP void __kmpc_task_reduction_modifier_fini(source* where, id thread, id) {
   __kmpc_end_taskgroup(where, thread);

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "openmp/start/fail.hpp"
 #include "openmp/team/members.hpp"
 
 namespace quire::openmp::kmp {
@@ -35,7 +34,8 @@ compiled_task* allocate_task(std::uint64_t bytes, std::uint64_t shares, id flags
   constexpr std::size_t alignment = 16;
   user_task* const record = make_task(run_whole, sizeof(task_head) + bytes, alignment);
   auto* const head = static_cast<task_head*>(record->arguments);
-  *head = {record, bytes, shares, flags, false, false};
+  *head = {record, bytes, shares, flags, false, nullptr, false};
+  if ((flags & proxy_flag) != 0) head->completion = event_of(*record);
   return reinterpret_cast<compiled_task*>(head + 1);
 }
 
@@ -70,11 +70,10 @@ void add(dependence_list& all, const compiled_dependence* list, id count) {
   constexpr std::uint8_t in = 1, set = 8, all_memory = 0x80;
   for (id i = 0; i < count; ++i) {
     const compiled_dependence& d = list[i];
-    if (d.address == nullptr || (d.kind & all_memory) != 0)
-      fail("depend(omp_all_memory) is not supported", QUIRE_UNSUPPORTED);
-    all.push_back({d.address, d.kind == in    ? dependence::kind::in
-                              : d.kind == set ? dependence::kind::set
-                                              : dependence::kind::out});
+    const void* const address = (d.kind & all_memory) != 0 ? nullptr : d.address;
+    all.push_back({address, d.kind == in    ? dependence::kind::in
+                            : d.kind == set ? dependence::kind::set
+                                            : dependence::kind::out});
   }
 }
 
@@ -125,6 +124,10 @@ QUIRE_KMP id __kmpc_omp_task_with_deps(source*, id, compiled_task* t, id count, 
   return 0;
 }
 
+/// A proxy task stands for work that is done elsewhere, which any thread may say to be over.
+QUIRE_KMP void __kmpc_proxy_task_completed_ooo(compiled_task* t) { fulfil_event(head_of(t).completion); }
+QUIRE_KMP void __kmpc_proxy_task_completed(id, compiled_task* t) { __kmpc_proxy_task_completed_ooo(t); }
+
 /// The caller runs the task itself, between these two.
 QUIRE_KMP void __kmpc_omp_task_begin_if0(source*, id, compiled_task* t) {
   task_head& h = head_of(t);
@@ -142,8 +145,10 @@ QUIRE_KMP void __kmpc_omp_wait_deps(source*, id, id count, const compiled_depend
   wait_for_dependences(both(list, count, others, other_count));
 }
 QUIRE_KMP void __kmpc_omp_taskwait_deps_51(source*, id, id count, const compiled_dependence* list, id other_count,
-                                           const compiled_dependence* others, id) {
-  wait_for_dependences(both(list, count, others, other_count));
+                                           const compiled_dependence* others, id no_wait) {
+  const dependence_list on = both(list, count, others, other_count);
+  if (no_wait != 0) return start_empty_task(on);
+  wait_for_dependences(on);
 }
 QUIRE_KMP id __kmpc_omp_taskwait(source*, id) {
   wait_for_children();

@@ -31,10 +31,11 @@ struct alignas(16) task_head {
   std::uint64_t bytes;   ///< of the compiler's part and what is behind it
   std::uint64_t shares;  ///< where in them that begins which it shares
   id flags;
-  bool runs;   ///< it has begun
-  bool again;  ///< an untied task hands itself in again where it may pause, and goes on at its next part
+  bool runs;         ///< it has begun
+  void* completion;  ///< of a proxy task, which is done when someone says so: its event
+  bool again;        ///< an untied task hands itself in again where it may pause, and goes on at its next part
 };
-enum task_flag : id { final_flag = 2, has_destructors = 8 };
+enum task_flag : id { final_flag = 2, has_destructors = 8, proxy_flag = 16 };
 
 inline task_head& head_of(compiled_task* t) noexcept { return *(reinterpret_cast<task_head*>(t) - 1); }
 

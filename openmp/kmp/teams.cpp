@@ -29,7 +29,8 @@ QUIRE_KMP void __kmpc_push_num_teams_51(source*, id, id, id most, id limit) {
   t_teams = asked(most);
   t_limit = asked(limit);
 }
-QUIRE_KMP void __kmpc_set_thread_limit(source*, id, id limit) { t_limit = asked(limit); }
+/// Newer compilers run a target construct with this clause as a task, which begins with this call.
+QUIRE_KMP void __kmpc_set_thread_limit(source*, id, id limit) { set_thread_limit(asked(limit)); }
 
 QUIRE_KMP void __kmpc_fork_teams(source*, id count, microtask what, ...) {
   auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));

@@ -9,12 +9,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "openmp/gomp/export.hpp"
 #include "openmp/places/places.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
@@ -41,15 +40,16 @@ QUIRE_GOMP void omp_get_partition_place_nums(int* places) {
 namespace {
 
 constexpr std::size_t longest = 512;
-char g_format[longest] = "level %L thread %i affinity %A";
-bool g_format_known = false;  ///< OMP_AFFINITY_FORMAT was looked at
+using format_text = char[settings::longest_format];
 
-const char* usual_format() noexcept {
-  if (!std::exchange(g_format_known, true)) {
-    if (const char* const text = std::getenv("OMP_AFFINITY_FORMAT"); text != nullptr && *text != 0)
-      std::snprintf(g_format, sizeof g_format, "%s", text);
-  }
-  return g_format;
+/// What the program has set, on whichever node, or the environment.
+void read_usual_format(format_text& to) noexcept {
+  shared_state& all = shared();
+  if (__atomic_load_n(&all.affinity_format_set, __ATOMIC_ACQUIRE) == 0)
+    return static_cast<void>(std::memcpy(to, job().affinity_format, sizeof to));
+  lock(all.names);
+  std::memcpy(to, all.affinity_format, sizeof to);
+  unlock(all.names);
 }
 
 /// Text that is cut where it does not fit, and its whole length.
@@ -184,21 +184,41 @@ std::size_t expand(char* to, std::size_t room, const char* format) noexcept {
 }  // namespace
 
 QUIRE_GOMP void omp_set_affinity_format(const char* format) {
-  g_format_known = true;
-  std::snprintf(g_format, sizeof g_format, "%s", format);
+  shared_state& all = shared();
+  lock(all.names);
+  std::snprintf(all.affinity_format, sizeof all.affinity_format, "%s", format);
+  __atomic_store_n(&all.affinity_format_set, 1, __ATOMIC_RELEASE);
+  unlock(all.names);
 }
 QUIRE_GOMP std::size_t omp_get_affinity_format(char* to, std::size_t room) {
-  if (room != 0) std::snprintf(to, room, "%s", usual_format());
-  return std::strlen(usual_format());
+  format_text usual;
+  read_usual_format(usual);
+  if (room != 0) std::snprintf(to, room, "%s", usual);
+  return std::strlen(usual);
 }
 QUIRE_GOMP std::size_t omp_capture_affinity(char* to, std::size_t room, const char* format) {
-  return expand(to, room, format == nullptr || *format == 0 ? usual_format() : format);
+  format_text usual;
+  if (format == nullptr || *format == 0) {
+    read_usual_format(usual);
+    format = usual;
+  }
+  return expand(to, room, format);
 }
 QUIRE_GOMP void omp_display_affinity(const char* format) {
   char text[2 * longest];
-  (void)expand(text, sizeof text, format == nullptr || *format == 0 ? usual_format() : format);
+  (void)omp_capture_affinity(text, sizeof text, format);
   std::fprintf(stderr, "%s\n", text);
 }
+
+// The names that LLVM's omp.h and Intel's have for these.
+QUIRE_GOMP void ompc_set_affinity_format(const char* format) { omp_set_affinity_format(format); }
+QUIRE_GOMP std::size_t ompc_get_affinity_format(char* to, std::size_t room) {
+  return omp_get_affinity_format(to, room);
+}
+QUIRE_GOMP std::size_t ompc_capture_affinity(char* to, std::size_t room, const char* format) {
+  return omp_capture_affinity(to, room, format);
+}
+QUIRE_GOMP void ompc_display_affinity(const char* format) { omp_display_affinity(format); }
 
 /// A thread's first region, and those in which its place, or the team's size, has changed.
 void quire::openmp::show_affinity() noexcept {

@@ -59,6 +59,8 @@ QUIRE_ASK(int, omp_get_num_places)
 QUIRE_ASK(int, omp_get_place_num)
 QUIRE_ASK(int, omp_get_partition_num_places)
 QUIRE_ASK(int, omp_in_final)
+QUIRE_ASK(int, omp_in_explicit_task)
+QUIRE_ASK(int, omp_is_free_agent)
 QUIRE_ASK(std::uintptr_t, omp_get_default_allocator)
 QUIRE_ASK(double, omp_get_wtime)
 QUIRE_ASK(double, omp_get_wtick)
@@ -80,6 +82,7 @@ QUIRE_TELL(int, omp_get_place_num_procs)
 QUIRE_TELL(int, omp_pause_resource_all)
 QUIRE_TELL(int, omp_get_ancestor_thread_num)
 QUIRE_TELL(int, omp_get_team_size)
+QUIRE_TELL(int, omp_ancestor_is_free_agent)
 
 /// With a lock, which a program in C has by address too.
 #define QUIRE_LOCK(type, name) \
@@ -139,6 +142,11 @@ QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t* places) {
   widen(omp_get_partition_num_places(), places, omp_get_partition_place_nums);
 }
 
+extern "C" int omp_control_tool(int command, int modifier, void* argument);
+QUIRE_GOMP int omp_control_tool_(const std::int32_t* command, const std::int32_t* modifier, void* argument) {
+  return omp_control_tool(*command, *modifier, argument);
+}
+
 // ---- Allocators and events, by handles of eight bytes.
 
 extern "C" {
@@ -179,12 +187,12 @@ std::string text_of(const char* at, std::size_t length) {
 
 /// Fills a text of the caller's from a function that writes as C does, and returns how long it is.
 template <class Write>
-std::int32_t fill(char* to, std::size_t length, Write&& write) {
+std::int64_t fill(char* to, std::size_t length, Write&& write) {
   std::string whole(write(nullptr, 0) + 1, ' ');
   const std::size_t found = write(whole.data(), whole.size());
   std::memset(to, ' ', length);
   std::memcpy(to, whole.data(), std::min(found, length));
-  return narrow(static_cast<std::int64_t>(found));
+  return static_cast<std::int64_t>(found);
 }
 
 }  // namespace
@@ -192,13 +200,14 @@ std::int32_t fill(char* to, std::size_t length, Write&& write) {
 QUIRE_GOMP void omp_set_affinity_format_(const char* format, std::size_t length) {
   omp_set_affinity_format(text_of(format, length).c_str());
 }
-QUIRE_GOMP std::int32_t omp_get_affinity_format_(char* to, std::size_t length) {
+QUIRE_GOMP std::int64_t omp_get_affinity_format_(char* to, std::size_t length) {
   return fill(to, length, omp_get_affinity_format);
 }
 QUIRE_GOMP void omp_display_affinity_(const char* format, std::size_t length) {
   omp_display_affinity(text_of(format, length).c_str());
 }
-QUIRE_GOMP std::int32_t omp_capture_affinity_(char* to, const char* format, std::size_t length,
+/// LLVM's and Intel's compilers look at all eight bytes of the result, gcc's at four.
+QUIRE_GOMP std::int64_t omp_capture_affinity_(char* to, const char* format, std::size_t length,
                                               std::size_t format_length) {
   const std::string wanted = text_of(format, format_length);
   return fill(to, length, [&](char* at, std::size_t room) { return omp_capture_affinity(at, room, wanted.c_str()); });

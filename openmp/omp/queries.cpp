@@ -74,6 +74,7 @@ QUIRE_GOMP void omp_set_schedule(unsigned kind, int chunk) {
   const unsigned plain = kind & ~kind_monotonic;
   if (plain < kind_static || plain > kind_auto) return;
   own.monotonic = (kind & kind_monotonic) != 0;
+  own.scheduled = true;
   own.automatic = plain == kind_auto;
   if (plain == kind_dynamic || plain == kind_guided) {
     own.schedule = plain == kind_dynamic ? schedule::taken : schedule::guided;
@@ -113,3 +114,16 @@ QUIRE_GOMP double omp_get_wtime() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 QUIRE_GOMP double omp_get_wtick() { return 1e-9; }
+
+// ---- Names that LLVM's runtime has beside these, and what a task is.
+
+QUIRE_GOMP int omp_in_explicit_task() { return me().now != nullptr && me().now != me().implicit ? 1 : 0; }
+QUIRE_GOMP int omp_is_free_agent() { return 0; }
+QUIRE_GOMP int omp_ancestor_is_free_agent(int) { return 0; }
+QUIRE_GOMP void ompc_set_num_threads(int threads) { omp_set_num_threads(threads); }
+QUIRE_GOMP void ompc_set_dynamic(int on) { omp_set_dynamic(on); }
+QUIRE_GOMP void ompc_set_nested(int on) { omp_set_nested(on); }
+QUIRE_GOMP void ompc_set_max_active_levels(int levels) { omp_set_max_active_levels(levels); }
+QUIRE_GOMP void ompc_set_schedule(unsigned kind, int chunk) { omp_set_schedule(kind, chunk); }
+QUIRE_GOMP int ompc_get_ancestor_thread_num(int level) { return omp_get_ancestor_thread_num(level); }
+QUIRE_GOMP int ompc_get_team_size(int level) { return omp_get_team_size(level); }

@@ -14,6 +14,14 @@ bool is_below(const task& t, const task& above) noexcept {
   return up == &above;
 }
 
+void follow(task& t, const task_vector& others) {
+  for (task* const f : others) {
+    if (f->finished) continue;
+    f->successors.push_back(&t);
+    ++t.missing;
+  }
+}
+
 /// Of a task that names an address twice the stronger one counts.
 std::vector<dependence, private_allocator<dependence>> merged(std::span<const dependence> on) {
   std::vector<dependence, private_allocator<dependence>> all(on.begin(), on.end());
@@ -69,7 +77,28 @@ void pool::queue(task& t) noexcept {
 
 void pool::depend(task& t, task& parent, std::span<const dependence> on) {
   if (parent.places == nullptr) parent.places = make_private<place_table>();
-  for (const dependence& d : merged(on)) depend(t, (*parent.places)[d.address], d.how);
+  place_table& places = *parent.places;
+  const auto is_all = [](const dependence& d) { return d.address == nullptr; };
+  if (std::any_of(on.begin(), on.end(), is_all)) return depend_on_all(t, places);
+  for (const dependence& d : merged(on)) {
+    const auto [at, is_new] = places.try_emplace(d.address);
+    if (const auto all = is_new ? places.find(nullptr) : places.end(); all != places.end()) {
+      at->second.front = all->second.front;
+      for (task* const f : at->second.front) ++f->references;
+    }
+    depend(t, at->second, d.how);
+  }
+}
+
+void pool::depend_on_all(task& t, place_table& places) {
+  for (auto& [address, p] : places) {
+    drop_all(p.before);
+    follow(t, p.front);
+    drop_all(p.front);
+  }
+  places.clear();
+  places[nullptr].front.push_back(&t);
+  ++t.references;
 }
 
 /// Tasks of the front follow all before them, and whoever comes behind the front follows all of it.
@@ -85,11 +114,7 @@ void pool::depend(task& t, place& p, dependence::kind how) {
     p.front.erase(end, p.front.end());
     drop_all(gone);
   }
-  for (task* const f : p.before) {
-    if (f->finished) continue;
-    f->successors.push_back(&t);
-    ++t.missing;
-  }
+  follow(t, p.before);
   p.front.push_back(&t);
   ++t.references;
 }

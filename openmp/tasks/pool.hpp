@@ -60,6 +60,7 @@ class pool {
  private:
   void depend(task& t, task& parent, std::span<const dependence> on);
   void depend(task& t, place& p, dependence::kind how);
+  void depend_on_all(task& t, place_table& places);
   void enqueue(task& t) noexcept;
   task* take(task* t) noexcept;
   void finish(task& t) noexcept;

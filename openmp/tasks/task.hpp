@@ -37,12 +37,13 @@ struct dependence {
     out,
     set
   };  ///< `set` is inoutset; mutexinoutset is out: its tasks take turns in the order of their making
-  const void* address = nullptr;
+  const void* address = nullptr;  ///< null: all addresses (omp_all_memory), as out
   kind how = kind::out;
 };
 
 using task_vector = std::vector<task*, private_allocator<task*>>;
-/// The tasks that named an address last: those that may run side by side, and those before them.
+/// The tasks that named an address last: those that may run side by side, and those before them. The place of null has
+/// the last one that named all addresses, which is in front of any address that no one has named since.
 struct place {
   dependence::kind how = dependence::kind::out;
   task_vector front, before;

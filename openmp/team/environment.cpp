@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/team/environment.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 #include <cctype>
 #include <climits>
@@ -15,9 +13,21 @@
 namespace quire::openmp {
 namespace {
 
+/// Settings that are read instead of the environment's, each NAME=VALUE and a zero, then another zero; null: none.
+thread_local const char* t_instead = nullptr;
+
+const char* text_of(const char* name) noexcept {
+  if (t_instead == nullptr) return std::getenv(name);
+  const std::size_t length = std::strlen(name);
+  for (const char* at = t_instead; *at != 0; at += std::strlen(at) + 1) {
+    if (std::strncmp(at, name, length) == 0 && at[length] == '=') return at + length + 1;
+  }
+  return nullptr;
+}
+
 /// Null: not set, or empty.
 const char* value_of(const char* name) noexcept {
-  const char* text = std::getenv(name);
+  const char* text = text_of(name);
   while (text != nullptr && std::isspace(static_cast<unsigned char>(*text)) != 0) ++text;
   return text == nullptr || *text == 0 ? nullptr : text;
 }
@@ -119,16 +129,18 @@ void read_schedule(variables& own) noexcept {
     long chunk = 0;
     if (*at == ',' && !number_at(++at, 1, INT_MAX, chunk)) break;
     if (*at != 0) break;
+    own.scheduled = true;
     own.schedule = chunk > 0 && k.how == loop::schedule::blocks ? loop::schedule::rounds : k.how;
     own.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : k.chunk;
     own.automatic = k.name == "auto";
     own.monotonic = monotonic;
     return;
   }
-  std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
+  std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; it is not looked at\n", whole);
 }
 
-/// OMP_PROC_BIND: true, false, or a policy for each level of regions. Without it threads are bound if there are places.
+/// OMP_PROC_BIND: true, false, or a policy for each level of regions; more than one allow regions within regions.
+/// Without it threads are bound if there are places.
 void read_binding(settings& job) noexcept {
   const char* const text = value_of("OMP_PROC_BIND");
   std::fill(std::begin(job.bind_at), std::end(job.bind_at),
@@ -142,7 +154,7 @@ void read_binding(settings& job) noexcept {
                   {"primary", binding::primary},
                   {"close", binding::close},
                   {"spread", binding::spread}};
-  int level = 0;
+  int level = 0, levels = job.first.most_active_levels;
   for (const char* at = text;; ++at) {
     at = skip_spaces(at);
     const auto* const found = std::find_if(std::begin(policies), std::end(policies), [at](const auto& p) {
@@ -153,9 +165,11 @@ void read_binding(settings& job) noexcept {
       std::fill(std::begin(job.bind_at), std::end(job.bind_at), binding::none);
       return refuse("OMP_PROC_BIND", text, "true, false, or list of primary, close and spread");
     }
-    if (level < settings::most_levels) std::fill(job.bind_at + level++, std::end(job.bind_at), found->how);
-    if (*at == 0) return;
+    if (level < settings::most_levels) std::fill(job.bind_at + level, std::end(job.bind_at), found->how);
+    if (++level > 1) levels = INT_MAX;
+    if (*at == 0) break;
   }
+  job.first.most_active_levels = levels;
 }
 
 /// OMP_STACKSIZE: kibibytes, or a number with B, K, M or G.
@@ -186,6 +200,26 @@ void read_levels(variables& own) noexcept {
   if (read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, levels)) own.most_active_levels = static_cast<int>(levels);
 }
 
+/// Of a task.
+void read_variables(variables& own) noexcept {
+  read_schedule(own);
+  read_levels(own);
+  (void)read_truth("OMP_DYNAMIC", own.dynamic);
+  long number = 0;
+  if (read_number("OMP_THREAD_LIMIT", 1, INT_MAX, number)) own.thread_limit = static_cast<int>(number);
+  if (read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, number)) own.device = static_cast<int>(number);
+  if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) own.teams_asked = static_cast<int>(number);
+  if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) own.teams_limit = static_cast<int>(number);
+}
+
+/// OMP_AFFINITY_FORMAT; each runtime has its own one where that is not set.
+void read_affinity_format(settings& job) noexcept {
+  const char* const text = value_of("OMP_AFFINITY_FORMAT");
+  const char* const usual =
+      job.for_llvm ? "OMP: pid %P tid %i thread %n bound to OS proc set {%A}" : "level %L thread %i affinity %A";
+  std::snprintf(job.affinity_format, sizeof job.affinity_format, "%s", text != nullptr ? text : usual);
+}
+
 void display_binding(const settings& j) noexcept {
   static constexpr const char* names[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
   int last = settings::most_levels - 1;
@@ -194,10 +228,6 @@ void display_binding(const settings& j) noexcept {
   for (int i = 0; i <= last; ++i) std::fprintf(stderr, i == 0 ? "%s" : ",%s", names[static_cast<int>(j.bind_at[i])]);
   const char* const places = value_of("OMP_PLACES");
   std::fprintf(stderr, "'\n  OMP_PLACES = '%s'\n", places != nullptr ? places : "");
-}
-
-bool has_text(const char* text, std::size_t bytes, std::string_view word) noexcept {
-  return std::string_view(text, bytes).find(word) != std::string_view::npos;
 }
 
 const char* schedule_text(const variables& own, char (&room)[64]) noexcept {
@@ -215,24 +245,43 @@ const char* schedule_text(const variables& own, char (&room)[64]) noexcept {
 
 void read_environment(settings& job) noexcept {
   read_threads(job);
-  read_schedule(job.first);
   read_stack_size(job);
-  read_levels(job.first);
   read_binding(job);
+  read_variables(job.first);
+  read_affinity_format(job);
   (void)read_truth("OMP_DISPLAY_AFFINITY", job.display_affinity);
-  (void)read_truth("OMP_DYNAMIC", job.first.dynamic);
   (void)read_truth("OMP_CANCELLATION", job.cancellation);
   long number = 0;
-  if (read_number("OMP_THREAD_LIMIT", 1, INT_MAX, number)) job.first.thread_limit = static_cast<int>(number);
-  if (read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, number)) job.first.device = static_cast<int>(number);
   if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, number)) job.most_priority = static_cast<int>(number);
-  if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) job.first.teams_asked = static_cast<int>(number);
-  if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) job.first.teams_limit = static_cast<int>(number);
   const char* const offload = value_of("OMP_TARGET_OFFLOAD");
   const char* const display = value_of("OMP_DISPLAY_ENV");
   job.display = display != nullptr && is_word(display, "verbose");
   if (!job.display) (void)read_truth("OMP_DISPLAY_ENV", job.display);
   job.needs_device = offload != nullptr && is_word(offload, "mandatory");
+}
+
+void read_defaults(const char* text, variables& own) noexcept {
+  constexpr std::string_view known[] = {"OMP_NUM_THREADS",       "OMP_SCHEDULE",       "OMP_NESTED",
+                                        "OMP_MAX_ACTIVE_LEVELS", "OMP_DYNAMIC",        "OMP_THREAD_LIMIT",
+                                        "OMP_NUM_TEAMS",         "OMP_DEFAULT_DEVICE", "OMP_TEAMS_THREAD_LIMIT"};
+  char list[1024];
+  const std::size_t length = std::min(std::strlen(text), sizeof list - 2);
+  std::memcpy(list, text, length);
+  list[length] = list[length + 1] = 0;
+  std::replace(list, list + length, '|', '\0');
+  for (const char* at = list; *at != 0; at += std::strlen(at) + 1) {
+    const std::string_view name(at, std::strcspn(at, "="));
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+      std::fprintf(stderr, "quire: OpenMP: kmp_set_defaults() cannot set %.*s: set it before the program starts\n",
+                   static_cast<int>(name.size()), name.data());
+  }
+  settings now = job();
+  now.first = own;
+  t_instead = list;
+  read_threads(now);
+  read_variables(now.first);
+  t_instead = nullptr;
+  own = now.first;
 }
 
 void display_environment(bool more) noexcept {
@@ -256,32 +305,6 @@ void display_environment(bool more) noexcept {
                j.needs_device ? "MANDATORY" : "DEFAULT");
   if (more) std::fprintf(stderr, "  QUIRE_NODES = '%d'\n", j.nodes);
   std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
-}
-
-/// Names of functions that a module needs stand among its texts.
-bool program_has_tasks() noexcept {
-  bool found = false;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* module, std::size_t, void* argument) {
-        if (module->dlpi_name != nullptr && std::strstr(module->dlpi_name, "libquire") != nullptr) return 0;
-        const ElfW(Dyn)* dynamic = nullptr;
-        for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-          if (h->p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(module->dlpi_addr + h->p_vaddr);
-        }
-        const char* texts = nullptr;
-        std::size_t bytes = 0;
-        for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
-          if (d->d_tag == DT_STRTAB) texts = reinterpret_cast<const char*>(d->d_un.d_ptr);
-          if (d->d_tag == DT_STRSZ) bytes = d->d_un.d_val;
-        }
-        // The vDSO has addresses that nobody has relocated.
-        if (texts == nullptr || reinterpret_cast<std::uintptr_t>(texts) < module->dlpi_addr) return 0;
-        for (const char* name : {"GOMP_task", "__kmpc_omp_task"})
-          *static_cast<bool*>(argument) |= has_text(texts, bytes, name);
-        return 0;
-      },
-      &found);
-  return found;
 }
 
 }  // namespace quire::openmp

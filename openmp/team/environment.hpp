@@ -9,9 +9,10 @@ namespace quire::openmp {
 /// What the environment says, into settings that have the defaults already. Says on standard error what is no value,
 /// and is not looked at.
 void read_environment(settings& job) noexcept;
+/// kmp_set_defaults(): the same of a text NAME=VALUE|NAME=VALUE, for a task, while the program runs. Names that cannot
+/// be set then are said.
+void read_defaults(const char* text, variables& own) noexcept;
 /// OMP_DISPLAY_ENV, and omp_display_env(): what holds, in the form of the standard. Writes to standard error.
 void display_environment(bool more) noexcept;
-/// Whether the program, or a library of it, makes tasks.
-[[nodiscard]] bool program_has_tasks() noexcept;
 
 }  // namespace quire::openmp

@@ -13,11 +13,16 @@ unsigned teams_of_league(unsigned asked) noexcept {
                                             : usual;
 }
 
+void set_thread_limit(unsigned limit) noexcept {
+  if (limit != 0) own_variables().thread_limit = static_cast<int>(std::min<unsigned>(limit, INT_MAX));
+}
+
 void begin_team(unsigned number, unsigned teams, unsigned limit) noexcept {
   variables& own = own_variables();
   own.team_number = static_cast<int>(number);
   own.teams = static_cast<int>(teams);
-  if (limit != 0) own.thread_limit = static_cast<int>(std::min<unsigned>(limit, INT_MAX));
+  if (limit == 0 && own.teams_limit != 0) own.thread_limit = std::min(own.thread_limit, own.teams_limit);
+  set_thread_limit(limit);
 }
 
 void run_league(region_function what, void* data, unsigned teams, unsigned limit) noexcept {
@@ -25,7 +30,7 @@ void run_league(region_function what, void* data, unsigned teams, unsigned limit
     region_function what;
     void* data;
     unsigned number, teams, limit;
-  } l{what, data, 0, teams_of_league(teams), limit != 0 ? limit : static_cast<unsigned>(own_variables().teams_limit)};
+  } l{what, data, 0, teams_of_league(teams), limit};
   for (; l.number < l.teams; ++l.number) {
     run_initial(
         [](void* at) {

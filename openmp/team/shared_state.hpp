@@ -52,11 +52,15 @@ struct shared_state {
     loop_counter counter;
   } shares[common_state::most_shares];
   fortran_settings fortran;
+  fortran_units units;
+  void* allocations;     ///< which variables omp_alloc() has made, of gcc's Fortran (gomp/allocations.cpp)
   void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) std::uint64_t single;  ///< which is claimed last (single.cpp)
   alignas(4096) common_state common;   ///< of the team of all nodes
   alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
+  char affinity_format[settings::longest_format];  ///< omp_set_affinity_format(); `names` guards it
+  std::uint32_t affinity_format_set;
   desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
   alignas(64) std::uint32_t children_elsewhere;  ///< of the program, on other nodes than node 0 (files/children.cpp)
   alignas(4096) std::uint64_t exit_status;       ///< + 1, of a thread on another node than 0 that has called exit(3)

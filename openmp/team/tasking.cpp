@@ -101,6 +101,14 @@ void prepare(user_task& t, const task_options& options) noexcept {
   t.event_open = t.event != nullptr;
 }
 
+/// The task, which is prepared, is one of the team's from here on. The caller has its lock.
+void add_task(team& in, user_task& t, task& maker, const task_options& options) {
+  in.tasks.add(t, maker, options.on);
+  if (!t.event_open) return;
+  t.next_event = in.open_events;
+  in.open_events = &t;
+}
+
 }  // namespace
 
 void look_at_events(team& in) noexcept {
@@ -159,11 +167,7 @@ void start_task(user_task* t, const task_options& options) noexcept {
   bool ready = false, wanted = false;
   {
     const std::lock_guard held(in.guard);
-    in.tasks.add(*t, maker, options.on);
-    if (t->event_open) {
-      t->next_event = in.open_events;
-      in.open_events = t;
-    }
+    add_task(in, *t, maker, options);
     ready = pool::may_run(*t);
     // Where nobody else would run it, or too many wait already, it waits only for what is missing.
     wanted = !now && !(ready && (me().count == 1 || has_enough(in)));
@@ -193,7 +197,7 @@ void begin_task_here(user_task* t, const task_options& options) noexcept {
   t->makers = me().own;
   {
     const std::lock_guard held(in.guard);
-    in.tasks.add(*t, *t->maker, options.on);
+    add_task(in, *t, *t->maker, options);
     ++t->references;
   }
   wait_until(
@@ -236,6 +240,10 @@ void wait_for_dependences(std::span<const dependence> on) noexcept {
   context& c = me();
   if (c.now == nullptr || c.in_team == nullptr) return;
   start_task(make_task_on([](void*) {}, nullptr), {.deferred = false, .on = on});
+}
+
+void start_empty_task(std::span<const dependence> on) noexcept {
+  start_task(make_task_on([](void*) {}, nullptr), {.on = on});
 }
 
 void yield_to_tasks() noexcept {

@@ -47,6 +47,8 @@ void end_task_here(user_task* t) noexcept;
 void wait_for_children() noexcept;
 /// Until those children have finished that a task with these dependences would have to wait for.
 void wait_for_dependences(std::span<const dependence> on) noexcept;
+/// A task that does nothing, with these dependences: others wait for it (taskwait with nowait).
+void start_empty_task(std::span<const dependence> on) noexcept;
 /// A task that is ready may be run here.
 void yield_to_tasks() noexcept;
 

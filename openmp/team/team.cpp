@@ -27,6 +27,7 @@
 #include "openmp/team/members.hpp"
 #include "openmp/team/output.hpp"
 #include "openmp/team/plan.hpp"
+#include "openmp/team/program.hpp"
 #include "openmp/team/take.hpp"
 #include "openmp/team/tasking.hpp"
 #include "openmp/team/workers.hpp"
@@ -324,6 +325,11 @@ void open_team() {
   g_job.processors = static_cast<int>(processors);
   g_job.first.threads = g_job.processors;
   g_job.has_tasks = program_has_tasks();
+  g_job.for_llvm = program_is_for_llvm();
+  if (g_job.for_llvm) {
+    g_job.first.schedule = loop::schedule::blocks;
+    g_job.first.chunk = 0;
+  }
   if (g_job.node == 0) {
     read_environment(g_job);
     limit_threads(g_job);

@@ -36,10 +36,13 @@ struct variables {
   int team_number = 0, teams = 1;        ///< of a league (teams)
   int teams_asked = 0, teams_limit = 0;  ///< of leagues that ask for no number; 0: not set
   bool dynamic = false, monotonic = false;
-  bool automatic = false;                           ///< the schedule's kind was auto
+  bool automatic = false;  ///< the schedule's kind was auto
+  bool scheduled = false;  ///< the user or the program has said which schedule; else each runtime's own one holds
   loop::schedule schedule = loop::schedule::taken;  ///< of loops that leave it to the user (OMP_SCHEDULE)
   std::uint64_t chunk = 1;
   std::uint64_t allocator = 1;
+  int block_time_ms = 200;  ///< kmp_set_blocktime(); nobody waits by it
+  int library = 3;          ///< kmp_set_library()
   bool operator==(const variables&) const = default;
 };
 
@@ -80,9 +83,11 @@ struct context {
 /// What all nodes know of a job.
 struct settings {
   static constexpr int most_levels = 8;
+  static constexpr int longest_format = 512;
   int node = 0, nodes = 1;
   int processors = 1;  ///< of all nodes
   int most_priority = 0;
+  bool for_llvm = false;             ///< the program has LLVM's or Intel's runtime, or both and these first
   bool display = false;              ///< OMP_DISPLAY_ENV
   bool needs_device = false;         ///< OMP_TARGET_OFFLOAD=mandatory
   int threads_at[most_levels] = {};  ///< of regions that ask for no number, by their level; 0: as one level above
@@ -93,6 +98,7 @@ struct settings {
   binding bind_at[most_levels] =
       {};             ///< OMP_PROC_BIND of regions by their level; the first is none: no thread is bound
   variables first{};  ///< of the initial task
+  char affinity_format[longest_format] = {};  ///< OMP_AFFINITY_FORMAT
 };
 [[nodiscard]] settings& job() noexcept;
 

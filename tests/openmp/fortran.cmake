@@ -9,6 +9,12 @@ endif()
 if(NOT QUIRE_GFORTRAN OR no_gfortran)
   message(STATUS "No tests of OpenMP programs in Fortran: they need gfortran with OpenMP (Debian: gfortran)")
 else()
+  execute_process(COMMAND ${QUIRE_GFORTRAN} -print-file-name=finclude/omp_lib.f90 OUTPUT_VARIABLE omp_lib OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(Python3_Interpreter_FOUND AND EXISTS "${omp_lib}")
+    add_test(NAME openmp.fortran_entries
+      COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/fortran_entries.py ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR} ${omp_lib})
+    set_tests_properties(openmp.fortran_entries PROPERTIES LABELS openmp TIMEOUT 120)
+  endif()
   function(fortran_program name)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/fortran/${name})
     file(MAKE_DIRECTORY ${folder})
@@ -27,6 +33,28 @@ else()
   fortran_program(long_integers -O2 -fdefault-integer-8)
   # libgfortran in the executable: its units are shared data then, its calls the program's.
   fortran_program(static -O1 -static-libgfortran)
+  set(streams ${CMAKE_CURRENT_BINARY_DIR}/fortran/streams)
+  add_custom_command(OUTPUT ${streams} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_streams.f90 VERBATIM
+    COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 ${CMAKE_CURRENT_SOURCE_DIR}/fortran_streams.f90 -o ${streams})
+  add_custom_target(openmp_fortran_streams ALL DEPENDS ${streams})
+  add_dependencies(openmp_fortran_streams quire_tool quire_omp)
+  foreach(unit 0 6)
+    foreach(how stream master)
+      add_test(NAME openmp.fortran_${how}_${unit}.2_nodes WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> 2 ${streams} ${how} ${unit})
+      set_tests_properties(openmp.fortran_${how}_${unit}.2_nodes PROPERTIES LABELS openmp TIMEOUT 120 ENVIRONMENT SORTED=1)
+    endforeach()
+  endforeach()
+  # Other nodes would go on with the stream, in silence.
+  foreach(case file.0 file.5 file.6 last.6 closed.6 other.10 close.10)
+    string(REGEX REPLACE "(.*)\\.(.*)" "\\1;\\2" words ${case})
+    list(GET words 0 how)
+    list(GET words 1 unit)
+    add_test(NAME openmp.refused.fortran_${how}_${unit} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh $<TARGET_FILE:quire_tool> 2
+      "unit ${unit} is used by a thread on node [01], and [a-z ]* by node [01]" ${streams} ${how} ${unit})
+    set_tests_properties(openmp.refused.fortran_${how}_${unit} PROPERTIES LABELS openmp TIMEOUT 120)
+  endforeach()
   set(units ${CMAKE_CURRENT_BINARY_DIR}/fortran/units)
   add_custom_command(OUTPUT ${units} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 VERBATIM
     COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 -static-libgfortran ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 -o ${units})

@@ -39,6 +39,7 @@ void dispose(task& t) noexcept {
 bool conflict(const traced& a, const traced& b) {
   for (const dependence& x : a.on) {
     for (const dependence& y : b.on) {
+      if (x.address == nullptr || y.address == nullptr) return true;  // all memory
       if (x.address == y.address && (x.how == dependence::kind::out || x.how != y.how)) return true;
     }
   }
@@ -158,7 +159,7 @@ class program {
     made->steps = static_cast<int>(below(6));
     static char addresses[5];
     for (std::size_t i = below(4); i > 0; --i)
-      made->on.push_back({&addresses[below(5)], static_cast<dependence::kind>(below(3))});
+      made->on.push_back({below(20) != 0 ? &addresses[below(5)] : nullptr, static_cast<dependence::kind>(below(3))});
     for (traced* earlier : maker.made) {
       if (conflict(*earlier, *made)) made->must_follow.push_back(earlier);
     }
