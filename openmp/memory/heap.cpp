@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "openmp/fortran/units.hpp"
+#include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
@@ -152,6 +153,7 @@ void open_heap() noexcept {
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
   g_quire = code_around(reinterpret_cast<const void*>(&quire_start));
+  find_units_library();
   g_open = true;
 }
 
@@ -263,6 +265,5 @@ QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t by
 
 QUIRE_EXPORT std::size_t malloc_usable_size(void* at) noexcept {
   if (is_shared(at)) return size_of(at);
-  static const auto real = reinterpret_cast<std::size_t (*)(void*)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
-  return at == nullptr || real == nullptr ? 0 : real(at);
+  return at != nullptr ? QUIRE_NEXT(malloc_usable_size)(at) : 0;
 }

@@ -32,7 +32,7 @@ std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
 
 struct gaps {
   static constexpr std::size_t most = 1024;
-  std::uint64_t first[most], end[most];
+  std::uint64_t first[most] = {}, end[most] = {};
   std::size_t count = 0;
   std::uint64_t lowest = 0;  ///< mapping from least() on
 };
@@ -87,7 +87,7 @@ void leave_first_heap() noexcept {
 
 void separate_private_memory() {
   if (quire_nodes() == 1) return;
-  static gaps g;
+  static constinit gaps g{};
   const bool found = find(g);
   std::int64_t top = found ? static_cast<std::int64_t>(g.lowest) : 0;
   if (const quire_status why = quire_reduce_i64(&top, 1, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);

@@ -18,9 +18,10 @@ struct last_call {
 };
 
 int keep(const last_call& l) noexcept {
-  static auto* const real = next<int(void (*)(void*), void*, void*)>("__cxa_atexit");
-  static auto* const real_quick = next<int(void (*)(void*), void*)>("__cxa_at_quick_exit");
-  return l.quick ? real_quick(l.what, l.library) : real(l.what, l.argument, l.library);
+  using exit_function = int(void (*)(void*), void*, void*);
+  using quick_exit_function = int(void (*)(void*), void*);
+  return l.quick ? QUIRE_NEXT_AS(quick_exit_function, "__cxa_at_quick_exit")(l.what, l.library)
+                 : QUIRE_NEXT_AS(exit_function, "__cxa_atexit")(l.what, l.argument, l.library);
 }
 
 int keep_on_node_0(last_call& l) noexcept {

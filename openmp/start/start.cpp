@@ -293,10 +293,10 @@ QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 /// Handlers and destructors run on the private stack, from which the job can end. In a region those of node 0 run, on a
 /// stack that is nobody's.
 QUIRE_EXPORT void exit(int status) {
-  using exit_function = void (*)(int);
-  static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
+  using exit_function = void(int);
+  exit_function* const real = QUIRE_NEXT_AS(exit_function, "exit");
   struct call {
-    exit_function real;
+    exit_function* real;
     int status;
   };
   static call c;  // private: the caller's stack is not
