@@ -8,11 +8,7 @@
 #include <wchar.h>
 
 #include "openmp/files/at_owner.hpp"
-
-extern "C" {
-void* __libc_malloc(size_t);
-void __libc_free(void*);
-}
+#include "openmp/memory/libc_heap.hpp"
 
 using namespace quire::openmp;
 
@@ -184,10 +180,10 @@ QUIRE_LIBC FILE* tmpfile64() {
 namespace {
 /// Libc hands the text to the system, which does not see shared memory.
 FILE* open_command(const char* command, const char* mode) {
-  char* const own = in_heap(command) ? static_cast<char*>(__libc_malloc(strlen(command) + 1)) : nullptr;
+  char* const own = in_heap(command) ? static_cast<char*>(libc_malloc(strlen(command) + 1)) : nullptr;
   FILE* const made = QUIRE_NEXT(popen)(own != nullptr ? strcpy(own, command) : command, mode);
   const int saved = errno;
-  __libc_free(own);
+  libc_free(own);
   errno = saved;
   return made;
 }

@@ -13,13 +13,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "openmp/memory/libc_heap.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-}
 
 namespace quire::openmp {
 namespace {
@@ -67,7 +64,7 @@ bool take(std::uint64_t first, std::uint64_t end) noexcept {
 void use_up(std::size_t bytes, std::uint64_t heap_end) noexcept {
   constexpr int enough = 10'000;
   for (int i = 0; i < enough; ++i) {
-    void* const at = __libc_malloc(bytes);
+    void* const at = libc_malloc(bytes);
     if (at == nullptr || reinterpret_cast<std::uint64_t>(at) < heap_end) continue;
     return ::free(at);
   }

@@ -140,8 +140,9 @@ module describe(const dl_phdr_info& info) noexcept {
 }
 
 bool is_programs_own(const char* path) noexcept {
-  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)) &&
-         !sites::is_loaded_by_quire(last_part(path));
+  const char* const file = last_part(path);
+  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(file) && !sites::is_loaded_by_quire(file) &&
+         !sites::is_of_an_allocator(file);
 }
 
 std::span<module> modules() noexcept {

@@ -38,6 +38,7 @@
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/places/places.hpp"
+#include "openmp/start/allocators.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/start/exits.hpp"
@@ -178,6 +179,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   note_inherited_descriptors();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  look_at_allocators();
   compare_modules();
   compare_memory();
   share_static_data();
@@ -282,6 +284,7 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
   const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   g_program = {run, init, count, arguments, nullptr};
+  refuse_own_malloc();
   without_random_addresses();
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
