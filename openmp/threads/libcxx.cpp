@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// std::call_once of libc++: its lock and condition are the library's own, which each node has for itself, so that a
-// thread that waits would not hear of one on another node. In shared memory threads look at the flag instead.
-// libstdc++'s is pthread_once(3).
+// What threads wait for in libc++ is the library's own, which each node has for itself: a lock and a condition of
+// std::call_once, and words beside objects of std::atomic::wait. A thread would not hear of one on another node, or not
+// for two seconds. In shared memory it looks at the object instead. libstdc++ calls pthread_once(3) and futex(2).
 #include "openmp/libc/interpose.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -43,3 +43,26 @@ QUIRE_LIBC void _ZNSt3__111__call_onceERVmPvPFvS2_E(volatile flag& f, void* argu
   body(argument);
   at_end.after = called;
 }
+
+namespace {
+
+/// The caller looks before it waits, and after.
+bool has_waited(const volatile void* at) noexcept {
+  if (!is_for_all_nodes(const_cast<const void*>(at))) return false;
+  const one_more_waits here;
+  sleep_a_little(here.longest_ns());
+  return true;
+}
+
+using wait_function = void(const volatile void*, int);
+
+}  // namespace
+
+/// std::__1::__libcpp_atomic_wait, of any object and of a 32-bit number.
+#define QUIRE_ATOMIC_WAIT(name)                             \
+  QUIRE_LIBC void name(const volatile void* at, int seen) { \
+    if (has_waited(at)) return;                             \
+    QUIRE_NEXT_AS(wait_function, #name)(at, seen);          \
+  }
+QUIRE_ATOMIC_WAIT(_ZNSt3__120__libcpp_atomic_waitEPVKvi)
+QUIRE_ATOMIC_WAIT(_ZNSt3__120__libcpp_atomic_waitEPVKNS_17__cxx_atomic_implIiNS_22__cxx_atomic_base_implIiEEEEi)
