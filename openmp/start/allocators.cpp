@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -29,17 +28,9 @@ bool takes_memory(const char* name) noexcept {
 }
 
 bool is_allocator(const module& m) noexcept {
-  if (m.name[0] == 0 || m.known) return false;
+  if (m.name[0] == 0) return false;
   return sites::is_of_an_allocator(sites::last_part(m.name)) ||
-         (sites::is_in_system_folder(m.name) && symbols_of(m).defines("malloc"));
-}
-
-const module* own_module() noexcept {
-  const auto all = modules();
-  const auto found = std::find_if(all.begin(), all.end(), [](const module& m) {
-    return span{m.code_first, m.code_end - m.code_first}.has(reinterpret_cast<const void*>(&is_of_allocator));
-  });
-  return found != all.end() ? &*found : nullptr;
+         (!m.known && sites::is_in_system_folder(m.name) && symbols_of(m).defines("malloc"));
 }
 
 [[noreturn]] void refuse(const module& program, const module& allocator, const char* call) noexcept {

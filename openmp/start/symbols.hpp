@@ -30,9 +30,10 @@ class dynamic_symbols {
     return false;
   }
   [[nodiscard]] bool defines(const char* name) const noexcept;
+  /// Of the symbol of a number.
+  [[nodiscard]] const char* name(std::uint32_t i) const noexcept { return texts_ + table_[i].st_name; }
 
  private:
-  [[nodiscard]] const char* name(std::uint32_t i) const noexcept { return texts_ + table_[i].st_name; }
   [[nodiscard]] static bool is_defined_function(const ElfW(Sym) & s) noexcept {
     return s.st_shndx != SHN_UNDEF && s.st_value != 0 && ELF64_ST_TYPE(s.st_info) == STT_FUNC;
   }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Memory by a call that only one allocator has.
 #include <pthread.h>
 #include <stdio.h>

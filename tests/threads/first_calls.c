@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A library whose constructor makes calls that Quire has functions for, the one of number FIRST_CALL first of all. As a
 // library of a compiler it is initialised before the job begins, as one of the program's own within it. Where
 // FIRST_CALL is "count" it says how many there are.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // The executable has an allocator of its own.
 #include <pthread.h>
 #include <stddef.h>
