@@ -20,11 +20,12 @@ std::size_t g_allocator_count = 0;
 
 dynamic_symbols symbols_of(const module& m) noexcept { return {m.dynamic, m.base}; }
 
-/// By their names, which tell of memory.
-bool takes_memory(const char* name) noexcept {
+/// By their names, which tell of memory. One that gives back would get Quire's.
+bool is_about_memory(const char* name) noexcept {
   const auto has = [name](const char* part) { return strstr(name, part) != nullptr; };
   if (has("Extension") || has("Hook") || has("stat")) return false;
-  return has("alloc") || has("memalign") || has("_new") || has("MALLOC");
+  return has("alloc") || has("memalign") || has("_new") || has("MALLOC") || has("free") || has("_delete") ||
+         has("usable");
 }
 
 bool is_allocator(const module& m) noexcept {
@@ -36,8 +37,8 @@ bool is_allocator(const module& m) noexcept {
 [[noreturn]] void refuse(const module& program, const module& allocator, const char* call) noexcept {
   char line[500];
   std::snprintf(line, sizeof line,
-                "%s takes memory by %s() of %s, and other nodes would have nothing of it: let it call malloc(3), or "
-                "new, whose place Quire takes",
+                "%s takes memory, or gives it back, by %s() of %s, which knows nothing of other nodes: let it call "
+                "malloc(3) and free(3), or new and delete, whose place Quire takes",
                 program.name[0] == 0 ? "the program" : sites::last_part(program.name), call,
                 sites::last_part(allocator.name));
   fail(line, QUIRE_UNSUPPORTED);
@@ -48,7 +49,7 @@ void refuse_calls(const module& program, const module& allocator) noexcept {
   const module* const own = own_module();
   const dynamic_symbols theirs = symbols_of(allocator);
   (void)symbols_of(program).any_needed([&](const char* name) {
-    if (takes_memory(name) && theirs.defines(name) && (own == nullptr || !symbols_of(*own).defines(name)))
+    if (is_about_memory(name) && theirs.defines(name) && (own == nullptr || !symbols_of(*own).defines(name)))
       refuse(program, allocator, name);
     return false;
   });
