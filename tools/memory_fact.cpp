@@ -25,7 +25,8 @@ memory_fact memory_for(const std::string& path) {
   if (!libraries_of(path, libraries)) return sequential("its libraries cannot be found");
   for (const auto& one : libraries) {
     const char* const name = sites::last_part(one.c_str());
-    if (!sites::is_of_a_compiler(name)) files.push_back(sites::look_at(*by, one.c_str(), name));
+    if (!sites::is_of_a_compiler(name) && !sites::is_of_an_allocator(name))
+      files.push_back(sites::look_at(*by, one.c_str(), name));
   }
   const auto v = sites::decide(files, sites::can_watch);
   return v.mixed ? memory_fact{mixed_memory, "mixed, as " + v.why} : sequential(v.why);

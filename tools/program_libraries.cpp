@@ -97,7 +97,9 @@ std::vector<own_library> own_libraries_of(const std::string& program) {
   if (!libraries_of(program, all)) return {};
   std::vector<own_library> own;
   for (const auto& path : all) {
-    if (sites::is_in_system_folder(path.c_str()) || sites::is_of_a_compiler(sites::last_part(path.c_str()))) continue;
+    if (sites::is_in_system_folder(path.c_str()) || sites::is_of_a_compiler(sites::last_part(path.c_str())) ||
+        sites::is_of_an_allocator(sites::last_part(path.c_str())))
+      continue;
     if (auto answer = read_elf(path); answer.file) own.push_back({path, std::move(*answer.file)});
   }
   return own;

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/memory/libc_heap.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
-void __libc_free(void*);
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
 ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
@@ -135,7 +135,7 @@ int print_there(int node, int fd, int flag, const char* format, va_list argument
     done = e.run([=] { return QUIRE_NEXT(write)(fd, there, static_cast<size_t>(length)); });
   }
   const int saved = errno;
-  __libc_free(text);
+  libc_free(text);
   errno = saved;
   return done < 0 ? -1 : length;
 }

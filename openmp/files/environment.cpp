@@ -13,6 +13,7 @@
 
 #include "openmp/files/environment.hpp"
 #include "openmp/files/on_all_nodes.hpp"
+#include "openmp/libc/once.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 
@@ -29,16 +30,15 @@ struct store {
   size_t used;
 
   static store& of_node() noexcept {
-    static store* const made = [] {
+    static constinit made_once made;
+    auto* const there = reinterpret_cast<store*>(address);
+    made.run([there] {
       constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-      void* const at = ::mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-      if (at != reinterpret_cast<void*>(address))
+      if (::mmap(there, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != there)
         fail("no memory for the environment at the same address on all nodes", QUIRE_NO_MEMORY);
-      auto* const s = static_cast<store*>(at);
-      s->used = sizeof *s;
-      return s;
-    }();
-    return *made;
+      there->used = sizeof *there;
+    });
+    return *there;
   }
   /// Null: it is full.
   void* take(size_t wanted) noexcept {

@@ -124,11 +124,11 @@ QUIRE_LIBC char* mkdtemp(char* name) noexcept {
 }
 /// By its name: the linker warns of those who call it. Without success the text is empty.
 QUIRE_LIBC char* mktemp(char* name) noexcept {
-  static auto* const real = next<char*(char*)>("mktemp");
+  using name_function = char*(char*);
   const int node = node_of(new_one(), QUIRE_CALLER);
   const auto make = [](char* one) {
     const private_text own(one);
-    const bool made = real(own.get())[0] != 0;
+    const bool made = QUIRE_NEXT_AS(name_function, "mktemp")(own.get())[0] != 0;
     strcpy(one, own.get());
     return made ? one : nullptr;
   };

@@ -131,14 +131,14 @@ int scan_as_c99(FILE* stream, const char* format, va_list arguments, const void*
 using scan_function = int(FILE*, const char*, va_list);
 /// Its name is new with glibc 2.38.
 int scan_as_c23(FILE* stream, const char* format, va_list arguments, const void* caller) {
-  static auto* const newest = next<scan_function>("__isoc23_vfscanf");
+  scan_function* const newest = QUIRE_NEXT_AS(scan_function, "__isoc23_vfscanf");
   scan_function* const function = newest != nullptr ? newest : QUIRE_NEXT(__isoc99_vfscanf);
   const int node = node_of(stream, caller);
   if (node == here) return function(stream, format, arguments);
   return scan(node, stream, format, arguments, function);
 }
 int scan_as_gnu(FILE* stream, const char* format, va_list arguments, const void* caller) {
-  static auto* const gnu = next<scan_function>("vfscanf");
+  scan_function* const gnu = QUIRE_NEXT_AS(scan_function, "vfscanf");
   const int node = node_of(stream, caller);
   if (node == here) return gnu(stream, format, arguments);
   return scan(node, stream, format, arguments, gnu);

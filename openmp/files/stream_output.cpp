@@ -6,11 +6,10 @@
 #include <wchar.h>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/memory/libc_heap.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
-void* __libc_malloc(size_t);
-void __libc_free(void*);
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
 int __vfprintf_chk(FILE*, int, const char*, va_list);
 int __vfwprintf_chk(FILE*, int, const wchar_t*, va_list);
@@ -51,7 +50,7 @@ int put_formatted(int node, FILE* stream, int flag, const char* format, va_list 
   if (length < 0) return length;
   const bool all = put(node, stream, text, static_cast<size_t>(length)) == static_cast<size_t>(length);
   const int saved = errno;
-  __libc_free(text);
+  libc_free(text);
   errno = saved;
   return all ? length : -1;
 }
@@ -72,7 +71,7 @@ int put_wide(int node, FILE* stream, const wchar_t* text, size_t length) noexcep
 int put_formatted_wide(int node, FILE* stream, const wchar_t* format, va_list arguments) noexcept {
   constexpr size_t first_room = 1024, most_room = size_t{1} << 28;
   for (size_t room = first_room; room <= most_room; room *= 4) {
-    auto* const text = static_cast<wchar_t*>(__libc_malloc(room * sizeof(wchar_t)));
+    auto* const text = static_cast<wchar_t*>(libc_malloc(room * sizeof(wchar_t)));
     if (text == nullptr) return -1;
     va_list again;
     va_copy(again, arguments);
@@ -80,7 +79,7 @@ int put_formatted_wide(int node, FILE* stream, const wchar_t* format, va_list ar
     va_end(again);
     const int result = length < 0 || put_wide(node, stream, text, static_cast<size_t>(length)) < 0 ? -1 : length;
     const int saved = errno;
-    __libc_free(text);
+    libc_free(text);
     errno = saved;
     if (length >= 0) return result;
   }

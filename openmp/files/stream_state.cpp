@@ -7,13 +7,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "openmp/start/programs_mask.hpp"
 #include "openmp/files/at_owner.hpp"
-
-extern "C" {
-void* __libc_malloc(size_t);
-void __libc_free(void*);
-}
+#include "openmp/memory/libc_heap.hpp"
+#include "openmp/start/programs_mask.hpp"
 
 using namespace quire::openmp;
 
@@ -185,11 +181,11 @@ QUIRE_LIBC FILE* tmpfile64() {
 namespace {
 /// Libc hands the text to the system, which does not see shared memory.
 FILE* open_command(const char* command, const char* mode) {
-  char* const own = in_heap(command) ? static_cast<char*>(__libc_malloc(strlen(command) + 1)) : nullptr;
+  char* const own = in_heap(command) ? static_cast<char*>(libc_malloc(strlen(command) + 1)) : nullptr;
   const programs_mask of_child;
   FILE* const made = QUIRE_NEXT(popen)(own != nullptr ? strcpy(own, command) : command, mode);
   const int saved = errno;
-  __libc_free(own);
+  libc_free(own);
   errno = saved;
   return made;
 }

@@ -28,6 +28,7 @@ struct statement {
 constexpr std::uint32_t to_text = 1u << 14;      ///< of READ and WRITE: the unit is a variable
 constexpr std::uint32_t to_new_unit = 1u << 23;  ///< of OPEN: its number is the library's to choose
 
+span g_library;                 ///< libgfortran's code; empty: there is none
 thread_local int t_within = 0;  ///< statements that the thread is in, one within a function that another calls
 
 /// Units that a node other than node 0 has opened itself. What is full stays allowed.
@@ -111,65 +112,56 @@ void check(const statement& s) noexcept {
   fail(text, QUIRE_UNSUPPORTED);
 }
 
-using statement_function = void (*)(statement*);
-statement_function real(const char* name) noexcept {
-  return reinterpret_cast<statement_function>(::dlsym(RTLD_NEXT, name));
-}
+using statement_function = void(statement*);
 
 }  // namespace
 
 namespace quire::openmp {
 
-bool is_for_unit(const void* caller) noexcept {
-  if (t_within == 0) return false;
-  static const span library = [] {
-    const void* const any = ::dlsym(RTLD_NEXT, "_gfortran_st_write");
-    return any != nullptr ? code_around(any) : span{};
-  }();
-  return library.has(caller);
+void find_units_library() noexcept {
+  const void* const any = ::dlsym(RTLD_NEXT, "_gfortran_st_write");
+  if (any != nullptr) g_library = code_around(any);
 }
+
+bool is_for_unit(const void* caller) noexcept { return t_within != 0 && g_library.has(caller); }
 
 /// In a statement the thread may hold the unit's lock.
 void flush_units() noexcept {
-  using flush_function = void (*)(std::int32_t*);
-  static const auto flush = reinterpret_cast<flush_function>(::dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
+  using flush_function = void(std::int32_t*);
+  flush_function* const flush = g_library.bytes != 0 ? QUIRE_NEXT_AS(flush_function, "_gfortran_flush_i4") : nullptr;
   if (flush != nullptr && t_within == 0) flush(nullptr);
 }
 
 }  // namespace quire::openmp
 
 /// Statements whose values are calls of their own, between the first one and the last one.
-#define QUIRE_LONG_STATEMENT(name)                                \
-  QUIRE_LIBC void _gfortran_st_##name(statement* s) {             \
-    static const auto next = real("_gfortran_st_" #name);         \
-    check(*s);                                                    \
-    ++t_within;                                                   \
-    next(s);                                                      \
-  }                                                               \
-  QUIRE_LIBC void _gfortran_st_##name##_done(statement* s) {      \
-    static const auto next = real("_gfortran_st_" #name "_done"); \
-    next(s);                                                      \
-    --t_within;                                                   \
+#define QUIRE_LONG_STATEMENT(name)                                       \
+  QUIRE_LIBC void _gfortran_st_##name(statement* s) {                    \
+    check(*s);                                                           \
+    ++t_within;                                                          \
+    QUIRE_NEXT_AS(statement_function, "_gfortran_st_" #name)(s);         \
+  }                                                                      \
+  QUIRE_LIBC void _gfortran_st_##name##_done(statement* s) {             \
+    QUIRE_NEXT_AS(statement_function, "_gfortran_st_" #name "_done")(s); \
+    --t_within;                                                          \
   }
 QUIRE_LONG_STATEMENT(write)
 QUIRE_LONG_STATEMENT(read)
 
-#define QUIRE_SHORT_STATEMENT(name)                       \
-  QUIRE_LIBC void _gfortran_st_##name(statement* s) {     \
-    static const auto next = real("_gfortran_st_" #name); \
-    check(*s);                                            \
-    ++t_within;                                           \
-    next(s);                                              \
-    --t_within;                                           \
+#define QUIRE_SHORT_STATEMENT(name)                              \
+  QUIRE_LIBC void _gfortran_st_##name(statement* s) {            \
+    check(*s);                                                   \
+    ++t_within;                                                  \
+    QUIRE_NEXT_AS(statement_function, "_gfortran_st_" #name)(s); \
+    --t_within;                                                  \
   }
 QUIRE_SHORT_STATEMENT(rewind)
 QUIRE_SHORT_STATEMENT(backspace)
 QUIRE_SHORT_STATEMENT(endfile)
 
 QUIRE_LIBC void _gfortran_st_open(statement* s) {
-  static const auto next = real("_gfortran_st_open");
   ++t_within;
-  next(s);
+  QUIRE_NEXT_AS(statement_function, "_gfortran_st_open")(s);
   --t_within;
   if ((s->flags & to_new_unit) == 0) note_opened(*s);
 }

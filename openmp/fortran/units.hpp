@@ -28,6 +28,8 @@ struct fortran_units {
 /// the one that calls.
 void repeat_fortran_settings() noexcept;
 
+/// At the start: is_for_unit() knows libgfortran.
+void find_units_library() noexcept;
 /// Whether a call from libgfortran is about one of its units, not for the program: the caller's thread is in an input
 /// or output statement.
 [[nodiscard]] bool is_for_unit(const void* caller) noexcept;

@@ -76,8 +76,7 @@ void note(void* original, construct_function one, construct_array_function many,
 
 void* copy_of(void* original, std::size_t bytes) {
   const private_variable v = known(original, bytes);
-  static const bool first_node = job().node == 0;
-  if (first_node && ::gettid() == ::getpid()) return original;
+  if (job().node == 0 && ::gettid() == ::getpid()) return original;
   void* const copy = allocate(bytes);
   if (v.construct == nullptr && v.construct_array == nullptr) std::memcpy(copy, v.image, bytes);
   if (v.construct != nullptr) v.construct(copy);

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+
 /// A function of libc that is defined here too, by its name.
 #define QUIRE_LIBC extern "C" __attribute__((visibility("default")))
 
@@ -14,11 +16,29 @@ template <class Function>
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+/// The same, looked up once. A function that is interposed has nothing of C++ that is made at its first call: the guard
+/// of that may lock, and so call the function again (libc++abi does). Two threads find the same.
+class kept_next {
+ public:
+  constexpr explicit kept_next(const char* name) noexcept : name_(name) {}
+  [[nodiscard]] void* get() noexcept {
+    void* found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) [[unlikely]]
+      found_.store(found = ::dlsym(RTLD_NEXT, name_), std::memory_order_relaxed);
+    return found;
+  }
+
+ private:
+  const char* name_;
+  std::atomic<void*> found_{nullptr};
+};
+
 }  // namespace quire::openmp
 
-/// The same, looked up once.
-#define QUIRE_NEXT(function)                                                           \
-  ([]() noexcept {                                                                     \
-    static auto* const found = ::quire::openmp::next<decltype(::function)>(#function); \
-    return found;                                                                      \
+/// By its name, and with a type where no header has one.
+#define QUIRE_NEXT_AS(type, name)                             \
+  ([]() noexcept {                                            \
+    static constinit ::quire::openmp::kept_next g_next{name}; \
+    return reinterpret_cast<type*>(g_next.get());             \
   }())
+#define QUIRE_NEXT(function) QUIRE_NEXT_AS(decltype(::function), #function)

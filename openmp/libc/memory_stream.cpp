@@ -9,11 +9,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
-
-extern "C" {
-void* __libc_malloc(size_t);
-void __libc_free(void*);
-}
+#include "openmp/memory/libc_heap.hpp"
 
 using namespace quire::openmp;
 
@@ -63,7 +59,7 @@ int seek_in(void* cookie, off64_t* offset, int from) {
 }
 
 int close_it(void* cookie) {
-  __libc_free(cookie);
+  libc_free(cookie);
   return 0;
 }
 
@@ -72,12 +68,12 @@ int close_it(void* cookie) {
 QUIRE_LIBC FILE* open_memstream(char** to, size_t* length) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(open_memstream)(to, length);
   constexpr size_t first_room = 512;
-  auto* const s = static_cast<memory_stream*>(__libc_malloc(sizeof(memory_stream)));
+  auto* const s = static_cast<memory_stream*>(libc_malloc(sizeof(memory_stream)));
   auto* const buffer = static_cast<char*>(allocate_shared(first_room));
   if (s == nullptr || buffer == nullptr) return nullptr;
   *s = {to, length, buffer, first_room, 0, 0};
   s->show();
   FILE* const made = fopencookie(s, "w", {nullptr, write_to, seek_in, close_it});
-  if (made == nullptr) __libc_free(s);
+  if (made == nullptr) libc_free(s);
   return made;
 }

@@ -17,11 +17,10 @@
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/libc_heap.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
-void* __libc_malloc(size_t);
-void __libc_free(void*);
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
 }
 
@@ -30,7 +29,7 @@ using namespace quire::openmp;
 namespace {
 
 void* allocate(size_t bytes, const void* caller) noexcept {
-  return for_program(caller) ? allocate_shared(bytes) : __libc_malloc(bytes);
+  return for_program(caller) ? allocate_shared(bytes) : libc_malloc(bytes);
 }
 
 char* copy(const char* text, size_t length, const void* caller) noexcept {
@@ -46,7 +45,7 @@ void* hand_over(void* what, size_t bytes, const void* caller) noexcept {
   if (what == nullptr || in_heap(what) || !for_program(caller)) return what;
   void* const made = allocate_shared(bytes);
   if (made != nullptr) memcpy(made, what, bytes);
-  __libc_free(what);
+  libc_free(what);
   return made;
 }
 char* hand_over(char* text, const void* caller) noexcept {
@@ -112,7 +111,7 @@ ssize_t read_line_of(int node, char** own, int delimiter, FILE* from) noexcept {
     const ssize_t length = QUIRE_NEXT(getdelim)(&text, &room, delimiter, from);
     void* const shared = length >= 0 ? allocate_shared(static_cast<size_t>(length) + 1) : nullptr;
     if (shared != nullptr) memcpy(shared, text, static_cast<size_t>(length) + 1);
-    __libc_free(text);
+    libc_free(text);
     return line{static_cast<char*>(shared), shared != nullptr ? length : -1};
   });
   *own = got.text;
@@ -166,7 +165,7 @@ char* text_of(int node, const char* name, Call call) noexcept {
     char* const text = call(there);
     char* const shared = text == nullptr ? nullptr : static_cast<char*>(allocate_shared(strlen(text) + 1));
     if (shared != nullptr) strcpy(shared, text);
-    __libc_free(text);
+    libc_free(text);
     return shared;
   });
 }
@@ -228,7 +227,7 @@ QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept {
     char* const text = QUIRE_NEXT(tempnam)(private_text(there).get(), prefix_there);
     char* const shared = text == nullptr ? nullptr : static_cast<char*>(allocate_shared(strlen(text) + 1));
     if (shared != nullptr) strcpy(shared, text);
-    __libc_free(text);
+    libc_free(text);
     return shared;
   });
 }
@@ -268,9 +267,9 @@ int all_entries(int at, const char* directory, dirent*** list) noexcept {
     void* const one = all ? allocate_shared(own[i]->d_reclen) : nullptr;
     all = one != nullptr;
     if (all) (*list)[i] = static_cast<dirent*>(memcpy(one, own[i], own[i]->d_reclen));
-    __libc_free(own[i]);
+    libc_free(own[i]);
   }
-  __libc_free(own);
+  libc_free(own);
   if (!all) errno = ENOMEM;
   return all ? count : -1;
 }

@@ -14,16 +14,10 @@
 
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/libc_heap.hpp"
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void __libc_free(void*);
-}
+#include "openmp/start/allocators.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -92,7 +86,8 @@ std::size_t size_of(void* at) noexcept {
 }  // namespace
 
 bool from_program(const void* caller) noexcept {
-  return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller);
+  return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller) &&
+         !is_of_allocator(caller);
 }
 bool for_program(const void* caller) noexcept {
   return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller);
@@ -149,14 +144,36 @@ bool find_heap(std::size_t bytes, span& where) noexcept {
 
 void open_heap() noexcept {
   if (!find_heap(4096, g_shared) || !find_heap(1, g_small)) return;
-  g_libc = code_around(reinterpret_cast<const void*>(&__libc_malloc));
+  g_libc = code_around(libc_code());
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
   g_quire = code_around(reinterpret_cast<const void*>(&quire_start));
+  find_units_library();
   g_open = true;
 }
 
 void close_heap() noexcept { g_open = false; }
+
+}  // namespace quire::openmp
+
+namespace quire::openmp {
+
+void* allocate_for(const void* caller, std::size_t bytes, std::size_t alignment) noexcept {
+  if (g_scratch != nullptr && alignment <= 16) [[unlikely]]
+    return scratch(bytes);
+  if (wants_shared(caller)) return shared(bytes, alignment, false);
+  return alignment <= 16 ? libc_malloc(bytes) : libc_memalign(alignment, bytes);
+}
+
+void give_back(void* at) noexcept {
+  if (is_scratch(at)) [[unlikely]]
+    return;
+  if (!is_shared(at)) return libc_free(at);
+  if (!g_open) return;  // the job ends, and shared memory with it
+  const int saved = errno;
+  (void)quire_free(at);
+  errno = saved;
+}
 
 }  // namespace quire::openmp
 
@@ -167,11 +184,11 @@ using namespace quire::openmp;
 QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept {
   if (g_scratch != nullptr) [[unlikely]]
     return scratch(bytes);
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : libc_malloc(bytes);
 }
 
 QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  if (!wants_shared(QUIRE_CALLER)) return __libc_calloc(count, bytes);
+  if (!wants_shared(QUIRE_CALLER)) return libc_calloc(count, bytes);
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) {
     errno = ENOMEM;
@@ -180,15 +197,7 @@ QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
   return shared(all, 16, true);
 }
 
-QUIRE_EXPORT void free(void* at) noexcept {
-  if (is_scratch(at)) [[unlikely]]
-    return;
-  if (!is_shared(at)) return __libc_free(at);
-  if (!g_open) return;  // the job ends, and shared memory with it
-  const int saved = errno;
-  (void)quire_free(at);
-  errno = saved;
-}
+QUIRE_EXPORT void free(void* at) noexcept { give_back(at); }
 
 namespace {
 
@@ -204,14 +213,14 @@ void* move(void* at, std::size_t bytes) noexcept {
 
 /// What is shared stays so: only other memory is of the kind that its caller wants.
 void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
-  if (at == nullptr) return wants_shared(caller) ? shared(bytes, 16, false) : __libc_malloc(bytes);
+  if (at == nullptr) return wants_shared(caller) ? shared(bytes, 16, false) : libc_malloc(bytes);
   if (!is_shared(at)) {
-    if (!wants_shared(caller)) return __libc_realloc(at, bytes);
+    if (!wants_shared(caller)) return libc_realloc(at, bytes);
     void* const moved = shared(bytes, 16, false);
     if (moved == nullptr) return nullptr;
-    const std::size_t had = ::malloc_usable_size(at);
+    const std::size_t had = libc_usable_size(at);
     std::memcpy(moved, at, had < bytes ? had : bytes);
-    __libc_free(at);
+    libc_free(at);
     return moved;
   }
   if (bytes == 0) {
@@ -238,24 +247,24 @@ QUIRE_EXPORT void* reallocarray(void* at, std::size_t count, std::size_t bytes) 
 }
 
 QUIRE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
 }
 QUIRE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
 }
 QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : __libc_memalign(4096, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : libc_memalign(4096, bytes);
 }
 
 QUIRE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   const std::size_t whole = (bytes + 4095) / 4096 * 4096;
-  return wants_shared(QUIRE_CALLER) ? shared(whole, 4096, false) : __libc_memalign(4096, whole);
+  return wants_shared(QUIRE_CALLER) ? shared(whole, 4096, false) : libc_memalign(4096, whole);
 }
 
 QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   const int saved = errno;
-  void* const at = wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+  void* const at = wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
   errno = saved;
   if (at == nullptr) return ENOMEM;
   *to = at;
@@ -264,6 +273,16 @@ QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t by
 
 QUIRE_EXPORT std::size_t malloc_usable_size(void* at) noexcept {
   if (is_shared(at)) return size_of(at);
-  static const auto real = reinterpret_cast<std::size_t (*)(void*)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
-  return at == nullptr || real == nullptr ? 0 : real(at);
+  return at != nullptr ? libc_usable_size(at) : 0;
 }
+
+/// By these names allocators and programs find libc's heap.
+#define QUIRE_SECOND_NAME(name, of) QUIRE_EXPORT decltype(::of) name __attribute__((alias(#of), copy(of)))
+QUIRE_SECOND_NAME(__libc_malloc, malloc);
+QUIRE_SECOND_NAME(__libc_calloc, calloc);
+QUIRE_SECOND_NAME(__libc_realloc, realloc);
+QUIRE_SECOND_NAME(__libc_memalign, memalign);
+QUIRE_SECOND_NAME(__libc_valloc, valloc);
+QUIRE_SECOND_NAME(__libc_pvalloc, pvalloc);
+QUIRE_SECOND_NAME(__libc_free, free);
+QUIRE_SECOND_NAME(cfree, free);

@@ -19,7 +19,7 @@ void open_heap() noexcept;
 void close_heap() noexcept;
 
 /// Whether code of the program has made a call: `caller`, a return address, is neither in libc, nor in the dynamic
-/// linker or Quire; nor in libgfortran for what it keeps of a unit.
+/// linker, Quire or another allocator; nor in libgfortran for what it keeps of a unit.
 [[nodiscard]] bool from_program(const void* caller) noexcept;
 /// The same, and the stack is a shared one. Such a call gets shared memory.
 [[nodiscard]] bool for_program(const void* caller) noexcept;
@@ -29,6 +29,10 @@ void close_heap() noexcept;
 [[nodiscard]] bool is_heap_open() noexcept;
 /// Shared memory. Null, and errno, if there is none.
 [[nodiscard]] void* allocate_shared(std::size_t bytes, std::size_t alignment = 16, bool zero = false) noexcept;
+
+/// What malloc(3) gives a caller, and takes back. Null, and errno, if there is none.
+[[nodiscard]] void* allocate_for(const void* caller, std::size_t bytes, std::size_t alignment) noexcept;
+void give_back(void* at) noexcept;
 
 /// While it lives all memory by malloc(3), of the one thread there is, is its own, and goes with it. What libc has free
 /// at the start has the same addresses on all nodes, and so should be little.

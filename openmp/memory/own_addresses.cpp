@@ -13,13 +13,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "openmp/memory/libc_heap.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-}
 
 namespace quire::openmp {
 namespace {
@@ -32,7 +29,7 @@ std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
 
 struct gaps {
   static constexpr std::size_t most = 1024;
-  std::uint64_t first[most], end[most];
+  std::uint64_t first[most] = {}, end[most] = {};
   std::size_t count = 0;
   std::uint64_t lowest = 0;  ///< mapping from least() on
 };
@@ -67,7 +64,7 @@ bool take(std::uint64_t first, std::uint64_t end) noexcept {
 void use_up(std::size_t bytes, std::uint64_t heap_end) noexcept {
   constexpr int enough = 10'000;
   for (int i = 0; i < enough; ++i) {
-    void* const at = __libc_malloc(bytes);
+    void* const at = libc_malloc(bytes);
     if (at == nullptr || reinterpret_cast<std::uint64_t>(at) < heap_end) continue;
     return ::free(at);
   }
@@ -87,7 +84,7 @@ void leave_first_heap() noexcept {
 
 void separate_private_memory() {
   if (quire_nodes() == 1) return;
-  static gaps g;
+  static constinit gaps g{};
   const bool found = find(g);
   std::int64_t top = found ? static_cast<std::int64_t>(g.lowest) : 0;
   if (const quire_status why = quire_reduce_i64(&top, 1, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace quire::openmp::sites {
 namespace {
@@ -89,11 +90,12 @@ void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memor
 
 const decoder* decoder::open(std::string& why) {
   static const decoder opened;
-  static const bool loaded = load();
-  if (!loaded)
+  static constinit std::optional<bool> loaded;  // at the start there is one thread
+  if (!loaded.has_value()) loaded = load();
+  if (!*loaded)
     why = "the library " QUIRE_ZYDIS_FILE
           ", which reads instructions, is not on this machine (Debian: apt install libzydis4.0)";
-  return loaded ? &opened : nullptr;
+  return *loaded ? &opened : nullptr;
 }
 
 bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, instruction& into) const noexcept {

@@ -39,6 +39,15 @@ namespace quire::openmp::sites {
   return false;
 }
 
+/// Heaps that take the place of malloc(3), or stand beside it: their data is of one node.
+[[nodiscard]] inline bool is_of_an_allocator(const char* file) noexcept {
+  for (const char* name : {"libtcmalloc", "libjemalloc", "libmimalloc", "librpmalloc", "libsnmalloc", "libhoard",
+                           "libtbbmalloc", "libscudo", "libgc.so", "libgccpp.so"}) {
+    if (begins(file, name)) return true;
+  }
+  return false;
+}
+
 /// What libquire itself loads, wherever it was installed, with what that needs: their data is of one node.
 [[nodiscard]] inline bool is_loaded_by_quire(const char* file) noexcept {
   for (const char* name : {"libucp", "libucs", "libuct", "libucm", "libnuma.so", "libpmix", "libevent", "libhwloc",

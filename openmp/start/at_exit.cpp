@@ -49,7 +49,7 @@ using register_object = int(void (*)(void*), void*, void*);
 
 /// On node 0. Those of quick_exit(3) have no argument, and run on the stack of its caller.
 int keep(const last_call& asked) noexcept {
-  static auto* const real = next<register_object>("__cxa_atexit");
+  auto* const real = QUIRE_NEXT_AS(register_object, "__cxa_atexit");
   if (asked.of == kind::quick) return QUIRE_NEXT(__cxa_at_quick_exit)(asked.what, asked.library);
   auto* const kept = make_private<last_call>(asked);
   return asked.of == kind::object ? real(at_end, kept, asked.library) : QUIRE_NEXT(on_exit)(at_end_with_status, kept);
@@ -71,7 +71,7 @@ int keep_on_node_0(last_call asked) noexcept {
 }  // namespace
 
 QUIRE_LIBC int __cxa_atexit(void (*what)(void*), void* argument, void* library) noexcept {
-  static auto* const real = next<register_object>("__cxa_atexit");
+  auto* const real = QUIRE_NEXT_AS(register_object, "__cxa_atexit");
   if (!for_program(QUIRE_CALLER)) return real(what, argument, library);
   return keep_on_node_0({kind::object, what, nullptr, argument, library});
 }

@@ -133,15 +133,17 @@ module describe(const dl_phdr_info& info) noexcept {
   of.base = info.dlpi_addr;
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
   keep_whole_pages(of);
-  of.known =
-      of.name[0] != 0 && (sites::is_of_a_compiler(last_part(of.name)) || sites::is_loaded_by_quire(last_part(of.name)));
+  const char* const file = last_part(of.name);
+  of.known = of.name[0] != 0 &&
+             (sites::is_of_a_compiler(file) || sites::is_loaded_by_quire(file) || sites::is_of_an_allocator(file));
   of.programs = of.name[0] == 0 || is_programs_own(of.name);
   return of;
 }
 
 bool is_programs_own(const char* path) noexcept {
-  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)) &&
-         !sites::is_loaded_by_quire(last_part(path));
+  const char* const file = last_part(path);
+  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(file) && !sites::is_loaded_by_quire(file) &&
+         !sites::is_of_an_allocator(file);
 }
 
 std::span<module> modules() noexcept {
@@ -154,6 +156,14 @@ std::span<module> modules() noexcept {
   }
   if (g_too_many) fail("the program has more libraries than this version can look at", QUIRE_LIMIT);
   return {g_modules.data(), g_count};
+}
+
+const module* own_module() noexcept {
+  const auto here = reinterpret_cast<std::uint64_t>(&own_module);
+  for (const module& m : modules()) {
+    if (here >= m.code_first && here < m.code_end) return &m;
+  }
+  return nullptr;
 }
 
 bool placed_by_exec() noexcept { return placed_file()[0] != 0; }

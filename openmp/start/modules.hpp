@@ -30,8 +30,7 @@ struct module {
   const void* thread_data = nullptr;    ///< what its thread-local variables begin with
   std::uint64_t thread_data_bytes = 0;  ///< 0: it has none
   std::uint64_t thread_data_alignment = 1;
-  bool known = false;     ///< libc's, a compiler's or Quire's: its code does nothing to the program's memory that Quire
-                          ///< does not know
+  bool known = false;     ///< libc's, a compiler's, an allocator's or Quire's: Quire knows what its code does
   bool programs = false;  ///< the executable, or a library of the program's own: neither the system's nor Quire's
 
   /// An entry of its dynamic section; null if there is none.
@@ -46,6 +45,9 @@ struct module {
 [[nodiscard]] bool placed_by_exec() noexcept;
 /// In the order of loading, the executable first. The first call looks, before anything runs that could load more.
 [[nodiscard]] std::span<module> modules() noexcept;
+
+/// libquire_omp.
+[[nodiscard]] const module* own_module() noexcept;
 
 /// A module that was loaded later. The executable's is its first.
 [[nodiscard]] module describe(const dl_phdr_info& info) noexcept;

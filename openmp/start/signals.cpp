@@ -3,7 +3,6 @@
 // frame on a shared stack whose page is elsewhere. Async-signal-safe.
 #include "openmp/start/signals.hpp"
 
-#include <dlfcn.h>
 #include <signal.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 
 #include "openmp/files/errand.hpp"
 #include "openmp/files/where.hpp"
+#include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -19,12 +19,9 @@ using namespace quire::openmp;
 
 namespace {
 
-using action_function = int (*)(int, const struct sigaction*, struct sigaction*);
+using action_function = int(int, const struct sigaction*, struct sigaction*);
 
-action_function real() noexcept {
-  static const auto next = reinterpret_cast<action_function>(::dlsym(RTLD_NEXT, "sigaction"));
-  return next;
-}
+action_function* real() noexcept { return QUIRE_NEXT_AS(action_function, "sigaction"); }
 
 /// Private: libc and the kernel read and write it.
 thread_local struct sigaction t_now, t_before;

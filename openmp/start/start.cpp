@@ -38,6 +38,7 @@
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/places/places.hpp"
+#include "openmp/start/allocators.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/start/exit_stack.hpp"
@@ -186,6 +187,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   note_inherited_descriptors();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  look_at_allocators();
   compare_modules();
   compare_memory();
   share_static_data();
@@ -288,6 +290,7 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
   const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   g_program = {run, init, count, arguments, nullptr};
+  refuse_own_malloc();
   without_random_addresses();
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
@@ -299,10 +302,10 @@ QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 /// On the private stack, from which the job can end. In a region those of node 0 run handlers, below the caller's
 /// frames.
 QUIRE_EXPORT void exit(int status) {
-  using exit_function = void (*)(int);
-  static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
+  using exit_function = void(int);
+  exit_function* const real = QUIRE_NEXT_AS(exit_function, "exit");
   struct call {
-    exit_function real;
+    exit_function* real;
     int status;
   };
   static call c;  // private: the caller's stack is not

@@ -76,11 +76,9 @@ using register_function = int(void (*)(void*), void*, void*);
 
 QUIRE_LIBC int __cxa_thread_atexit(void (*what)(void*), void* argument, void* library) noexcept {
   if (keep_last_call(what, argument)) return 0;
-  static auto* const real = next<register_function>("__cxa_thread_atexit");
-  return real(what, argument, library);
+  return QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit")(what, argument, library);
 }
 QUIRE_LIBC int __cxa_thread_atexit_impl(void (*what)(void*), void* argument, void* library) noexcept {
   if (keep_last_call(what, argument)) return 0;
-  static auto* const real = next<register_function>("__cxa_thread_atexit_impl");
-  return real(what, argument, library);
+  return QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit_impl")(what, argument, library);
 }

@@ -103,11 +103,10 @@ void destroy_values(own_thread&) {
 
 using namespace quire::openmp;
 
-#define QUIRE_KEY_CREATE(name)                                                                  \
-  QUIRE_LIBC int name(pthread_key_t* key, void (*destroy)(void*)) noexcept {                    \
-    if (has_placement() && for_program(QUIRE_CALLER)) return make(key, destroy);                \
-    static auto* const real = next<int(pthread_key_t*, void (*)(void*))>("pthread_key_create"); \
-    return real(key, destroy);                                                                  \
+#define QUIRE_KEY_CREATE(name)                                                   \
+  QUIRE_LIBC int name(pthread_key_t* key, void (*destroy)(void*)) noexcept {     \
+    if (has_placement() && for_program(QUIRE_CALLER)) return make(key, destroy); \
+    return QUIRE_NEXT(pthread_key_create)(key, destroy);                         \
   }
 QUIRE_KEY_CREATE(pthread_key_create)
 QUIRE_KEY_CREATE(__pthread_key_create)

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/libc/once.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
@@ -58,11 +59,9 @@ void tell_end(const own_thread& self) noexcept {
 void count_end(void*) noexcept { g_running.fetch_sub(1); }
 
 pthread_key_t key_of_end() noexcept {
-  static const pthread_key_t key = [] {
-    pthread_key_t made{};
-    (void)::pthread_key_create(&made, count_end);
-    return made;
-  }();
+  static constinit made_once made;
+  static constinit pthread_key_t key{};
+  made.run([] { (void)::pthread_key_create(&key, count_end); });
   return key;
 }
 

@@ -38,16 +38,13 @@ namespace quire::drive {
 
 namespace {
 
-/// All signals but those that a thread causes itself.
-const sigset_t& asynchronous_signals() noexcept {
-  static const sigset_t set = [] {
-    sigset_t s;
-    sigfillset(&s);
-    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&s, own);
-    return s;
-  }();
-  return set;
-}
+/// All signals but those that a thread causes itself. Made when the library is loaded: an interposed call may ask.
+const sigset_t g_asynchronous_signals = [] {
+  sigset_t s;
+  sigfillset(&s);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&s, own);
+  return s;
+}();
 
 /// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared
 /// memory. In a fault handler they do already.
@@ -55,7 +52,7 @@ class signal_pause {
  public:
   explicit signal_pause(bool needed) noexcept
       : active_(needed && driver::signals_handled.load(std::memory_order_relaxed)) {
-    if (active_) ::pthread_sigmask(SIG_BLOCK, &asynchronous_signals(), &before_);
+    if (active_) ::pthread_sigmask(SIG_BLOCK, &g_asynchronous_signals, &before_);
   }
   ~signal_pause() { end(); }
   signal_pause(const signal_pause&) = delete;
@@ -366,7 +363,7 @@ void threads::serve(service_spin& spin) noexcept {
 
 /// Serves other nodes whatever the application does; sleeps while there is nothing to do.
 void threads::service_loop() noexcept {
-  ::pthread_sigmask(SIG_SETMASK, &asynchronous_signals(), nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &g_asynchronous_signals, nullptr);
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
   os::prefer_short_slices();  // it works for microseconds at a time

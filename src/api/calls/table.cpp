@@ -23,7 +23,8 @@ void* find_real(row& of) noexcept {
   void* found = ::dlsym(RTLD_NEXT, of.name);
   if (found == nullptr) {
     // libc stands before this library, not behind it.
-    static void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    // No static object: its guard may lock, and so call what is looked up here.
+    void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (libc != nullptr) found = ::dlsym(libc, of.name);
   }
   if (found != nullptr) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What allocators define, too, past malloc(3). As in libstdc++ all come down to one that makes and one that drops, with
+// and without an alignment, which a program may have replaced.
+#include "openmp/memory/operators.hpp"
+
+#include <string.h>
+
+#include <cstdint>
+#include <new>
+
+#include "openmp/memory/heap.hpp"
+#include "openmp/sites/known_libraries.hpp"
+
+namespace quire::openmp {
+
+constinit programs_operators g_programs{};
+
+namespace {
+
+constexpr std::size_t usual_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+std::size_t number(std::align_val_t alignment) noexcept { return static_cast<std::size_t>(alignment); }
+
+void* own_make(std::size_t bytes, std::size_t alignment, const void* caller) {
+  for (;;) {
+    if (void* const at = allocate_for(caller, bytes != 0 ? bytes : 1, alignment); at != nullptr) return at;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+
+void* make(std::size_t bytes, const void* caller) {
+  return g_programs.make != nullptr ? g_programs.make(bytes) : own_make(bytes, usual_alignment, caller);
+}
+void* make(std::size_t bytes, std::align_val_t alignment, const void* caller) {
+  return g_programs.make_aligned != nullptr ? g_programs.make_aligned(bytes, number(alignment))
+                                            : own_make(bytes, number(alignment), caller);
+}
+template <class... How>
+void* make_or_null(How... how) noexcept {
+  try {
+    return make(how...);
+  } catch (...) {
+    return nullptr;
+  }
+}
+void drop(void* at) noexcept { g_programs.drop != nullptr ? g_programs.drop(at) : give_back(at); }
+void drop(void* at, std::align_val_t alignment) noexcept {
+  g_programs.drop_aligned != nullptr ? g_programs.drop_aligned(at, number(alignment)) : give_back(at);
+}
+
+/// Before a block that Quire has made while the program has operators of its own: libstdc++ gives back some of Quire's,
+/// and makes some that Quire gives back.
+struct mark {
+  std::uintptr_t sign;
+  void* block;
+};
+static_assert(sizeof(mark) == usual_alignment);
+std::uintptr_t sign_of(const void* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at) * 0x9e3779b97f4a7c15u ^ reinterpret_cast<std::uintptr_t>(&g_programs);
+}
+
+void* make_marked(std::size_t bytes, std::size_t alignment, const void* caller) {
+  const std::size_t before = alignment > sizeof(mark) ? alignment : sizeof(mark);
+  if (bytes > SIZE_MAX - before) throw std::bad_alloc();
+  void* const block = own_make(bytes + before, alignment, caller);
+  auto* const at = static_cast<std::byte*>(block) + before;
+  const mark m{sign_of(at), block};
+  memcpy(at - sizeof m, &m, sizeof m);
+  return at;
+}
+/// False: somebody else has made it.
+bool drop_marked(void* at) noexcept {
+  if (at == nullptr) return true;
+  mark m;
+  memcpy(&m, static_cast<std::byte*>(at) - sizeof m, sizeof m);
+  if (m.sign != sign_of(at)) return false;
+  memset(static_cast<std::byte*>(at) - sizeof m, 0, sizeof m);
+  give_back(m.block);
+  return true;
+}
+
+void* marked_make(std::size_t n) { return make_marked(n, usual_alignment, QUIRE_CALLER); }
+void* marked_make_aligned(std::size_t n, std::size_t a) { return make_marked(n, a, QUIRE_CALLER); }
+void* marked_make_or_null(std::size_t n) noexcept {
+  try {
+    return make_marked(n, usual_alignment, QUIRE_CALLER);
+  } catch (...) {
+    return nullptr;
+  }
+}
+void marked_drop(void* at) noexcept {
+  if (!drop_marked(at)) drop(at);
+}
+void marked_drop_aligned(void* at, std::size_t a) noexcept {
+  if (!drop_marked(at)) drop(at, std::align_val_t{a});
+}
+void marked_drop_sized_aligned(void* at, std::size_t, std::size_t a) noexcept { marked_drop_aligned(at, a); }
+
+template <class Function>
+const void* address(Function* of) noexcept {
+  return reinterpret_cast<const void*>(of);
+}
+
+}  // namespace
+
+const void* marked_operator(const char* name, bool only_drop) noexcept {
+  const bool drops = sites::begins(name, "_ZdlPv") || sites::begins(name, "_ZdaPv");
+  const bool makes = sites::begins(name, "_Znwm") || sites::begins(name, "_Znam");
+  if (!drops && (!makes || only_drop)) return nullptr;
+  const char* const rest = name + (drops ? 6 : 5);
+  if (drops && sites::begins(rest, "St11align_val_t")) return address(&marked_drop_aligned);
+  if (drops && sites::begins(rest, "mSt11align_val_t")) return address(&marked_drop_sized_aligned);
+  if (drops) return address(&marked_drop);  // what else there is does not matter
+  if (*rest == 0) return address(&marked_make);
+  if (strcmp(rest, "RKSt9nothrow_t") == 0) return address(&marked_make_or_null);
+  return strcmp(rest, "St11align_val_t") == 0 ? address(&marked_make_aligned) : nullptr;
+}
+
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+#define QUIRE_OPERATORS(name)                                                                                      \
+  void* operator new name(std::size_t n) { return make(n, QUIRE_CALLER); }                                         \
+  void* operator new name(std::size_t n, std::align_val_t a) { return make(n, a, QUIRE_CALLER); }                  \
+  void* operator new name(std::size_t n, const std::nothrow_t&) noexcept { return make_or_null(n, QUIRE_CALLER); } \
+  void* operator new name(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {                     \
+    return make_or_null(n, a, QUIRE_CALLER);                                                                       \
+  }                                                                                                                \
+  void operator delete name(void* at) noexcept { drop(at); }                                                       \
+  void operator delete name(void* at, std::size_t) noexcept { drop(at); }                                          \
+  void operator delete name(void* at, std::align_val_t a) noexcept { drop(at, a); }                                \
+  void operator delete name(void* at, std::size_t, std::align_val_t a) noexcept { drop(at, a); }                   \
+  void operator delete name(void* at, const std::nothrow_t&) noexcept { drop(at); }                                \
+  void operator delete name(void* at, std::align_val_t a, const std::nothrow_t&) noexcept { drop(at, a); }
+QUIRE_OPERATORS()
+QUIRE_OPERATORS([])

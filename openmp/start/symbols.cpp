@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/start/symbols.hpp"
+
+#include <string.h>
+
+namespace quire::openmp {
+
+dynamic_symbols::dynamic_symbols(const ElfW(Dyn) * dynamic, std::uint64_t base) noexcept : base_(base) {
+  const std::uint32_t *hash = nullptr, *gnu_hash = nullptr;
+  for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
+    // The linker has written addresses, but where the section is read-only.
+    const auto at = static_cast<std::uint64_t>(d->d_un.d_ptr) < base ? base + d->d_un.d_ptr : d->d_un.d_ptr;
+    if (d->d_tag == DT_SYMTAB) table_ = reinterpret_cast<const ElfW(Sym)*>(at);
+    if (d->d_tag == DT_STRTAB) texts_ = reinterpret_cast<const char*>(at);
+    if (d->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(at);
+    if (d->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(at);
+  }
+  if (table_ == nullptr || texts_ == nullptr) return;
+  if (hash != nullptr) {
+    count_ = hash[1];
+  } else if (gnu_hash != nullptr) {
+    count_by(gnu_hash);
+  }
+}
+
+/// Symbols that are not in the table of hashes come first; the last one ends the last chain.
+void dynamic_symbols::count_by(const std::uint32_t* gnu_hash) noexcept {
+  const std::uint32_t buckets = gnu_hash[0], first = gnu_hash[1], words = gnu_hash[2];
+  const std::uint32_t* const bucket = gnu_hash + 4 + 2 * words;  // filter words have 64 bits
+  const std::uint32_t* const chain = bucket + buckets;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < buckets; ++i) last = bucket[i] > last ? bucket[i] : last;
+  count_ = first;
+  if (last < first) return;
+  while ((chain[last - first] & 1) == 0) ++last;
+  count_ = last + 1;
+}
+
+bool dynamic_symbols::defines(const char* name) const noexcept {
+  return any_defined([name](const char* one, const void*) { return strcmp(one, name) == 0; });
+}
+
+}  // namespace quire::openmp
