@@ -167,11 +167,10 @@ QUIRE_LIBC void _gfortran_st_open(statement* s) {
 }
 
 QUIRE_LIBC void _gfortran_st_close(statement* s) {
-  static const auto next = real("_gfortran_st_close");
   const std::int32_t unit = s->unit;
   check_owner(unit);
   ++t_within;
-  next(s);
+  QUIRE_NEXT_AS(statement_function, "_gfortran_st_close")(s);
   --t_within;
   note_owner(unit);
 }

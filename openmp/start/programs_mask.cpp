@@ -8,13 +8,13 @@
 namespace quire::openmp {
 namespace {
 
-sigset_t g_programs{};
+sigset_t g_mask{};
 thread_local constinit bool t_blocks = false;
 
 }  // namespace
 
 void note_programs_mask() noexcept {
-  if (!t_blocks) (void)::pthread_sigmask(SIG_SETMASK, nullptr, &g_programs);
+  if (!t_blocks) (void)::pthread_sigmask(SIG_SETMASK, nullptr, &g_mask);
 }
 
 void note_own_mask() noexcept { t_blocks = true; }
@@ -28,7 +28,7 @@ void block_signals() noexcept {
 }
 
 sigset_t mask_to_inherit() noexcept {
-  if (t_blocks) return g_programs;
+  if (t_blocks) return g_mask;
   sigset_t own;
   (void)::pthread_sigmask(SIG_SETMASK, nullptr, &own);
   return own;
