@@ -47,8 +47,8 @@ std::uint32_t own_number() noexcept { return static_cast<std::uint32_t>(job().no
 
 /// As this node's libgfortran has it; -1: it is not open.
 int descriptor_of(std::int32_t unit) noexcept {
-  using descriptor_function = int (*)(const std::int32_t*);
-  static const auto descriptor = reinterpret_cast<descriptor_function>(::dlsym(RTLD_NEXT, "_gfortran_fnum_i4"));
+  using descriptor_function = int(const std::int32_t*);
+  auto* const descriptor = QUIRE_NEXT_AS(descriptor_function, "_gfortran_fnum_i4");
   return descriptor != nullptr ? descriptor(&unit) : -1;
 }
 
