@@ -92,6 +92,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   pool::settings pool = core_.config.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   pool.code = about.code != 0;
+  pool.runs = core_.config.runs(about.id);
   if (split_ && pool.which != pool::kind::fork) {
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'",
               pool::name_of(pool.which));
@@ -352,6 +353,7 @@ base::result<detect::detector*> region_builder::detector_for(const region_descri
     which = detect::kind::segv;
   }
   if (which == detect::kind::segv && about.code != 0) which = detect::kind::segv_code;
+  if (which == detect::kind::segv && core_.config.runs(about.id)) which = detect::kind::segv_runs;
   if (which == core_.config.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {
