@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Nested functions of GNU C whose address is passed on: the call goes by code on the stack, that of the calling thread
 // or that of main(), which may be on another node. BY_LIBRARY: a library has them, and the executable asks for no code
 // on stacks.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Calls that fill less than they are told there is: nothing behind the result changes, whichever thread calls, and sets
 // of descriptors may be shorter or longer than fd_set. What lies behind is memory of its own, in pages of its own.
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Contexts (getcontext(3)) and their stacks in the program's memory, which is shared: coroutines of a thread, contexts
 // that one thread makes and another goes on with, their links, arguments, signal masks, and a thread that returns by
 // setcontext(3).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Functions that libc's own threads call (SIGEV_THREAD), of timers, message queues and requests for input and output,
 // use memory that threads of other nodes have written, and memory that they allocate is good for all. Buffers of
 // message queues and of requests lie in the program's memory.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Alternate stacks for signals in the program's memory, which is shared: small and large ones, of a thread that then
 // computes with memory of other threads, and is asked for what it has given.
 #define _GNU_SOURCE
