@@ -49,6 +49,11 @@ QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_
  * QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t bytes, const char* why);
 
+/** Before quire_start(): on this node threads may run what they have written to the heap (region zero). Compilers write
+ * small functions to the stack where a nested function is called by its address, and a stack may lie in the heap.
+ * QUIRE_EXISTS after the start. A pool that cannot have code refuses it at the start, with a line. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_run_heap(void);
+
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes,
                                                            void** address);

@@ -245,7 +245,7 @@ int poll_there(int node, pollfd* list, nfds_t count, Poll poll) noexcept {
   errand e(node);
   pollfd* const there = e.take_along(list, count * sizeof *list);
   const int done = e.run([=] { return poll(there); });
-  e.bring(list, there, count * sizeof *list);
+  for (nfds_t i = 0; i < count && done >= 0; ++i) list[i].revents = there[i].revents;
   return done;
 }
 }  // namespace
@@ -280,8 +280,9 @@ QUIRE_LIBC int __ppoll_chk(pollfd* list, nfds_t count, const timespec* timeout, 
 }
 namespace {
 int node_of_set(int count, const fd_set* set, const void* caller) noexcept {
-  for (int i = 0; set != nullptr && i < count && i < FD_SETSIZE; ++i) {
-    if (const int node = FD_ISSET(i, set) ? node_of(i, caller) : here; node != here) return node;
+  for (int i = 0; set != nullptr && i < count; ++i) {
+    const bool is_set = (set->fds_bits[i / NFDBITS] & 1L << i % NFDBITS) != 0;
+    if (const int node = is_set ? node_of(i, caller) : here; node != here) return node;
   }
   return here;
 }
@@ -292,16 +293,19 @@ int node_of_sets(int count, const fd_set* a, const fd_set* b, const fd_set* c, c
   }
   return here;
 }
+/// The sets may be shorter than their type, or longer: the kernel looks at the words that have `count` bits.
 template <class Select>
-int select_there(int node, fd_set* a, fd_set* b, fd_set* c, Select select) noexcept {
+int select_there(int node, int count, fd_set* a, fd_set* b, fd_set* c, Select select) noexcept {
+  if (count < 0) return errno = EINVAL, -1;
+  const size_t bytes = (static_cast<size_t>(count) + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
   errand e(node);
   fd_set* const sets[] = {a, b, c};
   fd_set* there[] = {nullptr, nullptr, nullptr};
-  for (int i = 0; i < 3; ++i) there[i] = sets[i] == nullptr ? nullptr : e.take_along(sets[i], sizeof(fd_set));
+  for (int i = 0; i < 3; ++i) there[i] = sets[i] == nullptr ? nullptr : e.take_along(sets[i], bytes);
   fd_set *const x = there[0], *const y = there[1], *const z = there[2];
   const int done = e.run([=] { return select(x, y, z); });
   for (int i = 0; i < 3 && done >= 0; ++i) {
-    if (sets[i] != nullptr) e.bring(sets[i], there[i], sizeof(fd_set));
+    if (sets[i] != nullptr) e.bring(sets[i], there[i], bytes);
   }
   return done;
 }
@@ -311,7 +315,7 @@ QUIRE_LIBC int select(int count, fd_set* a, fd_set* b, fd_set* c, timeval* timeo
   if (node == here) return QUIRE_NEXT(select)(count, a, b, c, timeout);
   const bool forever = timeout == nullptr;
   const timeval limit = forever ? timeval{} : *timeout;
-  return select_there(node, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
+  return select_there(node, count, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
     timeval left = limit;
     return QUIRE_NEXT(select)(count, x, y, z, forever ? nullptr : &left);
   });
@@ -321,7 +325,7 @@ QUIRE_LIBC int pselect(int count, fd_set* a, fd_set* b, fd_set* c, const timespe
   if (node == here) return QUIRE_NEXT(pselect)(count, a, b, c, timeout, signals);
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
-  return select_there(node, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
+  return select_there(node, count, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
     return QUIRE_NEXT(pselect)(count, x, y, z, forever ? nullptr : &limit, nullptr);
   });
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "openmp/start/fail.hpp"
+#include "openmp/start/modules.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -31,6 +32,12 @@ std::array<range, most_stacks> g_free;
 thread_local constinit std::byte* t_private = nullptr;
 
 }  // namespace
+
+void allow_code_on_stacks() noexcept {
+  const auto all = modules();
+  if (std::none_of(all.begin(), all.end(), [](const module& m) { return m.runs_stack && !m.known; })) return;
+  if (const quire_status why = quire_run_heap(); why != QUIRE_OK) fail("stacks cannot have code", why);
+}
 
 /// Below each stack there are addresses for nothing but to be told of an overflow.
 std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {

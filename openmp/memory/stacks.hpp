@@ -7,6 +7,11 @@
 
 namespace quire::openmp {
 
+/// Before the start of the job: threads may run what lies on stacks, where the program or a library needs that. Nested
+/// functions of GNU C and internal procedures of Fortran whose address is passed on are called by code on the stack. A
+/// thread of another node may call one: so all of the heap, in which stacks lie, can be run.
+void allow_code_on_stacks() noexcept;
+
 /// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there
 /// is none. An overflow ends it too, with a line that says what to raise.
 [[nodiscard]] std::byte* make_stack(std::size_t bytes, const char* what_is_larger = "OMP_STACKSIZE") noexcept;

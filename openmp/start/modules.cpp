@@ -46,6 +46,7 @@ void look_at(module& of, const ElfW(Phdr) & h) noexcept {
   const std::uint64_t first = of.base + h.p_vaddr, end = first + h.p_memsz;
   if (h.p_type == PT_DYNAMIC) of.dynamic = reinterpret_cast<ElfW(Dyn)*>(first);
   if (h.p_type == PT_GNU_RELRO && end > of.after_relocation) of.after_relocation = end;
+  if (h.p_type == PT_GNU_STACK) of.runs_stack = (h.p_flags & PF_X) != 0;
   if (h.p_type == PT_NOTE) add_build_id(of.sum, reinterpret_cast<const std::byte*>(first), h.p_memsz);
   if (h.p_type == PT_TLS && h.p_memsz != 0) {
     of.thread_data = reinterpret_cast<const void*>(first);
@@ -131,6 +132,7 @@ module describe(const dl_phdr_info& info) noexcept {
   module of;
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
+  of.runs_stack = true;  // unless it says that it has none
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
   keep_whole_pages(of);
   const char* const file = last_part(of.name);

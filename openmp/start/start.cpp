@@ -186,6 +186,7 @@ int lead(int, char**, char** environment) {
   construct_streams();
   explain_crashes();
   note_inherited_descriptors();
+  allow_code_on_stacks();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   look_at_allocators();
   compare_modules();

@@ -14,6 +14,10 @@ namespace quire::openmp {
 [[nodiscard]] int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
                                   void* argument) noexcept;
 
+/// The same on this node, and from any stack.
+[[nodiscard]] int make_own_thread_here(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
+                                       void* argument) noexcept;
+
 /// On the shared stack, at the end of a thread: destructors of its thread_local objects and thread-specific data.
 void run_last_calls(own_thread& self);
 void destroy_values(own_thread& self);

@@ -168,10 +168,7 @@ void start_here(new_thread& wanted) noexcept {
   give_place(number);
 }
 
-int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
-  new_thread wanted = describe(about, body, argument);
-  if (!has_placement()) return make_here(thread, about, wanted);
-  const int node = node_of_next();
+static int make_on(int node, pthread_t* thread, new_thread& wanted) noexcept {
   __atomic_fetch_add(&running_on(node), 1, __ATOMIC_ACQ_REL);
   __atomic_fetch_add(&threads().living, 1, __ATOMIC_ACQ_REL);
   if (node == job().node) {
@@ -187,6 +184,17 @@ int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body
   __atomic_fetch_sub(&running_on(node), 1, __ATOMIC_ACQ_REL);
   __atomic_fetch_sub(&threads().living, 1, __ATOMIC_ACQ_REL);
   return wanted.error;
+}
+
+int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
+  new_thread wanted = describe(about, body, argument);
+  return has_placement() ? make_on(node_of_next(), thread, wanted) : make_here(thread, about, wanted);
+}
+
+int make_own_thread_here(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
+                         void* argument) noexcept {
+  new_thread wanted = describe(about, body, argument);
+  return has_placement() ? make_on(job().node, thread, wanted) : make_here(thread, about, wanted);
 }
 
 }  // namespace quire::openmp

@@ -63,6 +63,7 @@ std::atomic<phase> g_phase{phase::before};
 std::atomic<runtime*> g_runtime{nullptr};
 std::atomic<split::application_side*> g_elsewhere{nullptr};
 std::atomic<bool> g_forked{false};
+std::atomic<bool> g_runs_heap{false};  ///< quire_run_heap()
 std::atomic<bool> g_leaves{
     false};  ///< quire_end_at_exit() has begun, with pool `fork`: a fault that nobody serves is held
 
@@ -218,6 +219,7 @@ base::status configure(runtime& r, core::configuration& c) {
   c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
+  c.runs_heap = g_runs_heap.load();
   c.pool = choose_pool(r.options, r.bytes / 2);
   if (auto* const split = split::engine_here()) {
     c.pool.application = split;
@@ -571,6 +573,12 @@ quire_status quire_start(const quire_options* options) {
   }
   if (!why.ok() && api::g_phase.load() != phase::running) api::g_phase.store(phase::ended);
   return why.code();
+}
+
+quire_status quire_run_heap(void) {
+  if (quire::api::g_phase.load() != phase::before) return QUIRE_EXISTS;
+  quire::api::g_runs_heap.store(true);
+  return QUIRE_OK;
 }
 
 quire_status quire_end(void) { return quire::api::end(quire::api::threads_left::none); }

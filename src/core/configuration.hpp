@@ -43,6 +43,7 @@ struct configuration {
   bool replicas = false;           ///< content of regions with sequential consistency is kept on two nodes
   bool pages_out = false;          ///< some node of the job has a memory limit
   std::string page_out_directory{};
+  bool runs_heap = false;           ///< threads run what they have written to the heap
   bool survives = false;            ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
   std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
                                     ///< keep regions; 0: when it is asked for
@@ -50,6 +51,8 @@ struct configuration {
   /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this
   /// process.
   bool (*program_stopped)() noexcept = nullptr;
+
+  [[nodiscard]] bool runs(std::uint16_t region) const noexcept { return runs_heap && region == 0; }
 };
 
 }  // namespace quire::core

@@ -67,6 +67,14 @@ void tell_failure(const region_slot& r, int error) noexcept {
             static_cast<unsigned long>(r.about.bytes >> 20), std::strerror(error), r.detector->name(),
             os::explain_error(error).text);
 }
+pool::settings pool_for(const configuration& c, const region_description& about) {
+  pool::settings pool = c.pool;
+  if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
+  pool.code = about.code != 0;
+  pool.runs = c.runs(about.id);
+  return pool;
+}
+
 }  // namespace
 
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
@@ -89,9 +97,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   const protocol::row* const of = core_.protocols.find(int{about.consistency});
   if (of == nullptr) return QUIRE_INVALID;
   if (const auto why = can_survive(about, *of); !why.ok()) return why;
-  pool::settings pool = core_.config.pool;
-  if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
-  pool.code = about.code != 0;
+  const pool::settings pool = pool_for(core_.config, about);
   if (split_ && pool.which != pool::kind::fork) {
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'",
               pool::name_of(pool.which));
@@ -352,6 +358,7 @@ base::result<detect::detector*> region_builder::detector_for(const region_descri
     which = detect::kind::segv;
   }
   if (which == detect::kind::segv && about.code != 0) which = detect::kind::segv_code;
+  if (which == detect::kind::segv && core_.config.runs(about.id)) which = detect::kind::segv_runs;
   if (which == core_.config.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {

@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 #include <cerrno>
 
 #include "detect/private_stack.hpp"
 #include "os/memory.hpp"
+#include "os/raw_call.hpp"
 
 namespace quire::detect {
 namespace {
@@ -22,14 +24,19 @@ constexpr std::size_t roomy_bytes = 64 * 1024;
 std::atomic<bool (*)(std::uint64_t) noexcept> g_shared{nullptr};
 pthread_key_t g_at_thread_end;
 bool g_has_key = false;
-/// The thread has had one, and may have given it up: it gets no second.
-thread_local constinit bool t_given __attribute__((tls_model("initial-exec"))) = false;
+/// The thread has had this one, and may have given it up: it gets no second.
+thread_local constinit char* t_given __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// sigaltstack(2), which programs call by Quire.
+bool change(const stack_t* now, stack_t* before) noexcept {
+  return os::raw_call(SYS_sigaltstack, reinterpret_cast<long>(now), reinterpret_cast<long>(before), 0) == 0;
+}
 
 void free_stack(void* start) noexcept {
   const stack_t none{nullptr, SS_DISABLE, 0};
   stack_t now{};
   char* const stack = static_cast<char*>(start) + guard_bytes;
-  if (::sigaltstack(nullptr, &now) == 0 && now.ss_sp == stack) (void)::sigaltstack(&none, nullptr);
+  if (change(nullptr, &now) && now.ss_sp == stack) (void)change(&none, nullptr);
   os::unmap(start, all_bytes);
 }
 
@@ -44,7 +51,7 @@ bool make_stack(stack_t& made) noexcept {
   made = {start + guard_bytes, 0, stack_bytes};
   constexpr pthread_key_t first_block = 32;
   if (g_has_key && g_at_thread_end < first_block) (void)::pthread_setspecific(g_at_thread_end, start);
-  t_given = true;
+  t_given = start + guard_bytes;
   return true;
 }
 
@@ -59,14 +66,20 @@ void keep_off_stacks_at(bool (*shared)(std::uint64_t) noexcept) noexcept { g_sha
 
 void give_alternate_stack() noexcept {
   stack_t now{}, made{};
-  if (t_given || ::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  if (make_stack(made)) (void)::sigaltstack(&made, nullptr);
+  if (t_given != nullptr || !change(nullptr, &now) || (now.ss_flags & SS_DISABLE) == 0) return;
+  if (make_stack(made)) (void)change(&made, nullptr);
 }
 
 void give_alternate_stack(ucontext_t& interrupted) noexcept {
-  if (t_given || (interrupted.uc_stack.ss_flags & SS_DISABLE) == 0) return;
+  if (t_given != nullptr || (interrupted.uc_stack.ss_flags & SS_DISABLE) == 0) return;
   stack_t made{};
   if (make_stack(made)) interrupted.uc_stack = made;
+}
+
+stack_t given_alternate_stack() noexcept {
+  stack_t made{};
+  if (t_given == nullptr && !make_stack(made)) return {};
+  return {t_given, 0, stack_bytes};
 }
 
 bool needs_roomy_stack(const ucontext_t& interrupted) noexcept {

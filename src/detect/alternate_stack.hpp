@@ -3,6 +3,7 @@
 // handlers run on an alternate one where a thread has it: the program's, or one of Quire's. Async-signal-safe.
 #pragma once
 
+#include <signal.h>
 #include <ucontext.h>
 
 #include <cstdint>
@@ -19,6 +20,9 @@ void keep_off_stacks_at(bool (*shared)(std::uint64_t address) noexcept) noexcept
 void give_alternate_stack() noexcept;
 /// The same in a handler: from its return on.
 void give_alternate_stack(ucontext_t& interrupted) noexcept;
+
+/// The one that Quire has given to the calling thread, or a new one; of size 0 if there is no memory.
+[[nodiscard]] stack_t given_alternate_stack() noexcept;
 
 /// Whether the fault's handler runs on an alternate stack of the program's that is too small to serve a fault on.
 [[nodiscard]] bool needs_roomy_stack(const ucontext_t& interrupted) noexcept;

@@ -98,6 +98,7 @@ enum class kind {
   userfault_scan,
   segv_code,  ///< as segv, of pages that threads run: whoever may read may execute, and nobody writes. Others need no
               ///< kind of their own for that
+  segv_runs,  ///< the same of pages that threads write and run
 };
 
 /// Why kind::userfault_inline cannot be had for the pages of `where`, in words; empty if it can. Application thread.

@@ -12,11 +12,11 @@ base::result<std::unique_ptr<detector>> open(kind which, bool quiet, os::address
     case kind::userfault_scan:
       return open_userfault_scan(quiet, where);
     case kind::segv_code:
-      return open_segv(where, true);
+    case kind::segv_runs:
     case kind::segv:
       break;
   }
-  return open_segv(where, false);
+  return open_segv(where, which);
 }
 
 }  // namespace quire::detect

@@ -36,7 +36,7 @@ bool is_shared(std::uint64_t address) noexcept {
 bool may_run(std::uint64_t address) noexcept {
   if (g_engine == nullptr) return true;
   const core::region_ref r = g_engine->node().regions.find(address);
-  if (r == nullptr || r->about.code != 0) return true;
+  if (r == nullptr || r->about.code != 0 || g_engine->node().config.runs(r->about.id)) return true;
   base::log(base::log_level::error, "a thread has jumped to 0x%lx, which is shared memory and no code (region %u)",
             static_cast<unsigned long>(address), unsigned{r->about.id});
   return false;

@@ -79,7 +79,7 @@ base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t addr
               name_of(how.which), os::explain(os::shortage::file_size).text);
     return QUIRE_SYSTEM;
   }
-  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view};
+  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view, how.runs};
   switch (how.which) {
     case kind::memfd:
       return make_memfd(r);

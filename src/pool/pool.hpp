@@ -73,6 +73,7 @@ struct settings {
   os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
   bool code = false;  ///< threads run what is in the pool, and none writes it: in place of read-write, the application
                       ///< view is read-execute
+  bool runs = false;  ///< threads run what they have written: it is read-write-execute
 };
 
 /// Application views beside the first one: the n-th lies n * stride bytes behind that.

@@ -33,6 +33,7 @@ class two_views final : public pool {
         system_(system),
         bytes_(r.bytes),
         fine_(r.fine),
+        runs_(r.runs),
         fd_(fd) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
@@ -73,7 +74,9 @@ class two_views final : public pool {
     keep_from_others(application_, bytes_);
     return 0;
   }
-  int make_accessible() noexcept override { return os::protect(application_, bytes_, PROT_READ | PROT_WRITE); }
+  int make_accessible() noexcept override {
+    return os::protect(application_, bytes_, PROT_READ | PROT_WRITE | (runs_ ? PROT_EXEC : 0));
+  }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);
   }
@@ -85,14 +88,20 @@ class two_views final : public pool {
   std::byte* system_;
   std::uint64_t bytes_;
   fine_views fine_;
+  bool runs_;
   int fd_;
 };
 
-/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system
+/// Code cannot be written by who runs it. Tried whether it is accessible now or later: memory of a file system
 /// that is mounted noexec cannot be run. 0 or errno.
 int make_code(const request& r) noexcept {
-  const int error = os::protect(r.application(), r.bytes, PROT_READ | PROT_EXEC);
-  return error == 0 && !r.accessible ? os::protect(r.application(), r.bytes, PROT_NONE) : error;
+  int error = 0;
+  for (unsigned view = 0; error == 0 && view <= r.fine.count; ++view) {
+    std::byte* const at = r.application() + view * r.fine.stride;
+    error = os::protect(at, r.bytes, PROT_READ | PROT_EXEC | (r.runs ? PROT_WRITE : 0));
+    if (error == 0 && !r.accessible) error = os::protect(at, r.bytes, PROT_NONE);
+  }
+  return error;
 }
 
 base::status no_code(const request& r, int error) {
@@ -100,8 +109,10 @@ base::status no_code(const request& r, int error) {
   base::log(base::log_level::error,
             "pool '%s' cannot have code here, as its memory is of a file system that is mounted noexec, or the system "
             "forbids it (%s): "
-            "take another pool for it (quire_code_options.pool), or mount that with exec",
-            r.name, std::strerror(error));
+            "%s, or mount that with exec",
+            r.name, std::strerror(error),
+            r.runs ? "the program runs what it writes to its stack: set QUIRE_POOL=memfd"
+                   : "take another pool for it (quire_code_options.pool)");
   return QUIRE_UNSUPPORTED;
 }
 
@@ -133,7 +144,7 @@ base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* syste
     (void)made->leave();
     return failed(r, "map the fine views of", error);
   }
-  if (const int error = r.code ? make_code(r) : 0; error != 0) {
+  if (const int error = r.code || r.runs ? make_code(r) : 0; error != 0) {
     (void)made->leave();
     return no_code(r, error);
   }

@@ -17,6 +17,7 @@ struct request {
   bool code;
   fine_views fine{};
   view_kind view = view_kind::shared;
+  bool runs = false;
 
   [[nodiscard]] std::byte* application() const noexcept { return reinterpret_cast<std::byte*>(address); }
 };

@@ -556,6 +556,7 @@ void guarded() {
   REQUIRE_OK(quire_malloc(large, &at));
   auto* const bytes = static_cast<volatile char*>(at);
   int private_byte = 0;
+  REQUIRE_STATUS(quire_run_heap(), QUIRE_EXISTS);
   REQUIRE_STATUS(quire_guard(at, 0, "words"), QUIRE_INVALID);
   REQUIRE_STATUS(quire_guard(at, large, nullptr), QUIRE_INVALID);
   REQUIRE_STATUS(quire_guard(&private_byte, 1, "words"), QUIRE_BAD_ADDRESS);

@@ -69,6 +69,7 @@ class copies {
 struct argument {};
 
 enum class way { in, out, both };
+inline constexpr std::size_t longest_structure = 512;  // of those that programs give whole
 
 /// A run of bytes. Out: `scale` bytes for each one that the call returns. Both: what the kernel has changed goes back,
 /// and nothing beside it, as the structure may be shorter than it is taken for.
@@ -80,6 +81,8 @@ class bytes : public argument {
   [[nodiscard]] T* given() const noexcept { return at_; }
   [[nodiscard]] std::size_t room() noexcept {
     length_ = taken_ = std::min(length_, most_bytes);
+    // What the program says may be more than there is, where less comes back.
+    if (direction == way::both && length_ > longest_structure && away()) taken_ = within_region(at_, length_);
     return away() ? copies::room(length_) * (direction == way::both ? 2 : 1) : 0;
   }
   void take(copies& to) noexcept {

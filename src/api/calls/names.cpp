@@ -125,8 +125,14 @@ QUIRE_CALL(int, fremovexattr, (int fd, const char* which), fd, text(which))
 
 // These return the address that they were given.
 QUIRE_OWN(char*, getcwd, (char* to, size_t n)) {
-  char* const found = make<char*>(row_getcwd, both(to, n), n);
-  return found != nullptr && is_away(to) ? to : found;
+  if (!is_away(to) || n == 0) return make<char*>(row_getcwd, to, n);
+  // Programs give more than the buffer has: only the name comes back.
+  constexpr std::size_t longest = 16 * PATH_MAX;
+  n = std::min(n, longest);
+  copies memory(copies::room(n));
+  char* const own = memory.ok() ? memory.next(n) : nullptr;
+  if (own == nullptr || make<char*>(row_getcwd, own, n) == nullptr) return nullptr;
+  return std::strcpy(to, own);
 }
 QUIRE_OWN(char*, mkdtemp, (char* name)) {
   char* const found = make<char*>(row_mkdtemp, both(name, length_with_end(name)));

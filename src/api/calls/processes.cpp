@@ -14,6 +14,8 @@
 
 using namespace quire::api::calls;
 
+extern "C" [[noreturn]] void __chk_fail(void);
+
 QUIRE_CALL(int, execve, (const char* name, char* const* words, char* const* variables), text(name), texts(words),
            texts(variables))
 QUIRE_CALL(int, execv, (const char* name, char* const* words), text(name), texts(words))
@@ -66,3 +68,9 @@ QUIRE_CALL(int, getgroups, (int most, gid_t* to), most,
            out(to, most > 0 ? static_cast<std::size_t>(most) * sizeof *to : 0, sizeof *to))
 QUIRE_CALL(int, getresuid, (uid_t * a, uid_t* b, uid_t* c), both(a), both(b), both(c))
 QUIRE_CALL(int, getresgid, (gid_t * a, gid_t* b, gid_t* c), both(a), both(b), both(c))
+
+// What a program built with _FORTIFY_SOURCE calls instead.
+QUIRE_OWN(int, __getgroups_chk, (int most, gid_t* to, size_t room)) {
+  if (most > 0 && static_cast<std::size_t>(most) > room / sizeof *to) __chk_fail();
+  return quire_own_getgroups(most, to);
+}

@@ -8,7 +8,9 @@
 #include "api/calls/redirect.hpp"
 #include "api/calls/signals.hpp"
 #include "api/forward.hpp"
+#include "core/fault.hpp"
 #include "core/region_slot.hpp"
+#include "os/memory.hpp"
 
 namespace quire::api::calls {
 
@@ -24,7 +26,19 @@ bool needs_help(std::uint64_t address) noexcept {
   return slot != nullptr && slot->detector->descriptor() < 0;
 }
 
+/// `bytes`, or as many of them as there are up to memory that nobody may access: below another stack, say.
+static std::size_t before_guards(const void* address, std::size_t bytes) noexcept {
+  auto* const r = current();
+  if (r == nullptr) return bytes;
+  const std::uint64_t page = os::page_bytes, first = reinterpret_cast<std::uint64_t>(address);
+  for (std::uint64_t at = (first / page + 1) * page; at < first + bytes; at += page) {
+    if (r->core->faults.guarded().find(at) != nullptr) return static_cast<std::size_t>(at - first);
+  }
+  return bytes;
+}
+
 std::size_t within_region(const void* address, std::size_t bytes) noexcept {
+  bytes = before_guards(address, bytes);
   quire_region of{};
   void* start = nullptr;
   std::uint64_t all = 0;

@@ -43,7 +43,7 @@ struct harmless {
 int set_mask(row& of, int how, const sigset_t* set, sigset_t* before) {
   if (how == SIG_UNBLOCK || !running()) return make<int>(of, how, in(set), both(before));
   const harmless allowed(set);
-  return make<int>(of, how, allowed.use, both(before));
+  return make<int>(of, how, in(allowed.use), both(before));
 }
 
 bool is_function(const void* handler) noexcept {
@@ -110,7 +110,6 @@ QUIRE_OWN(int, sighold, (int signal)) {
   if ((signal == SIGSEGV || signal == SIGBUS) && running()) return 0;
   return make<int>(row_sighold, signal);
 }
-QUIRE_CALL(int, sigaltstack, (const stack_t* now, stack_t* before), in(now), both(before))
 
 namespace {
 
@@ -149,6 +148,11 @@ QUIRE_OWN(int, pthread_create,
 }
 
 namespace quire::api::calls {
+
+sigset_t without_faults(const sigset_t& set) noexcept { return running() ? harmless(&set).kept : set; }
+int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  return quire_own_sigprocmask(how, set, before);
+}
 
 void take_over_signals() noexcept {
   sigset_t two;

@@ -8,9 +8,10 @@ using namespace quire::api::calls;
 
 extern "C" [[noreturn]] void __chk_fail(void);
 
-/// An address or option that the kernel fills: its length stands beside it, and is changed.
-static bytes<way::both, char> filled(void* at, const socklen_t* length) noexcept {
-  return {static_cast<char*>(at), at != nullptr && length != nullptr ? *length : 0};
+/// An address or option that the kernel fills: its length stands beside it, and is changed. Programs give more than
+/// there is, as less comes back.
+static structure filled(void* at, const socklen_t* length) noexcept {
+  return {at, at != nullptr && length != nullptr ? *length : 0};
 }
 
 QUIRE_CALL(ssize_t, recv, (int fd, void* to, size_t n, int flags), fd, out(to, n), n, flags)

@@ -63,7 +63,6 @@ QUIRE_OWN(int, gettimeofday, (timeval * to, void* zone)) {
 }
 QUIRE_CALL(int, getitimer, (int which, itimerval* to), which, both(to))
 QUIRE_CALL(int, setitimer, (int which, const itimerval* now, itimerval* before), which, in(now), both(before))
-QUIRE_CALL(int, timer_create, (clockid_t clock, sigevent* how, timer_t* to), clock, in(how), both(to))
 QUIRE_CALL(int, timer_settime, (timer_t which, int flags, const itimerspec* now, itimerspec* before), which, flags,
            in(now), both(before))
 QUIRE_CALL(int, timer_gettime, (timer_t which, itimerspec* to), which, both(to))

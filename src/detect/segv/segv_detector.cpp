@@ -12,10 +12,11 @@
 namespace quire::detect {
 namespace {
 
-constexpr int prot_of(access a, bool code) noexcept {
+constexpr int prot_of(access a, kind which) noexcept {
   if (a == access::none) return PROT_NONE;
-  if (code) return PROT_READ | PROT_EXEC;
-  return a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  if (which == kind::segv_code) return PROT_READ | PROT_EXEC;
+  const int prot = a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  return which == kind::segv_runs ? prot | PROT_EXEC : prot;
 }
 
 /// Ranges of addresses, few, found without a lock.
@@ -70,16 +71,16 @@ class range_list {
 
 class segv_detector final : public detector {
  public:
-  segv_detector(os::address_space& where, bool code) : where_(where), code_(code) {}
+  segv_detector(os::address_space& where, kind which) : where_(where), which_(which) {}
   int attach(std::byte* address, std::uint64_t bytes, bool private_copies) noexcept override {
     return private_copies ? copies_.add(number_of(address), bytes) : 0;
   }
   void detach(std::byte* address, std::uint64_t) noexcept override { copies_.remove(number_of(address)); }
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return where_.protect(address, bytes, prot_of(to, code_));
+    return where_.protect(address, bytes, prot_of(to, which_));
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    const int error = where_.protect(address, bytes, prot_of(to, code_));
+    const int error = where_.protect(address, bytes, prot_of(to, which_));
     if (error != 0 || to != access::none || !copies_.has(number_of(address))) return error;
     return where_.advise(address, bytes, MADV_DONTNEED);  // mprotect() leaves copies
   }
@@ -92,13 +93,13 @@ class segv_detector final : public detector {
  private:
   os::address_space& where_;
   range_list copies_;  ///< ranges with private copies
-  bool code_;
+  kind which_;
 };
 
 }  // namespace
 
-std::unique_ptr<detector> open_segv(os::address_space& where, bool code) {
-  return std::make_unique<segv_detector>(where, code);
+std::unique_ptr<detector> open_segv(os::address_space& where, kind which) {
+  return std::make_unique<segv_detector>(where, which);
 }
 
 }  // namespace quire::detect

@@ -48,7 +48,7 @@ base::result<std::unique_ptr<pool>> make_fork(const request& r, const settings& 
               "pool 'fork' is of a whole job, not of a region: set QUIRE_POOL=fork for its start");
     return QUIRE_UNSUPPORTED;
   }
-  if (r.code) {
+  if (r.code || r.runs) {
     base::log(base::log_level::error,
               "pool 'fork' has no code in shared memory, as the engine's process cannot make it ready in the "
               "application's: set QUIRE_POOL to memfd");
