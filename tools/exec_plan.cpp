@@ -39,6 +39,11 @@ bool gains_rights(const std::string& path) {
          ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
 }
 
+bool is_self(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::equivalent(path, "/proc/self/exe", error);
+}
+
 /// Why a file that can be executed gets nothing from `quire exec`, whatever the user asks for; empty if it can.
 std::string hindrance(const std::string& path, const elf_answer& answer) {
   if (answer.trouble == elf_trouble::script)
@@ -50,6 +55,7 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
     return path +
            " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it "
            "without -static)";
+  if (is_self(path)) return path + " is Quire's command: write the program there";
   if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
   if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
   return {};
@@ -86,9 +92,15 @@ bool is_for_exec(const std::string& program) {
   const std::string path = program_path(program);
   if (path.empty()) return false;
   const auto answer = read_elf(path);
-  if (!answer.file || answer.file->is_static || links_quire(*answer.file)) return false;
+  if (!answer.file || answer.file->is_static || links_quire(*answer.file) || is_self(path)) return false;
   return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file) ||
          !openmp_libraries_of(path, *answer.file).empty();
+}
+
+bool uses_quire(const std::string& program) {
+  const std::string path = program_path(program);
+  const auto answer = path.empty() ? elf_answer{} : read_elf(path);
+  return answer.file && links_quire(*answer.file);
 }
 
 std::string why_no_copies(const std::string& program) {
@@ -103,7 +115,7 @@ std::string why_unreadable(const std::string& program) {
     return {};
   return path +
          " may be executed and not read, so that Quire cannot see what it is linked with: make it readable (chmod +r), "
-         "or write env before it, if it is linked with Quire";
+         "or give --copies, if it is linked with Quire";
 }
 
 std::string wrong_place(const std::string& text) {

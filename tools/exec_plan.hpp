@@ -35,6 +35,9 @@ struct exec_plan {
 /// with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
+/// Whether it is linked with Quire, or with its OpenMP runtime.
+[[nodiscard]] bool uses_quire(const std::string& program);
+
 /// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot. Empty for
 /// all others.
 [[nodiscard]] std::string why_no_copies(const std::string& program);

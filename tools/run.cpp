@@ -31,6 +31,7 @@
 #include "os/process.hpp"
 #include "report/job.hpp"
 #include "run_hosts.hpp"
+#include "run_program.hpp"
 #include "statistics_table.hpp"
 
 namespace quire::tools {
@@ -40,12 +41,11 @@ using bootstrap::launcher::launcher_failed;
 
 constexpr const char* to_table = "-";            // --stats without a file
 constexpr const char* with_sharing = "sharing";  // a table, and the report on false sharing
-constexpr const char* copies_hint = "To start copies that share nothing, write env before the program";
 
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false;
+  bool tag = false, mount_cache = false, copies = false;
   std::optional<double> timeout_seconds;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
   std::string advice = "quire.advice";  ///< its file
@@ -194,39 +194,6 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
   }
 }
 
-/// Asks here what each node would refuse; 0, or the exit status after a message.
-int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& asked, bool tells) {
-  const auto exec = plan_exec(plan.command[0], false);
-  if (exec.status != 0) {
-    fmt::print(stderr, "quire run: {}. {}\n", exec.why, copies_hint);
-    return exec.status;
-  }
-  if (!exec.places_threads && !asked.place.empty())
-    return refuse("--place is for threads of programs without OpenMP; those that " + exec.path +
-                  " makes itself stay where they are made");
-  if (exec.places_threads && tells)
-    fmt::print(stderr,
-               "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
-               "copies that share nothing, write env before it)\n",
-               exec.path);
-  const auto words = exec_words(asked.memory, asked.place);
-  plan.command.insert(plan.command.begin(), words.begin(), words.end());
-  return 0;
-}
-
-/// What no node could do; 0, or the exit status after a message.
-int refuse_start(const std::string& program, bool by_exec) {
-  if (const auto small = os::too_small_for_nodes(); !small.empty()) return refuse(small);
-  auto bad = why_unreadable(program);
-  if (bad.empty() && !by_exec) {
-    bad = why_no_copies(program);
-    if (!bad.empty()) bad += std::string(". ") + copies_hint;
-  }
-  if (bad.empty()) return 0;
-  fmt::print(stderr, "quire run: {}\n", bad);
-  return bootstrap::launcher::cannot_execute;
-}
-
 /// What the nodes have left there, and nothing else. False: it cannot be looked into.
 bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
   std::vector<std::filesystem::path> records;
@@ -315,22 +282,13 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
-  const std::string program = plan.command[0];
-  const bool by_exec = is_for_exec(program);
-  if (const int status = refuse_start(program, by_exec); status != 0) return status;
-  if (const char* const option = !asked.memory.empty()  ? "--memory"
-                                 : !asked.place.empty() ? "--place"
-                                                        : nullptr;
-      !by_exec && option != nullptr)
-    return refuse(
-        fmt::format("{} is for programs with OpenMP, or with threads, that are not linked with Quire; {} is none",
-                    option, program));
-  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
-  if (by_exec)
-    if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
-  if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
+  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
+  run_program program;
+  if (const int status = prepare(plan.command, {asked.memory, asked.place, asked.copies, tells}, program); status != 0)
+    return status;
+  if (const auto path = library_path_for(program.name)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
 
@@ -341,6 +299,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
+  if (tells && plan.nodes > 1) warn_of_hidden(program);
   if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
   if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9))
@@ -372,10 +331,19 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     drop_records(records);
   }
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
-  if (outcome.nobody_joined && !by_exec &&
-      options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
-    if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
+  if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)
+    if (const auto warning = copies_warning(program.name, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
   return outcome.exit_status;
+}
+
+/// How the program is started, which does not use Quire itself.
+void add_start_options(CLI::App& command, run_arguments& asked) {
+  command.add_option("--memory", asked.memory, memory_help)
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command.add_flag("--copies", asked.copies,
+                   "Start the program as it is, whatever it is: copies that share nothing, unless it is linked with "
+                   "Quire");
+  command.add_option("--place", asked.place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
 }
 
 constexpr const char* run_footer =
@@ -466,9 +434,7 @@ void add_run(CLI::App& quire, session& about) {
   command
       ->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")
       ->type_name(legal(base::option::replicas));
-  command->add_option("--memory", asked->memory, memory_help)
-      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
-  command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
+  add_start_options(*command, *asked);
   command
       ->add_option("--memory-limit", asked->memory_limit,
                    "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")

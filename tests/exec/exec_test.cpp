@@ -233,15 +233,70 @@ TEST_F(ExecOpenMP, RunStartsThemByExecOnOtherHosts) {
   EXPECT_NE(result.out.find("the small runtime", first + 1), result.out.npos);
 }
 
-TEST_F(ExecOpenMP, WrappersAndScriptsAreRunAsTheyAre) {
-  for (const words& wrapped : {words{"env", program}, words{put("script", "#!/bin/sh\nexec " + program + "\n")}}) {
+TEST_F(ExecOpenMP, RunLooksThroughWhatOnlyStartsAProgram) {
+  const std::string own = quire;
+  const words starters[] = {{"env", "A=b", "-"},
+                            {"env"},
+                            {"env", "-u", "A", "C=d", "nice", "-n", "1"},
+                            {"nice", "-1"},
+                            {"nohup"},
+                            {"timeout", "-k", "5", "60"},
+                            {"stdbuf", "-oL", "-e", "L"},
+                            {"setarch", "x86_64", "-R"},
+                            {"setsid", "-w"},
+                            {own, "exec"},
+                            {own, "exec", "--any", "--stack", "16M", "--"},
+                            {"nice", own, "exec"}};
+  for (const words& starter : starters) {
     words all{"run", "-n", "1"};
-    all.insert(all.end(), wrapped.begin(), wrapped.end());
-    const auto result = quire_does(all, {{"OMP_NUM_THREADS", "1"}});
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_THAT(result.out, Not(HasSubstr("the small runtime")));
-    EXPECT_THAT(result.out, HasSubstr("in the region"));
+    all.insert(all.end(), starter.begin(), starter.end());
+    if (starter.back() == "-") all.pop_back();
+    all.insert(all.end(), {program, "x"});
+    const auto result = quire_does(all);
+    EXPECT_EQ(result.status, 0) << starter[0] << result.err;
+    EXPECT_EQ(result.err, "") << starter[0];
+    EXPECT_THAT(result.out, HasSubstr("the small runtime\n")) << starter[0];
+    EXPECT_THAT(result.out, HasSubstr("\nargument 1 x\n")) << starter[0];
   }
+  EXPECT_THAT(quire_does({"run", "-n", "1", "--copies", program}, {{"OMP_NUM_THREADS", "1"}}).out,
+              Not(HasSubstr("the small runtime")));
+  refused({"run", "-n", "2", own, "run", program}, 125, "quire run stands there twice");
+  refused({"run", "-n", "2", own, "exec", own, "exec", program}, 125, "quire exec stands there twice");
+  refused({"run", "-n", "2", "--memory", "mixed", own, "exec", "--memory=auto", program}, 125, "leave one out");
+  refused({"run", "-n", "2", "env", "-i", program}, 125, "env -i takes away what tells the nodes of their job");
+  refused({"run", "-n", "2", "--copies", "--memory", "mixed", program}, 125, "exclude each other");
+  refused({"exec", own, "exec", program}, 126, "is Quire's command");
+}
+
+TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
+  const std::string script = put("script", "#!/bin/sh\nexec '" + program + "' \"$@\"\n"),
+                    hidden = put("hidden", "#!/bin/sh\na=" + program + "; $a\n"),
+                    good = put("good", "#!/bin/sh\nexec " + quire.string() + " exec " + program + "\n");
+  const auto says = [&](const words& command, const command::settings& more = {}) {
+    words all{"run", "-n", "2"};
+    all.insert(all.end(), command.begin(), command.end());
+    command::settings environment{{"OMP_NUM_THREADS", "1"}};
+    environment.insert(environment.end(), more.begin(), more.end());
+    const auto result = quire_does(all, environment);
+    EXPECT_EQ(result.status, 0) << command[0] << result.err;
+    return result.err;
+  };
+  const std::string copies = program + " by it: copies that share nothing";
+  for (const words& command : {words{script}, words{"sh", "-c", "exec " + program}, words{"sh", "-c", "$0", program},
+                               words{"xargs", "-n1", program}})
+    EXPECT_THAT(says(command), HasSubstr(command[0] + " is started on each node, and " + copies));
+  EXPECT_THAT(says({hidden}), HasSubstr("ran as 2 independent copies: nothing in it is linked with libquire"));
+  EXPECT_EQ(says({script}, {{"QUIRE_LOG", "error"}}), "");
+  EXPECT_EQ(says({"--copies", script}), "");
+  EXPECT_THAT(says({good}), Not(HasSubstr("is started on each node")));
+}
+
+TEST_F(ExecOpenMP, OptionsForItOfAnotherProgram) {
+  refused({"run", "-n", "2", "--memory", "mixed", folder / "missing"}, 127, "No such file or directory");
+  refused({"run", "-n", "2", "--memory", "mixed", put("script", "#!/bin/sh\n")}, 126, "is a script");
+  const auto result = quire_does({"run", "-n", "2", "--memory", "mixed", programs + "/without_openmp"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--memory has no effect: " + programs + "/without_openmp has no threads"));
 }
 
 TEST_F(ExecOpenMP, InfoTellsWhatAProgramNeeds) {
