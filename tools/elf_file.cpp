@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -100,6 +101,8 @@ class elf_reader {
   bool read_header();
   bool read_segments();
   void read_sections();
+  bool read_interpreter(const Elf64_Phdr& segment);
+  void read_notes();
   bool read_dynamic();
   bool read_strings();
   bool read_names();
@@ -154,14 +157,18 @@ bool elf_reader::read_header() {
   if (std::memcmp(ident, "#!", 2) == 0) return wrong(elf_trouble::script, "is a script");
   if (std::memcmp(ident, ELFMAG, SELFMAG) != 0)
     return wrong(elf_trouble::other_format, "is no program (not an ELF file)");
-  if (ident[EI_CLASS] != ELFCLASS64) return wrong(elf_trouble::other_machine, "is not a 64-bit program");
+  if (ident[EI_CLASS] != ELFCLASS64)
+    return wrong(elf_trouble::other_machine,
+                 ident[EI_CLASS] == ELFCLASS32
+                     ? "is a 32-bit program, and Quire is for those of 64 bits (compile it without -m32)"
+                     : "is not a 64-bit program");
   if (ident[EI_DATA] != ELFDATA2LSB) return wrong(elf_trouble::other_machine, "is for another machine (big-endian)");
   if (!read_at(0, &header_, sizeof header_)) return damaged("its header is cut off");
   if (header_.e_machine != own_machine)
     return wrong(elf_trouble::other_machine, "is for another machine (" + name_of_machine(header_.e_machine) +
                                                  "; this is " + name_of_machine(own_machine) + ")");
   if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN)
-    return wrong(elf_trouble::other_format, "is an ELF file, but neither a program nor a library");
+    return wrong(elf_trouble::no_program, "is an ELF file, but neither a program nor a library");
   return true;
 }
 
@@ -169,7 +176,11 @@ bool elf_reader::read_segments() {
   if (header_.e_phentsize != sizeof(Elf64_Phdr) || header_.e_phnum > most_segments ||
       !read_records(header_.e_phoff, header_.e_phnum, segments_))
     return damaged("its table of segments lies outside");
+  if (std::any_of(segments_.begin(), segments_.end(),
+                  [&](const auto& s) { return s.p_type == PT_LOAD && !lies_within(s.p_offset, s.p_filesz); }))
+    return damaged("it is cut off, and lacks a part of its code or data");
   read_sections();
+  read_notes();
   return true;
 }
 
@@ -180,11 +191,38 @@ void elf_reader::read_sections() {
     sections_.clear();
 }
 
+bool elf_reader::read_interpreter(const Elf64_Phdr& segment) {
+  if (segment.p_filesz > PATH_MAX) return damaged("the name of its loader is too long");
+  file_.interpreter.resize(segment.p_filesz);
+  if (!read_at(segment.p_offset, file_.interpreter.data(), file_.interpreter.size()))
+    return damaged("the name of its loader lies outside");
+  file_.interpreter.resize(std::strlen(file_.interpreter.c_str()));
+  return true;
+}
+
+/// Go's linker leaves a note under its name in all programs.
+void elf_reader::read_notes() {
+  for (const auto& one : segments_) {
+    if (one.p_type != PT_NOTE) continue;
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= one.p_filesz;) {
+      Elf64_Nhdr note;
+      char name[4] = {};
+      if (!read_at(one.p_offset + at, &note, sizeof note)) break;
+      at += sizeof note;
+      if (note.n_namesz == 3 || note.n_namesz == 4)
+        (void)(read_at(one.p_offset + at, name, note.n_namesz) && (file_.is_go |= std::strcmp(name, "Go") == 0));
+      at += (std::uint64_t{note.n_namesz} + 3) / 4 * 4 + (std::uint64_t{note.n_descsz} + 3) / 4 * 4;
+    }
+  }
+}
+
 bool elf_reader::read_dynamic() {
   const auto find = [&](std::uint32_t type) {
     return std::find_if(segments_.begin(), segments_.end(), [type](const auto& s) { return s.p_type == type; });
   };
-  const bool interpreted = find(PT_INTERP) != segments_.end();
+  const auto loader = find(PT_INTERP);
+  const bool interpreted = loader != segments_.end();
+  if (interpreted && !read_interpreter(*loader)) return false;
   const auto table = find(PT_DYNAMIC);
   if (table != segments_.end()) {
     if (!read_records(table->p_offset, std::min<std::uint64_t>(table->p_filesz / sizeof(Elf64_Dyn), most_entries),
@@ -314,6 +352,10 @@ bool elf_reader::read_symbols() {
 }  // namespace
 
 elf_answer read_elf(const std::string& path) { return elf_reader(path).read(); }
+
+bool is_bad_elf(elf_trouble trouble) {
+  return trouble == elf_trouble::other_machine || trouble == elf_trouble::no_program || trouble == elf_trouble::damaged;
+}
 
 bool needs(const elf_file& file, const char* prefix) {
   return std::any_of(file.needed.begin(), file.needed.end(),

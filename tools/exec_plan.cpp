@@ -14,6 +14,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "openmp/threads/placement.hpp"
+#include "other_run_times.hpp"
 
 namespace quire::tools {
 namespace {
@@ -55,6 +56,7 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
     return path +
            " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it "
            "without -static)";
+  if (const auto why = other_run_time(file); !why.empty()) return path + " " + why;
   if (is_self(path)) return path + " is Quire's command: write the program there";
   if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
   if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
@@ -105,8 +107,10 @@ bool uses_quire(const std::string& program) {
 
 std::string why_no_copies(const std::string& program) {
   const std::string path = program_path(program);
-  const auto answer = path.empty() ? elf_answer{} : read_elf(path);
-  return answer.file && answer.file->is_static && contains_runtime(path) ? hindrance(path, answer) : std::string();
+  if (path.empty() || ::access(path.c_str(), X_OK) != 0) return {};
+  const auto answer = read_elf(path);
+  const bool meant = answer.file ? answer.file->is_static && contains_runtime(path) : is_bad_elf(answer.trouble);
+  return meant ? hindrance(path, answer) : std::string();
 }
 
 std::string why_unreadable(const std::string& program) {

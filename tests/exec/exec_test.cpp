@@ -291,6 +291,35 @@ TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
   EXPECT_THAT(says({good}), Not(HasSubstr("is started on each node")));
 }
 
+TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"asan",
+       "is compiled with -fsanitize=address, whose run-time takes the memory in Quire's place: compile it without"},
+      {"tsan", "is compiled with -fsanitize=thread"},
+      {"go", "is a Go program"},
+      {"musl", "is linked with another libc (its loader is /lib/ld-musl-x86_64.so.1): link it with glibc"},
+      {"no_loader", "needs the loader /nowhere/ld-linux-x86-64.so.2, which is not here"}};
+  for (const auto& [kind, text] : rows) {
+    refused({"exec", programs + "/openmp_" + kind}, 126, text);
+    refused({"run", "-n", "2", programs + "/openmp_" + kind}, 126, text);
+    EXPECT_THAT(quire_does({"info", programs + "/openmp_" + kind}).out, HasSubstr("not at all: ")) << kind;
+  }
+}
+
+TEST_F(ExecOpenMP, BrokenAndOtherMachinesProgramsAreNoScripts) {
+  std::ifstream file(program, std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string narrow = all, object = all;
+  narrow[4] = 1;   // ELFCLASS32
+  object[16] = 1;  // ET_REL
+  refused({"run", "-n", "2", put("narrow", narrow)}, 126, "is a 32-bit program");
+  refused({"run", "-n", "2", put("object", object)}, 126, "is an ELF file, but neither a program nor a library");
+  for (const std::size_t bytes : {std::size_t{7}, std::size_t{100}, all.size() / 2})
+    refused({"run", "-n", "2", put("cut", all.substr(0, bytes))}, 126, "is damaged: ");
+  EXPECT_THAT(quire_does({"run", "-n", "2", "--copies", put("cut", all.substr(0, 100))}).err,
+              Not(HasSubstr("is damaged: ")));
+}
+
 TEST_F(ExecOpenMP, OptionsForItOfAnotherProgram) {
   refused({"run", "-n", "2", "--memory", "mixed", folder / "missing"}, 127, "No such file or directory");
   refused({"run", "-n", "2", "--memory", "mixed", put("script", "#!/bin/sh\n")}, 126, "is a script");
