@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <string_view>
 
 #include "os/process.hpp"
 
@@ -103,6 +104,7 @@ class elf_reader {
   void read_sections();
   bool read_interpreter(const Elf64_Phdr& segment);
   void read_notes();
+  void read_note(std::uint64_t at, const Elf64_Nhdr& note);
   bool read_dynamic();
   bool read_strings();
   bool read_names();
@@ -200,17 +202,29 @@ bool elf_reader::read_interpreter(const Elf64_Phdr& segment) {
   return true;
 }
 
-/// Go's linker leaves a note under its name in all programs.
+/// Go's linker leaves one under its name in all programs; most linkers leave the build-id.
+void elf_reader::read_note(std::uint64_t at, const Elf64_Nhdr& note) {
+  char name[4] = {};
+  if ((note.n_namesz != 3 && note.n_namesz != 4) || !read_at(at, name, note.n_namesz)) return;
+  file_.is_go |= std::string_view(name, 3) == std::string_view("Go\0", 3);
+  std::vector<unsigned char> id;
+  if (note.n_type != NT_GNU_BUILD_ID || std::string_view(name, 4) != std::string_view("GNU\0", 4) ||
+      !read_records(at + 4, note.n_descsz, id))
+    return;
+  file_.build_id.clear();
+  for (const unsigned char byte : id) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    file_.build_id += {digits[byte >> 4], digits[byte & 15]};
+  }
+}
+
 void elf_reader::read_notes() {
   for (const auto& one : segments_) {
     if (one.p_type != PT_NOTE) continue;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= one.p_filesz;) {
-      Elf64_Nhdr note;
-      char name[4] = {};
-      if (!read_at(one.p_offset + at, &note, sizeof note)) break;
+    Elf64_Nhdr note;
+    for (std::uint64_t at = 0; at + sizeof note <= one.p_filesz && read_at(one.p_offset + at, &note, sizeof note);) {
       at += sizeof note;
-      if (note.n_namesz == 3 || note.n_namesz == 4)
-        (void)(read_at(one.p_offset + at, name, note.n_namesz) && (file_.is_go |= std::strcmp(name, "Go") == 0));
+      read_note(one.p_offset + at, note);
       at += (std::uint64_t{note.n_namesz} + 3) / 4 * 4 + (std::uint64_t{note.n_descsz} + 3) / 4 * 4;
     }
   }

@@ -40,6 +40,7 @@ struct elf_file {
   std::vector<std::string> needed;  ///< libraries that it names itself (DT_NEEDED)
   std::string soname;
   std::string interpreter;  ///< the loader that it names (PT_INTERP); empty if none runs
+  std::string build_id;     ///< in hexadecimal digits; empty if it has none
   bool is_go = false;       ///< with Go's run-time, as a note says
   std::vector<elf_version> needed_versions;
   std::vector<std::string> defined_versions;

@@ -29,6 +29,7 @@
 #include "os/limits.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
+#include "record_folder.hpp"
 #include "report/job.hpp"
 #include "run_hosts.hpp"
 #include "run_program.hpp"
@@ -180,67 +181,48 @@ bool mount_into(const base::option_values& options, bootstrap::launcher::job_pla
   return why.empty();
 }
 
-void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
-            std::FILE* json) {
-  if (json != nullptr) {
-    const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
-    if (std::fwrite(text.data(), 1, text.size(), json) != text.size() || std::fflush(json) != 0) {
-      const int error = errno;
-      fmt::print(stderr, "quire run: cannot write the statistics: {}{}\n", os::error_text(error),
-                 os::explain_error(error).text);
-    }
-  } else {
+/// As a table, or into the file, which another job may have written meanwhile. False after a message.
+bool report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, file json) {
+  if (json == nullptr) {
     fmt::print(stderr, "{}", statistics_table(plan, outcome));
+    return true;
   }
+  const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
+  (void)!::ftruncate(::fileno(json.get()), 0);  // a device, or a pipe, has no length
+  errno = 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), json.get()) == text.size() && std::fflush(json.get()) == 0;
+  int error = errno;
+  if (std::fclose(json.release()) != 0 && written) error = errno;
+  if (written && error == 0) return true;
+  fmt::print(stderr, "quire run: cannot write the statistics: {}{}\n", os::error_text(error),
+             os::explain_error(error).text);
+  return false;
 }
 
-/// What the nodes have left there, and nothing else. False: it cannot be looked into.
-bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
-  std::vector<std::filesystem::path> records;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory")
-      records.push_back(entry.path());
-  for (const auto& path : records) std::filesystem::remove(path, error);
-  return !error;
+/// The file beside which nodes leave their records.
+std::string wanted_file(const run_arguments& asked) {
+  return !asked.report.empty() ? asked.report : !asked.perfetto.empty() ? asked.perfetto : asked.advice;
 }
 
-/// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user
-/// sees to. Empty, and a sentence in `why`.
-std::string record_directory(const run_arguments& asked, std::string& why) {
-  const std::string beside = !asked.report.empty()     ? asked.report
-                             : !asked.perfetto.empty() ? asked.perfetto
-                                                       : asked.advice;
-  const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
-  std::error_code error;
-  std::filesystem::create_directory(directory, error);
-  const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
-  if (!good)
-    why = fmt::format("{} {}: cannot make {}: {}", wants_report(asked) ? "--report" : "--advice", beside,
-                      directory.string(), error.message());
-  return good ? directory.string() : std::string();
-}
-
-/// With the directory, unless something else is there.
-void drop_records(const std::string& directory) {
-  std::error_code error;
-  if (remove_records(directory, error)) std::filesystem::remove(directory, error);
-}
-
-/// Makes the page of what the nodes have left. The records go if that was possible.
-void make_report(const run_arguments& asked, const std::string& directory) {
-  std::string why;
-  if (!report::make(directory, asked.report, asked.perfetto, why)) {
+/// Makes the page of what the nodes have left. The records go if that was possible; else false after a message.
+bool make_report(const run_arguments& asked, const record_folder& records) {
+  std::string why, note;
+  if (!report::make(records.path(), asked.report, asked.perfetto, why, note)) {
     fmt::print(stderr, "quire run: no report: {}\n", why);
-    return;
+    return false;
   }
-  drop_records(directory);
+  records.drop();
+  if (!note.empty()) fmt::print(stderr, "quire run: {}\n", note);
   for (const std::string& file : {asked.report, asked.perfetto})
     if (!file.empty()) fmt::print(stderr, "quire run: the report is in {}\n", file);
+  return true;
 }
 
 /// Runs the job as often as --auto has something to find out, at most as often as was asked for.
 bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked,
-                                           const base::option_values& options, const std::string& records) {
+                                           const base::option_values& options, const record_folder& records,
+                                           bool& kept) {
   std::vector<std::string> closed;
   for (const char* const name : advisor::tuned_options)
     if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
@@ -256,12 +238,11 @@ bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, 
     auto outcome = bootstrap::launcher::run_job(plan);
     std::vector<std::string> said;
     std::string why;
-    const bool learnt = known.on_run(outcome.exit_status, records, said, why);
+    const bool learnt = kept = known.on_run(outcome.exit_status, records.path(), said, why);
     for (const std::string& sentence : said) say(sentence);
     if (!learnt) say("nothing is learnt from this run: " + why);
     if (left <= 1 || !learnt || outcome.exit_status != 0 || advisor::is_done(known.known())) return outcome;
-    std::error_code error;
-    (void)remove_records(records, error);
+    records.clear();
   }
 }
 
@@ -317,23 +298,23 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     json.reset(std::fopen(asked.statistics.c_str(), "we"));
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
-  std::string records;
+  std::optional<record_folder> records;
   if (wants_report(asked) || asked.automatic != 0) {
-    records = record_directory(asked, why);
-    if (records.empty()) return refuse(why);
-    plan.environment.emplace_back(base::row_of(base::option::report).variable, records);
+    records = record_folder::take(wanted_file(asked), why);
+    if (!records) return refuse((wants_report(asked) ? "--report " : "--advice ") + why);
+    plan.environment.emplace_back(base::row_of(base::option::report).variable, records->path());
   }
+  bool written = true;
   const auto outcome =
-      asked.automatic != 0 ? run_tuned(plan, asked, options, records) : bootstrap::launcher::run_job(plan);
-  if (wants_report(asked)) {
-    make_report(asked, records);
-  } else if (!records.empty()) {
-    drop_records(records);
-  }
-  if (!asked.statistics.empty()) report(plan, outcome, json.get());
+      asked.automatic != 0 ? run_tuned(plan, asked, options, *records, written) : bootstrap::launcher::run_job(plan);
+  if (wants_report(asked))
+    written = make_report(asked, *records) && written;
+  else if (records)
+    records->drop();
+  if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json)) && written;
   if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)
     if (const auto warning = copies_warning(program.name, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
-  return outcome.exit_status;
+  return outcome.exit_status == 0 && !written ? launcher_failed : outcome.exit_status;
 }
 
 /// How the program is started, which does not use Quire itself.

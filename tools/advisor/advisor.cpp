@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "command_lines.hpp"
+#include "os/process.hpp"
 
 namespace quire::tools::advisor {
 namespace {
@@ -123,10 +125,11 @@ bool tuning::on_run(int exit_status, const std::string& records, std::vector<std
     if (is_done(known_)) std::ranges::move(hints(told), std::back_inserter(said));
   }
   if (is_done(known_)) std::ranges::move(how_to_write(known_), std::back_inserter(said));
+  errno = 0;
   std::ofstream to(file_, std::ios::trunc);
   to << write(known_);
   to.close();
-  if (to.fail()) why = fmt::format("cannot write {}", file_);
+  if (to.fail()) why = fmt::format("cannot write {}: {}", file_, os::error_text(errno));
   return !to.fail();
 }
 

@@ -40,6 +40,7 @@ struct job {
   std::vector<line_use> lines{};             ///< of all nodes, those that cost most first
   std::vector<finding> shared{};             ///< those that cost most first
   std::vector<named_memory> names{};         ///< by address
+  std::vector<std::string> rebuilt{};        ///< files that are no longer those that ran: they tell no lines or names
 };
 
 /// Reads what stands in a directory. False, and a sentence in `why`.
@@ -58,8 +59,8 @@ void explain(job& all);
 [[nodiscard]] std::string perfetto(const job& all);
 
 /// Reads the records of `directory` and writes what was asked for; an empty name is nothing. False, and a sentence in
-/// `why`.
+/// `why`. What else is to be said is in `note`.
 [[nodiscard]] bool make(const std::string& directory, const std::string& html, const std::string& events,
-                        std::string& why);
+                        std::string& why, std::string& note);
 
 }  // namespace quire::tools::report
