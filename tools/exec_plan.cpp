@@ -32,12 +32,12 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/// The loader preloads nothing into a program that gains rights by its start.
+/// The loader preloads nothing into a program that gains rights by its start, and the system gives it random addresses,
+/// whoever starts it.
 bool gains_rights(const std::string& path) {
   struct stat about;
   if (::stat(path.c_str(), &about) != 0) return false;
-  return ((about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid()) ||
-         ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
+  return (about.st_mode & S_ISUID) != 0 || (about.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
 }
 
 bool is_self(const std::string& path) {
@@ -59,7 +59,10 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
   if (const auto why = other_run_time(file); !why.empty()) return path + " " + why;
   if (is_self(path)) return path + " is Quire's command: write the program there";
   if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
-  if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
+  if (gains_rights(path))
+    return path +
+           " is set-user-ID or set-group-ID: its addresses are random, and the loader ignores what Quire preloads "
+           "(chmod ug-s)";
   return {};
 }
 

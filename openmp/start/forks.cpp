@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/threads/elsewhere.hpp"
 
 using namespace quire::openmp;
@@ -11,4 +12,10 @@ QUIRE_LIBC pid_t fork() noexcept {
   static thread_local pid_t t_child;  // the caller's stack is not the child's
   run_aside([](void*) { t_child = QUIRE_NEXT(fork)(); }, nullptr);
   return t_child;
+}
+
+/// Its caller's process would end in the middle of the job.
+QUIRE_LIBC int daemon(int, int) noexcept {
+  fail("daemon() is refused: a node is its process; start the program so that it stays in the foreground",
+       QUIRE_UNSUPPORTED);
 }

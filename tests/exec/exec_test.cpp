@@ -306,6 +306,13 @@ TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
   }
 }
 
+TEST_F(ExecOpenMP, WhatTheSystemGivesRandomAddressesIsRefused) {
+  const std::string copy = folder / "copy";
+  fs::copy_file(program, copy);
+  fs::permissions(copy, fs::perms::owner_all | fs::perms::set_uid);
+  refused({"run", "-n", "2", copy}, 126, "is set-user-ID or set-group-ID: its addresses are random");
+}
+
 TEST_F(ExecOpenMP, BrokenAndOtherMachinesProgramsAreNoScripts) {
   std::ifstream file(program, std::ios::binary);
   const std::string all{std::istreambuf_iterator<char>(file), {}};
@@ -418,6 +425,12 @@ TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
   const auto result = quire_does({"exec", "--any", program});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("libquire_omp.so"));
+}
+
+TEST_F(Exec, AJobIsANumber) {
+  const auto result = quire_does({"top", "abc"});
+  EXPECT_EQ(result.status, 125);
+  EXPECT_EQ(result.err, "quire: JOB: Value abc not in range 1 to 4194304\n");
 }
 
 TEST_F(Exec, HelpNamesTheOptions) {
