@@ -182,9 +182,10 @@ bool mount_into(const base::option_values& options, bootstrap::launcher::job_pla
 }
 
 /// As a table, or into the file, which another job may have written meanwhile. False after a message.
-bool report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, file json) {
+bool report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, file json,
+            bool stock) {
   if (json == nullptr) {
-    fmt::print(stderr, "{}", statistics_table(plan, outcome));
+    fmt::print(stderr, "{}", statistics_table(plan, outcome, stock));
     return true;
   }
   const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
@@ -311,7 +312,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     written = make_report(asked, *records) && written;
   else if (records)
     records->drop();
-  if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json)) && written;
+  if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json), program.by_exec) && written;
   if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)
     if (const auto warning = copies_warning(program.name, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
   return outcome.exit_status == 0 && !written ? launcher_failed : outcome.exit_status;

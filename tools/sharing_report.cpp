@@ -100,7 +100,7 @@ std::string objects_text(const unit_use& unit, const sharing::word_mask& parts) 
   return text;
 }
 
-void print_unit(std::string& out, const finding& f) {
+void print_unit(std::string& out, const finding& f, bool stock) {
   const unit_use& u = f.unit;
   const std::uint64_t each = sharing::line_bytes(u.bytes);
   fmt::format_to(std::back_inserter(out), "\n0x{:x} {}, {}, {}: {}\n", u.address,
@@ -122,12 +122,12 @@ void print_unit(std::string& out, const finding& f) {
                    objects_text(u, spots.used()));
   }
   if (more != 0) out += fmt::format("  and {} more nodes\n", more);
-  out += "  What to do: " + sharing::advice(u, f.verdict) + '\n';
+  out += "  What to do: " + sharing_advice(u, f.verdict, stock) + '\n';
 }
 
 }  // namespace
 
-std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
+std::string sharing_report(const bootstrap::launcher::job_statistics& all, bool stock) {
   const auto found = findings_of(all);
   std::uint64_t ns = 0;
   std::size_t falsely = 0;
@@ -151,7 +151,7 @@ std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
   }
   if (all.sharing_told < all.nodes_told)
     out += fmt::format("quire: {} nodes did not say which lines they used.\n", all.nodes_told - all.sharing_told);
-  for (std::size_t i = 0; i < std::min(found.size(), most_shared); ++i) print_unit(out, found[i]);
+  for (std::size_t i = 0; i < std::min(found.size(), most_shared); ++i) print_unit(out, found[i], stock);
   if (found.size() > most_shared) out += fmt::format("\nand {} more units\n", found.size() - most_shared);
   return out;
 }

@@ -69,6 +69,7 @@ std::string job_text(const bootstrap::launcher::job_plan& plan) {
 
 evidence evidence_of(const report::job& all) {
   evidence e;
+  e.stock = all.stock;
   for (const auto& r : all.nodes) {
     for (const auto& t : r.threads) {
       if (!t.segments.empty()) e.threads_ns += t.segments.back().end_ns - t.begin_ns;

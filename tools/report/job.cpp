@@ -221,6 +221,7 @@ void find_sharing(job& all, const line_finder& finder) {
       }
     finding f{unit, sharing::judge(unit)};
     if (f.verdict.kind != sharing::sharing_kind::falsely && f.verdict.kind != sharing::sharing_kind::both) continue;
+    f.stock = all.stock;
     f.name = place_name(all, unit.address, unit.bytes);
     f.allocated = finder.line(unit.calls);
     f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) {
@@ -326,6 +327,9 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
 
 void explain(job& all) {
   find_rebuilt(all);
+  for (const node_record& r : all.nodes)
+    for (const auto& m : r.modules)
+      if (fs::path(m.path).filename().string().starts_with("libquire_omp.so")) all.stock = true;
   for (node_record& r : all.nodes) {
     const auto changed = [&](const std::string& place) { return is_rebuilt(all, place.substr(0, place.rfind("+0x"))); };
     for (auto& region : r.regions)
