@@ -430,7 +430,7 @@ TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
 TEST_F(Exec, AJobIsANumber) {
   const auto result = quire_does({"top", "abc"});
   EXPECT_EQ(result.status, 125);
-  EXPECT_EQ(result.err, "quire: JOB: Value abc not in range 1 to 4194304\n");
+  EXPECT_EQ(result.err, "quire: JOB: Value abc not in range 1 to 2147483647\n");
 }
 
 TEST_F(Exec, HelpNamesTheOptions) {
