@@ -42,6 +42,9 @@ std::vector<finding> findings_of(const bootstrap::launcher::job_statistics& all)
     auto objects = names.all_in(ranges[i], found[i].unit.address);
     std::move(objects.begin(), objects.end(), std::back_inserter(found[i].unit.objects));
     found[i].line = lines.own_line(stacks[i]);
+    if (found[i].line.starts_with("the stack of"))
+      for (sharing::object& o : found[i].unit.objects)
+        if (o.name.empty()) o.name = found[i].line;
   }
   return found;
 }

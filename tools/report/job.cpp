@@ -224,6 +224,9 @@ void find_sharing(job& all, const line_finder& finder) {
     f.stock = all.stock;
     f.name = place_name(all, unit.address, unit.bytes);
     f.allocated = finder.line(unit.calls);
+    if (f.allocated.starts_with("the stack of"))
+      for (sharing::object& o : f.unit.objects)
+        if (o.name.empty()) o.name = f.allocated;
     f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) {
       return is_dead(all, static_cast<std::uint64_t>(n.node));
     });
