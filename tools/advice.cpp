@@ -36,9 +36,16 @@ std::string costliest_line(const job_statistics& all, const std::vector<std::str
   return most != ns.end() ? most->first : std::string{};
 }
 
+/// Of a program that knows nothing of Quire.
+constexpr const char* stock_advice =
+    "align and pad what threads write apart to pages (alignas(4096), aligned_alloc), have threads work on neighbours "
+    "(schedule(static)), sum in private variables (reduction, private), or start it with --memory mixed, or auto, "
+    "under "
+    "which several nodes may write one page of a large array or block at a time";
+
 /// Units that several nodes write in turn, each write with a fault.
 std::string about_shared_writes(const job_statistics& all, const std::vector<std::string>& where,
-                                std::uint64_t worth_ns) {
+                                std::uint64_t worth_ns, bool stock) {
   std::uint64_t ns = 0, units = 0, blocks = 0, block_bytes = 0, with_blocks = 0;
   const waited_region* region = nullptr;
   const auto counts = [](const waited_unit& u) { return u.writers > 1; };
@@ -65,12 +72,14 @@ std::string about_shared_writes(const job_statistics& all, const std::vector<std
   } else {
     text += "If nodes write different parts, put each part on units of its own";
   }
+  if (stock) return text + ": " + stock_advice + ".";
   if (region != nullptr && !region->release)
     text += ", or use release consistency, under which several nodes may write one unit at a time";
   return text + ". Single words that all nodes count in: quire::atomic_ref.";
 }
 
-std::string about_reads(const job_statistics& all, const std::vector<std::string>& where, std::uint64_t worth_ns) {
+std::string about_reads(const job_statistics& all, const std::vector<std::string>& where, std::uint64_t worth_ns,
+                        bool stock) {
   const auto read_only = [](const waited_unit& u) { return u.writers == 0; };
   std::uint64_t ns = 0, others_ns = 0;
   for (const auto& r : all.regions)
@@ -84,12 +93,23 @@ std::string about_reads(const job_statistics& all, const std::vector<std::string
       time_text(ns), faults);
   const std::string line = costliest_line(all, where, read_only);
   if (!line.empty()) text += fmt::format("Most of that memory: {}. ", line);
+  if (stock)
+    return text +
+           "Larger units (--set unit=64K) bring more at a time; --memory mixed keeps copies of arrays and blocks of "
+           "64 KiB and more until another thread has written them.";
   return text +
          "Larger units (QUIRE_UNIT, quire_region_options) bring more at a time; quire::prefetch asks before the data "
          "is needed.";
 }
 
 }  // namespace
+
+std::string sharing_advice(const sharing::unit_use& unit, const sharing::verdict& of, bool stock) {
+  if (!stock || of.kind == sharing::sharing_kind::none) return sharing::advice(unit, of);
+  if (of.kind == sharing::sharing_kind::truly)
+    return "nodes use the same data: sum in private variables (reduction, private), and write it more seldom";
+  return stock_advice;
+}
 
 std::string size_text(std::uint64_t bytes) {
   constexpr const char* names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -108,11 +128,11 @@ std::string time_text(std::uint64_t ns) {
 }
 
 std::vector<std::string> advice(const job_statistics& all, int nodes, double seconds,
-                                const std::vector<std::string>& where) {
+                                const std::vector<std::string>& where, bool stock) {
   std::vector<std::string> found;
   const auto worth = [&](double share) { return static_cast<std::uint64_t>(share * seconds * nodes * 1e9); };
-  if (auto text = about_shared_writes(all, where, worth(0.05)); !text.empty()) found.push_back(std::move(text));
-  if (auto text = about_reads(all, where, worth(0.2)); !text.empty()) found.push_back(std::move(text));
+  if (auto text = about_shared_writes(all, where, worth(0.05), stock); !text.empty()) found.push_back(std::move(text));
+  if (auto text = about_reads(all, where, worth(0.2), stock); !text.empty()) found.push_back(std::move(text));
   if (const std::uint64_t ns = total(all, "lock_ns"); ns > worth(0.2))
     found.push_back(
         fmt::format("Threads waited {} for {} locks: divide what a lock guards, or keep locks where they are used.",

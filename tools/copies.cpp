@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "bootstrap/launcher/installed.hpp"
@@ -15,7 +16,14 @@ namespace quire::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_script(const fs::path& path) {
+  std::string begin(2, ' ');
+  std::ifstream(path).read(begin.data(), 2);
+  return begin == "#!";
 }
+
+}  // namespace
 
 bool is_of_the_system(const std::string& path) {
   constexpr std::array folders = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
@@ -36,14 +44,18 @@ std::optional<std::string> copies_warning(const std::string& program, int nodes)
   const std::string file = program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
-  const auto linkage = error ? std::nullopt : os::linkage_of(real);
-  if (nodes < 2 || !linkage || is_of_the_system(real) || is_interpreter(real)) return std::nullopt;
+  if (error || nodes < 2 || is_of_the_system(real) || is_interpreter(real)) return std::nullopt;
+  constexpr const char* end = "(`quire config` prints the flags; QUIRE_LOG=error silences this)";
+  if (is_script(real))
+    return fmt::format(
+        "{} ran as {} independent copies: nothing in it is linked with libquire, or started by `quire exec`, which a "
+        "script writes before a program with OpenMP or with threads {}",
+        program, nodes, end);
+  const auto linkage = os::linkage_of(real);
+  if (!linkage) return std::nullopt;
   for (const auto& library : linkage->needed)
     if (library.starts_with("libquire.so")) return std::nullopt;
-  return fmt::format(
-      "{} ran as {} independent copies: it is not linked with libquire "
-      "(`quire config` prints the flags; QUIRE_LOG=error silences this)",
-      program, nodes);
+  return fmt::format("{} ran as {} independent copies: it is not linked with libquire {}", program, nodes, end);
 }
 
 }  // namespace quire::tools

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <string_view>
 
 #include "os/process.hpp"
 
@@ -100,6 +102,9 @@ class elf_reader {
   bool read_header();
   bool read_segments();
   void read_sections();
+  bool read_interpreter(const Elf64_Phdr& segment);
+  void read_notes();
+  void read_note(std::uint64_t at, const Elf64_Nhdr& note);
   bool read_dynamic();
   bool read_strings();
   bool read_names();
@@ -154,14 +159,18 @@ bool elf_reader::read_header() {
   if (std::memcmp(ident, "#!", 2) == 0) return wrong(elf_trouble::script, "is a script");
   if (std::memcmp(ident, ELFMAG, SELFMAG) != 0)
     return wrong(elf_trouble::other_format, "is no program (not an ELF file)");
-  if (ident[EI_CLASS] != ELFCLASS64) return wrong(elf_trouble::other_machine, "is not a 64-bit program");
+  if (ident[EI_CLASS] != ELFCLASS64)
+    return wrong(elf_trouble::other_machine,
+                 ident[EI_CLASS] == ELFCLASS32
+                     ? "is a 32-bit program, and Quire is for those of 64 bits (compile it without -m32)"
+                     : "is not a 64-bit program");
   if (ident[EI_DATA] != ELFDATA2LSB) return wrong(elf_trouble::other_machine, "is for another machine (big-endian)");
   if (!read_at(0, &header_, sizeof header_)) return damaged("its header is cut off");
   if (header_.e_machine != own_machine)
     return wrong(elf_trouble::other_machine, "is for another machine (" + name_of_machine(header_.e_machine) +
                                                  "; this is " + name_of_machine(own_machine) + ")");
   if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN)
-    return wrong(elf_trouble::other_format, "is an ELF file, but neither a program nor a library");
+    return wrong(elf_trouble::no_program, "is an ELF file, but neither a program nor a library");
   return true;
 }
 
@@ -169,7 +178,11 @@ bool elf_reader::read_segments() {
   if (header_.e_phentsize != sizeof(Elf64_Phdr) || header_.e_phnum > most_segments ||
       !read_records(header_.e_phoff, header_.e_phnum, segments_))
     return damaged("its table of segments lies outside");
+  if (std::any_of(segments_.begin(), segments_.end(),
+                  [&](const auto& s) { return s.p_type == PT_LOAD && !lies_within(s.p_offset, s.p_filesz); }))
+    return damaged("it is cut off, and lacks a part of its code or data");
   read_sections();
+  read_notes();
   return true;
 }
 
@@ -180,11 +193,50 @@ void elf_reader::read_sections() {
     sections_.clear();
 }
 
+bool elf_reader::read_interpreter(const Elf64_Phdr& segment) {
+  if (segment.p_filesz > PATH_MAX) return damaged("the name of its loader is too long");
+  file_.interpreter.resize(segment.p_filesz);
+  if (!read_at(segment.p_offset, file_.interpreter.data(), file_.interpreter.size()))
+    return damaged("the name of its loader lies outside");
+  file_.interpreter.resize(std::strlen(file_.interpreter.c_str()));
+  return true;
+}
+
+/// Go's linker leaves one under its name in all programs; most linkers leave the build-id.
+void elf_reader::read_note(std::uint64_t at, const Elf64_Nhdr& note) {
+  char name[4] = {};
+  if ((note.n_namesz != 3 && note.n_namesz != 4) || !read_at(at, name, note.n_namesz)) return;
+  file_.is_go |= std::string_view(name, 3) == std::string_view("Go\0", 3);
+  std::vector<unsigned char> id;
+  if (note.n_type != NT_GNU_BUILD_ID || std::string_view(name, 4) != std::string_view("GNU\0", 4) ||
+      !read_records(at + 4, note.n_descsz, id))
+    return;
+  file_.build_id.clear();
+  for (const unsigned char byte : id) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    file_.build_id += {digits[byte >> 4], digits[byte & 15]};
+  }
+}
+
+void elf_reader::read_notes() {
+  for (const auto& one : segments_) {
+    if (one.p_type != PT_NOTE) continue;
+    Elf64_Nhdr note;
+    for (std::uint64_t at = 0; at + sizeof note <= one.p_filesz && read_at(one.p_offset + at, &note, sizeof note);) {
+      at += sizeof note;
+      read_note(one.p_offset + at, note);
+      at += (std::uint64_t{note.n_namesz} + 3) / 4 * 4 + (std::uint64_t{note.n_descsz} + 3) / 4 * 4;
+    }
+  }
+}
+
 bool elf_reader::read_dynamic() {
   const auto find = [&](std::uint32_t type) {
     return std::find_if(segments_.begin(), segments_.end(), [type](const auto& s) { return s.p_type == type; });
   };
-  const bool interpreted = find(PT_INTERP) != segments_.end();
+  const auto loader = find(PT_INTERP);
+  const bool interpreted = loader != segments_.end();
+  if (interpreted && !read_interpreter(*loader)) return false;
   const auto table = find(PT_DYNAMIC);
   if (table != segments_.end()) {
     if (!read_records(table->p_offset, std::min<std::uint64_t>(table->p_filesz / sizeof(Elf64_Dyn), most_entries),
@@ -314,6 +366,10 @@ bool elf_reader::read_symbols() {
 }  // namespace
 
 elf_answer read_elf(const std::string& path) { return elf_reader(path).read(); }
+
+bool is_bad_elf(elf_trouble trouble) {
+  return trouble == elf_trouble::other_machine || trouble == elf_trouble::no_program || trouble == elf_trouble::damaged;
+}
 
 bool needs(const elf_file& file, const char* prefix) {
   return std::any_of(file.needed.begin(), file.needed.end(),

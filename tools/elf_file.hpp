@@ -17,6 +17,7 @@ enum class elf_trouble {
   script,         ///< begins with "#!"
   other_format,   ///< not ELF
   other_machine,  ///< of another architecture
+  no_program,     ///< ELF, but neither a program nor a library
   damaged         ///< cut off, or its tables lead out of it
 };
 
@@ -38,6 +39,9 @@ struct elf_file {
   bool is_static = false;           ///< no loader runs: nothing can be preloaded
   std::vector<std::string> needed;  ///< libraries that it names itself (DT_NEEDED)
   std::string soname;
+  std::string interpreter;  ///< the loader that it names (PT_INTERP); empty if none runs
+  std::string build_id;     ///< in hexadecimal digits; empty if it has none
+  bool is_go = false;       ///< with Go's run-time, as a note says
   std::vector<elf_version> needed_versions;
   std::vector<std::string> defined_versions;
   std::vector<elf_symbol> symbols;  ///< global and weak ones of the dynamic table
@@ -51,6 +55,10 @@ struct elf_answer {
 };
 
 [[nodiscard]] elf_answer read_elf(const std::string& path);
+
+/// Whether its tables are those of a program that the system refuses, or runs on another kind of machine: not a script,
+/// and nothing that has no tables.
+[[nodiscard]] bool is_bad_elf(elf_trouble trouble);
 
 /// Whether one of the libraries that it names begins with `prefix`.
 [[nodiscard]] bool needs(const elf_file& file, const char* prefix);

@@ -14,6 +14,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "openmp/threads/placement.hpp"
+#include "other_run_times.hpp"
 
 namespace quire::tools {
 namespace {
@@ -31,12 +32,17 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/// The loader preloads nothing into a program that gains rights by its start.
+/// The loader preloads nothing into a program that gains rights by its start, and the system gives it random addresses,
+/// whoever starts it.
 bool gains_rights(const std::string& path) {
   struct stat about;
   if (::stat(path.c_str(), &about) != 0) return false;
-  return ((about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid()) ||
-         ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
+  return (about.st_mode & S_ISUID) != 0 || (about.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+}
+
+bool is_self(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::equivalent(path, "/proc/self/exe", error);
 }
 
 /// Why a file that can be executed gets nothing from `quire exec`, whatever the user asks for; empty if it can.
@@ -50,8 +56,13 @@ std::string hindrance(const std::string& path, const elf_answer& answer) {
     return path +
            " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it "
            "without -static)";
+  if (const auto why = other_run_time(file); !why.empty()) return path + " " + why;
+  if (is_self(path)) return path + " is Quire's command: write the program there";
   if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
-  if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
+  if (gains_rights(path))
+    return path +
+           " is set-user-ID or set-group-ID: its addresses are random, and the loader ignores what Quire preloads "
+           "(chmod ug-s)";
   return {};
 }
 
@@ -86,15 +97,23 @@ bool is_for_exec(const std::string& program) {
   const std::string path = program_path(program);
   if (path.empty()) return false;
   const auto answer = read_elf(path);
-  if (!answer.file || answer.file->is_static || links_quire(*answer.file)) return false;
+  if (!answer.file || answer.file->is_static || links_quire(*answer.file) || is_self(path)) return false;
   return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file) ||
          !openmp_libraries_of(path, *answer.file).empty();
 }
 
-std::string why_no_copies(const std::string& program) {
+bool uses_quire(const std::string& program) {
   const std::string path = program_path(program);
   const auto answer = path.empty() ? elf_answer{} : read_elf(path);
-  return answer.file && answer.file->is_static && contains_runtime(path) ? hindrance(path, answer) : std::string();
+  return answer.file && links_quire(*answer.file);
+}
+
+std::string why_no_copies(const std::string& program) {
+  const std::string path = program_path(program);
+  if (path.empty() || ::access(path.c_str(), X_OK) != 0) return {};
+  const auto answer = read_elf(path);
+  const bool meant = answer.file ? answer.file->is_static && contains_runtime(path) : is_bad_elf(answer.trouble);
+  return meant ? hindrance(path, answer) : std::string();
 }
 
 std::string why_unreadable(const std::string& program) {
@@ -103,7 +122,7 @@ std::string why_unreadable(const std::string& program) {
     return {};
   return path +
          " may be executed and not read, so that Quire cannot see what it is linked with: make it readable (chmod +r), "
-         "or write env before it, if it is linked with Quire";
+         "or give --copies, if it is linked with Quire";
 }
 
 std::string wrong_place(const std::string& text) {

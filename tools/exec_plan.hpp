@@ -35,8 +35,11 @@ struct exec_plan {
 /// with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
-/// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot. Empty for
-/// all others.
+/// Whether it is linked with Quire, or with its OpenMP runtime.
+[[nodiscard]] bool uses_quire(const std::string& program);
+
+/// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot, or its ELF
+/// file is one of another machine, or damaged (a shell would read it). Empty for all others.
 [[nodiscard]] std::string why_no_copies(const std::string& program);
 
 /// Why `quire run` does not start a program that may be executed and not read: nothing could tell whether it would run

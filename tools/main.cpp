@@ -4,12 +4,15 @@
 #include <quire/quire.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <system_error>
 
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "commands.hpp"
+#include "os/process.hpp"
 
 namespace {
 
@@ -40,6 +43,16 @@ int refuse_extras(const CLI::App& app) {
   if (words.front().starts_with('-')) return refuse(quire::tools::unknown_option_text(*command, name, words.front()));
   return refuse(
       fmt::format("`quire {}` takes no {} (`quire {} --help` tells what may stand there)", name, words.front(), name));
+}
+
+/// What was printed may not have been written, as on a full disk: then it is no success.
+int finish(int status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const int error = errno;
+  const int failed =
+      refuse("cannot write to standard output" + (error == 0 ? std::string() : ": " + quire::os::error_text(error)));
+  return status != 0 ? status : failed;
 }
 
 }  // namespace
@@ -81,7 +94,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(arguments);
   } catch (const CLI::Success& done) {  // --help, --version
-    return app.exit(done);
+    return finish(app.exit(done));
   } catch (const CLI::ExtrasError&) {
     return refuse_extras(app);
   } catch (const CLI::ParseError& error) {
@@ -90,7 +103,7 @@ int main(int argc, char** argv) {
   if (!app.remaining().empty()) return refuse_word(app.remaining().front(), about.command != nullptr);
   if (!about.command) return refuse("which command? `quire --help` lists them");
   try {
-    return about.command();
+    return finish(about.command());
   } catch (const std::system_error& error) {  // as of a line that cannot be written: standard error may be a file
     quire::base::log(quire::base::log_level::error, "%s", error.what());
     return quire::bootstrap::launcher::launcher_failed;

@@ -29,8 +29,10 @@
 #include "os/limits.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
+#include "record_folder.hpp"
 #include "report/job.hpp"
 #include "run_hosts.hpp"
+#include "run_program.hpp"
 #include "statistics_table.hpp"
 
 namespace quire::tools {
@@ -40,12 +42,11 @@ using bootstrap::launcher::launcher_failed;
 
 constexpr const char* to_table = "-";            // --stats without a file
 constexpr const char* with_sharing = "sharing";  // a table, and the report on false sharing
-constexpr const char* copies_hint = "To start copies that share nothing, write env before the program";
 
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false;
+  bool tag = false, mount_cache = false, copies = false;
   std::optional<double> timeout_seconds;
   std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
@@ -181,100 +182,49 @@ bool mount_into(const base::option_values& options, bootstrap::launcher::job_pla
   return why.empty();
 }
 
-void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
-            std::FILE* json) {
-  if (json != nullptr) {
-    const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
-    if (std::fwrite(text.data(), 1, text.size(), json) != text.size() || std::fflush(json) != 0) {
-      const int error = errno;
-      fmt::print(stderr, "quire run: cannot write the statistics: {}{}\n", os::error_text(error),
-                 os::explain_error(error).text);
-    }
-  } else {
-    fmt::print(stderr, "{}", statistics_table(plan, outcome));
+/// As a table, or into the file, which another job may have written meanwhile. False after a message.
+bool report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, file json,
+            bool stock) {
+  if (json == nullptr) {
+    fmt::print(stderr, "{}", statistics_table(plan, outcome, stock));
+    return true;
   }
+  const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
+  (void)!::ftruncate(::fileno(json.get()), 0);  // a device, or a pipe, has no length
+  errno = 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), json.get()) == text.size() && std::fflush(json.get()) == 0;
+  int error = errno;
+  if (std::fclose(json.release()) != 0 && written) error = errno;
+  if (written && error == 0) return true;
+  fmt::print(stderr, "quire run: cannot write the statistics: {}{}\n", os::error_text(error),
+             os::explain_error(error).text);
+  return false;
 }
 
-/// Asks here what each node would refuse; 0, or the exit status after a message.
-int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& asked, bool tells) {
-  const auto exec = plan_exec(plan.command[0], false);
-  if (exec.status != 0) {
-    fmt::print(stderr, "quire run: {}. {}\n", exec.why, copies_hint);
-    return exec.status;
-  }
-  if (!exec.places_threads && !asked.place.empty())
-    return refuse("--place is for threads of programs without OpenMP; those that " + exec.path +
-                  " makes itself stay where they are made");
-  if (exec.places_threads && tells)
-    fmt::print(stderr,
-               "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
-               "copies that share nothing, write env before it)\n",
-               exec.path);
-  const auto words = exec_words(asked.memory, asked.place);
-  plan.command.insert(plan.command.begin(), words.begin(), words.end());
-  return 0;
+/// The file beside which nodes leave their records.
+std::string wanted_file(const run_arguments& asked) {
+  return !asked.report.empty() ? asked.report : !asked.perfetto.empty() ? asked.perfetto : asked.advice;
 }
 
-/// What no node could do; 0, or the exit status after a message.
-int refuse_start(const std::string& program, bool by_exec) {
-  if (const auto small = os::too_small_for_nodes(); !small.empty()) return refuse(small);
-  auto bad = why_unreadable(program);
-  if (bad.empty() && !by_exec) {
-    bad = why_no_copies(program);
-    if (!bad.empty()) bad += std::string(". ") + copies_hint;
-  }
-  if (bad.empty()) return 0;
-  fmt::print(stderr, "quire run: {}\n", bad);
-  return bootstrap::launcher::cannot_execute;
-}
-
-/// What the nodes have left there, and nothing else. False: it cannot be looked into.
-bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
-  std::vector<std::filesystem::path> records;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory")
-      records.push_back(entry.path());
-  for (const auto& path : records) std::filesystem::remove(path, error);
-  return !error;
-}
-
-/// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user
-/// sees to. Empty, and a sentence in `why`.
-std::string record_directory(const run_arguments& asked, std::string& why) {
-  const std::string beside = !asked.report.empty()     ? asked.report
-                             : !asked.perfetto.empty() ? asked.perfetto
-                                                       : asked.advice;
-  const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
-  std::error_code error;
-  std::filesystem::create_directory(directory, error);
-  const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
-  if (!good)
-    why = fmt::format("{} {}: cannot make {}: {}", wants_report(asked) ? "--report" : "--advice", beside,
-                      directory.string(), error.message());
-  return good ? directory.string() : std::string();
-}
-
-/// With the directory, unless something else is there.
-void drop_records(const std::string& directory) {
-  std::error_code error;
-  if (remove_records(directory, error)) std::filesystem::remove(directory, error);
-}
-
-/// Makes the page of what the nodes have left. The records go if that was possible.
-void make_report(const run_arguments& asked, const std::string& directory) {
-  std::string why;
-  if (!report::make(directory, asked.report, asked.perfetto, why)) {
+/// Makes the page of what the nodes have left. The records go if that was possible; else false after a message.
+bool make_report(const run_arguments& asked, const record_folder& records) {
+  std::string why, note;
+  if (!report::make(records.path(), asked.report, asked.perfetto, why, note)) {
     fmt::print(stderr, "quire run: no report: {}\n", why);
-    return;
+    return false;
   }
-  drop_records(directory);
+  records.drop();
+  if (!note.empty()) fmt::print(stderr, "quire run: {}\n", note);
   for (const std::string& file : {asked.report, asked.perfetto})
     if (!file.empty()) fmt::print(stderr, "quire run: the report is in {}\n", file);
+  return true;
 }
 
 /// Runs the job as often as --auto has something to find out, at most as often as was asked for.
 bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked,
-                                           const base::option_values& options, const std::string& records) {
+                                           const base::option_values& options, const record_folder& records,
+                                           bool& kept) {
   std::vector<std::string> closed;
   for (const char* const name : advisor::tuned_options)
     if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
@@ -290,12 +240,11 @@ bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, 
     auto outcome = bootstrap::launcher::run_job(plan);
     std::vector<std::string> said;
     std::string why;
-    const bool learnt = known.on_run(outcome.exit_status, records, said, why);
+    const bool learnt = kept = known.on_run(outcome.exit_status, records.path(), said, why);
     for (const std::string& sentence : said) say(sentence);
     if (!learnt) say("nothing is learnt from this run: " + why);
     if (left <= 1 || !learnt || outcome.exit_status != 0 || advisor::is_done(known.known())) return outcome;
-    std::error_code error;
-    (void)remove_records(records, error);
+    records.clear();
   }
 }
 
@@ -338,23 +287,14 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
-  const std::string program = plan.command[0];
-  const bool by_exec = is_for_exec(program);
-  if (const int status = refuse_start(program, by_exec); status != 0) return status;
-  if (const char* const option = !asked.memory.empty()  ? "--memory"
-                                 : !asked.place.empty() ? "--place"
-                                                        : nullptr;
-      !by_exec && option != nullptr)
-    return refuse(
-        fmt::format("{} is for programs with OpenMP, or with threads, that are not linked with Quire; {} is none",
-                    option, program));
-  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
-  if (by_exec)
-    if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
-  if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
-  if (const auto path = python_path_for(program)) plan.environment.emplace_back("PYTHONPATH", *path);
   if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
+  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
+  run_program program;
+  if (const int status = prepare(plan.command, {asked.memory, asked.place, asked.copies, tells}, program); status != 0)
+    return status;
+  if (const auto path = library_path_for(program.name)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  if (const auto path = python_path_for(program.name)) plan.environment.emplace_back("PYTHONPATH", *path);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
 
@@ -365,6 +305,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
+  if (tells && plan.nodes > 1) warn_of_hidden(program);
   if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
   if (!limits_into(asked, plan, why)) return refuse(why);
@@ -379,24 +320,33 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     json.reset(std::fopen(asked.statistics.c_str(), "we"));
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
-  std::string records;
+  std::optional<record_folder> records;
   if (wants_report(asked) || asked.automatic != 0) {
-    records = record_directory(asked, why);
-    if (records.empty()) return refuse(why);
-    plan.environment.emplace_back(base::row_of(base::option::report).variable, records);
+    records = record_folder::take(wanted_file(asked), why);
+    if (!records) return refuse((wants_report(asked) ? "--report " : "--advice ") + why);
+    plan.environment.emplace_back(base::row_of(base::option::report).variable, records->path());
   }
+  bool written = true;
   const auto outcome =
-      asked.automatic != 0 ? run_tuned(plan, asked, options, records) : bootstrap::launcher::run_job(plan);
-  if (wants_report(asked)) {
-    make_report(asked, records);
-  } else if (!records.empty()) {
-    drop_records(records);
-  }
-  if (!asked.statistics.empty()) report(plan, outcome, json.get());
-  if (outcome.nobody_joined && !by_exec &&
-      options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
-    if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
-  return outcome.exit_status;
+      asked.automatic != 0 ? run_tuned(plan, asked, options, *records, written) : bootstrap::launcher::run_job(plan);
+  if (wants_report(asked))
+    written = make_report(asked, *records) && written;
+  else if (records)
+    records->drop();
+  if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json), program.by_exec) && written;
+  if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)
+    if (const auto warning = copies_warning(program.name, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
+  return outcome.exit_status == 0 && !written ? launcher_failed : outcome.exit_status;
+}
+
+/// How the program is started, which does not use Quire itself.
+void add_start_options(CLI::App& command, run_arguments& asked) {
+  command.add_option("--memory", asked.memory, memory_help)
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command.add_flag("--copies", asked.copies,
+                   "Start the program as it is, whatever it is: copies that share nothing, unless it is linked with "
+                   "Quire");
+  command.add_option("--place", asked.place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
 }
 
 constexpr const char* run_footer =
@@ -485,9 +435,7 @@ void add_run(CLI::App& quire, session& about) {
   command
       ->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")
       ->type_name(legal(base::option::replicas));
-  command->add_option("--memory", asked->memory, memory_help)
-      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
-  command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
+  add_start_options(*command, *asked);
   command
       ->add_option("--memory-limit", asked->memory_limit,
                    "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")

@@ -42,6 +42,9 @@ std::vector<finding> findings_of(const bootstrap::launcher::job_statistics& all)
     auto objects = names.all_in(ranges[i], found[i].unit.address);
     std::move(objects.begin(), objects.end(), std::back_inserter(found[i].unit.objects));
     found[i].line = lines.own_line(stacks[i]);
+    if (found[i].line.starts_with("the stack of"))
+      for (sharing::object& o : found[i].unit.objects)
+        if (o.name.empty()) o.name = found[i].line;
   }
   return found;
 }
@@ -100,7 +103,7 @@ std::string objects_text(const unit_use& unit, const sharing::word_mask& parts) 
   return text;
 }
 
-void print_unit(std::string& out, const finding& f) {
+void print_unit(std::string& out, const finding& f, bool stock) {
   const unit_use& u = f.unit;
   const std::uint64_t each = sharing::line_bytes(u.bytes);
   fmt::format_to(std::back_inserter(out), "\n0x{:x} {}, {}, {}: {}\n", u.address,
@@ -122,12 +125,12 @@ void print_unit(std::string& out, const finding& f) {
                    objects_text(u, spots.used()));
   }
   if (more != 0) out += fmt::format("  and {} more nodes\n", more);
-  out += "  What to do: " + sharing::advice(u, f.verdict) + '\n';
+  out += "  What to do: " + sharing_advice(u, f.verdict, stock) + '\n';
 }
 
 }  // namespace
 
-std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
+std::string sharing_report(const bootstrap::launcher::job_statistics& all, bool stock) {
   const auto found = findings_of(all);
   std::uint64_t ns = 0;
   std::size_t falsely = 0;
@@ -151,7 +154,7 @@ std::string sharing_report(const bootstrap::launcher::job_statistics& all) {
   }
   if (all.sharing_told < all.nodes_told)
     out += fmt::format("quire: {} nodes did not say which lines they used.\n", all.nodes_told - all.sharing_told);
-  for (std::size_t i = 0; i < std::min(found.size(), most_shared); ++i) print_unit(out, found[i]);
+  for (std::size_t i = 0; i < std::min(found.size(), most_shared); ++i) print_unit(out, found[i], stock);
   if (found.size() > most_shared) out += fmt::format("\nand {} more units\n", found.size() - most_shared);
   return out;
 }

@@ -10,6 +10,6 @@
 
 namespace quire::tools {
 
-[[nodiscard]] std::string sharing_report(const bootstrap::launcher::job_statistics& all);
+[[nodiscard]] std::string sharing_report(const bootstrap::launcher::job_statistics& all, bool stock);
 
 }  // namespace quire::tools

@@ -117,8 +117,8 @@ void print_units(std::string& out, const job_statistics& all, const std::vector<
 
 }  // namespace
 
-std::string statistics_table(const bootstrap::launcher::job_plan& plan,
-                             const bootstrap::launcher::job_outcome& outcome) {
+std::string statistics_table(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
+                             bool stock) {
   const auto all = bootstrap::launcher::gather(outcome.statistics);
   std::string out =
       fmt::format("quire: {} nodes, {:.3f} s, exit status {}\n", plan.nodes, outcome.seconds, outcome.exit_status);
@@ -130,8 +130,9 @@ std::string statistics_table(const bootstrap::launcher::job_plan& plan,
   if (!all.regions.empty()) print_regions(out, all);
   const auto where = lines_of(all);
   if (!all.units.empty()) print_units(out, all, where);
-  for (const auto& sentence : advice(all, plan.nodes, outcome.seconds, where)) out += "\nquire: " + sentence + '\n';
-  if (all.sharing_told != 0) out += '\n' + sharing_report(all);
+  for (const auto& sentence : advice(all, plan.nodes, outcome.seconds, where, stock))
+    out += "\nquire: " + sentence + '\n';
+  if (all.sharing_told != 0) out += '\n' + sharing_report(all, stock);
   return out;
 }
 

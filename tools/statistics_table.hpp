@@ -10,6 +10,6 @@
 namespace quire::tools {
 
 [[nodiscard]] std::string statistics_table(const bootstrap::launcher::job_plan& plan,
-                                           const bootstrap::launcher::job_outcome& outcome);
+                                           const bootstrap::launcher::job_outcome& outcome, bool stock);
 
 }  // namespace quire::tools

@@ -43,7 +43,7 @@ QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_
                                                        quire_consistency consistency);
 
 /** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it
- * ends the node with a line that has `why`, a sentence of at most 111 characters, which is copied. To the end of the
+ * ends the node with a line that has `why`, a sentence, which is copied. To the end of the
  * job. Only accesses that fault are noticed: give memory that was never used, and 2 MiB or more, as Quire may map up to
  * 1 MiB behind what is used below it. At most 4,096 a node; they make each fault a little slower. Any thread.
  * QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */

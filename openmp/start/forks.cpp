@@ -4,6 +4,7 @@
 
 #include "openmp/files/children.hpp"
 #include "openmp/libc/interpose.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/threads/elsewhere.hpp"
 
@@ -15,4 +16,10 @@ QUIRE_LIBC pid_t fork() noexcept {
   run_aside([](void*) { t_child = QUIRE_NEXT(fork)(); }, nullptr);
   if (t_child > 0) note_child();
   return t_child;
+}
+
+/// Its caller's process would end in the middle of the job.
+QUIRE_LIBC int daemon(int, int) noexcept {
+  fail("daemon() is refused: a node is its process; start the program so that it stays in the foreground",
+       QUIRE_UNSUPPORTED);
 }

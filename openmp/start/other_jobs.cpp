@@ -38,8 +38,7 @@ void refuse_other_jobs() noexcept {
     if (!quire && !is_of_mpi(m)) continue;
     char line[400];
     std::snprintf(line, sizeof line,
-                  "the program's library %s %s: its threads are not placed on nodes; write env before the program, to "
-                  "start copies",
+                  "the program's library %s %s: its threads are not placed on nodes; quire run --copies starts copies",
                   library_of(m), quire ? "uses Quire itself" : "is of MPI");
     fail(line, QUIRE_UNSUPPORTED);
   }

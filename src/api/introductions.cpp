@@ -16,6 +16,7 @@
 #include "core/core.hpp"
 #include "core/inbox.hpp"
 #include "core/watching.hpp"
+#include "pool/pool.hpp"
 #include "split/begin.hpp"
 #include "transport/transport.hpp"
 
@@ -116,6 +117,9 @@ base::status introductions::connect(core::core& node) const {
     names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
     views.push_back(std::span(one).subspan(sizeof theirs));
   }
+  const auto self = node.config.self.value();
+  base::log(base::log_level::info, "this is node %d of %zu, %s, with pool '%s'", static_cast<int>(self), all_.size(),
+            self < names.size() ? names[self].c_str() : "alone", pool::name_of(node.config.pool.which));
   node.watching.name_peers(std::move(names));
   return node.wire.connect(node.config.self, views, node.in);
 }

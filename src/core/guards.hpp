@@ -6,14 +6,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <string>
 #include <utility>
 
 namespace quire::core {
 
 class guards {
  public:
-  static constexpr std::size_t most = 4096, text_bytes = 112;
+  static constexpr std::size_t most = 4096;
 
   guards() = default;
   guards(const guards&) = delete;
@@ -24,8 +24,7 @@ class guards {
   /// `why` is copied. False: there are too many.
   [[nodiscard]] bool add(std::uint64_t first, std::uint64_t bytes, const char* why) {
     if (count_.fetch_add(1, std::memory_order_relaxed) >= most) return false;
-    auto* const g = new guard{first, bytes, first_.load(std::memory_order_relaxed), {}};
-    std::strncpy(g->why, why, text_bytes - 1);
+    auto* const g = new guard{first, bytes, first_.load(std::memory_order_relaxed), why};
     while (!first_.compare_exchange_weak(g->next, g, std::memory_order_release, std::memory_order_relaxed)) {
     }
     return true;
@@ -33,7 +32,7 @@ class guards {
   /// What an access to the address means; null: nothing. Fault context.
   [[nodiscard]] const char* find(std::uint64_t address) const noexcept {
     for (const guard* g = first_.load(std::memory_order_acquire); g != nullptr; g = g->next) {
-      if (address - g->first < g->bytes) return g->why;
+      if (address - g->first < g->bytes) return g->why.c_str();
     }
     return nullptr;
   }
@@ -42,7 +41,7 @@ class guards {
   struct guard {
     std::uint64_t first, bytes;
     guard* next;
-    char why[text_bytes];
+    std::string why;
   };
   std::atomic<std::size_t> count_{0};
   std::atomic<guard*> first_{nullptr};

@@ -233,15 +233,106 @@ TEST_F(ExecOpenMP, RunStartsThemByExecOnOtherHosts) {
   EXPECT_NE(result.out.find("the small runtime", first + 1), result.out.npos);
 }
 
-TEST_F(ExecOpenMP, WrappersAndScriptsAreRunAsTheyAre) {
-  for (const words& wrapped : {words{"env", program}, words{put("script", "#!/bin/sh\nexec " + program + "\n")}}) {
+TEST_F(ExecOpenMP, RunLooksThroughWhatOnlyStartsAProgram) {
+  const std::string own = quire;
+  const words starters[] = {{"env", "A=b", "-"},
+                            {"env"},
+                            {"env", "-u", "A", "C=d", "nice", "-n", "1"},
+                            {"nice", "-1"},
+                            {"nohup"},
+                            {"timeout", "-k", "5", "60"},
+                            {"stdbuf", "-oL", "-e", "L"},
+                            {"setarch", "x86_64", "-R"},
+                            {"setsid", "-w"},
+                            {own, "exec"},
+                            {own, "exec", "--any", "--stack", "16M", "--"},
+                            {"nice", own, "exec"}};
+  for (const words& starter : starters) {
     words all{"run", "-n", "1"};
-    all.insert(all.end(), wrapped.begin(), wrapped.end());
-    const auto result = quire_does(all, {{"OMP_NUM_THREADS", "1"}});
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_THAT(result.out, Not(HasSubstr("the small runtime")));
-    EXPECT_THAT(result.out, HasSubstr("in the region"));
+    all.insert(all.end(), starter.begin(), starter.end());
+    if (starter.back() == "-") all.pop_back();
+    all.insert(all.end(), {program, "x"});
+    const auto result = quire_does(all);
+    EXPECT_EQ(result.status, 0) << starter[0] << result.err;
+    EXPECT_EQ(result.err, "") << starter[0];
+    EXPECT_THAT(result.out, HasSubstr("the small runtime\n")) << starter[0];
+    EXPECT_THAT(result.out, HasSubstr("\nargument 1 x\n")) << starter[0];
   }
+  EXPECT_THAT(quire_does({"run", "-n", "1", "--copies", program}, {{"OMP_NUM_THREADS", "1"}}).out,
+              Not(HasSubstr("the small runtime")));
+  refused({"run", "-n", "2", own, "run", program}, 125, "quire run stands there twice");
+  refused({"run", "-n", "2", own, "exec", own, "exec", program}, 125, "quire exec stands there twice");
+  refused({"run", "-n", "2", "--memory", "mixed", own, "exec", "--memory=auto", program}, 125, "leave one out");
+  refused({"run", "-n", "2", "env", "-i", program}, 125, "env -i takes away what tells the nodes of their job");
+  refused({"run", "-n", "2", "--copies", "--memory", "mixed", program}, 125, "exclude each other");
+  refused({"exec", own, "exec", program}, 126, "is Quire's command");
+}
+
+TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
+  const std::string script = put("script", "#!/bin/sh\nexec '" + program + "' \"$@\"\n"),
+                    hidden = put("hidden", "#!/bin/sh\na=" + program + "; $a\n"),
+                    good = put("good", "#!/bin/sh\nexec " + quire.string() + " exec " + program + "\n");
+  const auto says = [&](const words& command, const command::settings& more = {}) {
+    words all{"run", "-n", "2"};
+    all.insert(all.end(), command.begin(), command.end());
+    command::settings environment{{"OMP_NUM_THREADS", "1"}};
+    environment.insert(environment.end(), more.begin(), more.end());
+    const auto result = quire_does(all, environment);
+    EXPECT_EQ(result.status, 0) << command[0] << result.err;
+    return result.err;
+  };
+  const std::string copies = program + " by it: copies that share nothing";
+  for (const words& command : {words{script}, words{"sh", "-c", "exec " + program}, words{"sh", "-c", "$0", program},
+                               words{"xargs", "-n1", program}})
+    EXPECT_THAT(says(command), HasSubstr(command[0] + " is started on each node, and " + copies));
+  EXPECT_THAT(says({hidden}), HasSubstr("ran as 2 independent copies: nothing in it is linked with libquire"));
+  EXPECT_EQ(says({script}, {{"QUIRE_LOG", "error"}}), "");
+  EXPECT_EQ(says({"--copies", script}), "");
+  EXPECT_THAT(says({good}), Not(HasSubstr("is started on each node")));
+}
+
+TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"asan",
+       "is compiled with -fsanitize=address, whose run-time takes the memory in Quire's place: compile it without"},
+      {"tsan", "is compiled with -fsanitize=thread"},
+      {"go", "is a Go program"},
+      {"musl", "is linked with another libc (its loader is /lib/ld-musl-x86_64.so.1): link it with glibc"},
+      {"no_loader", "needs the loader /nowhere/ld-linux-x86-64.so.2, which is not here"}};
+  for (const auto& [kind, text] : rows) {
+    refused({"exec", programs + "/openmp_" + kind}, 126, text);
+    refused({"run", "-n", "2", programs + "/openmp_" + kind}, 126, text);
+    EXPECT_THAT(quire_does({"info", programs + "/openmp_" + kind}).out, HasSubstr("not at all: ")) << kind;
+  }
+}
+
+TEST_F(ExecOpenMP, WhatTheSystemGivesRandomAddressesIsRefused) {
+  const std::string copy = folder / "copy";
+  fs::copy_file(program, copy);
+  fs::permissions(copy, fs::perms::owner_all | fs::perms::set_uid);
+  refused({"run", "-n", "2", copy}, 126, "is set-user-ID or set-group-ID: its addresses are random");
+}
+
+TEST_F(ExecOpenMP, BrokenAndOtherMachinesProgramsAreNoScripts) {
+  std::ifstream file(program, std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string narrow = all, object = all;
+  narrow[4] = 1;   // ELFCLASS32
+  object[16] = 1;  // ET_REL
+  refused({"run", "-n", "2", put("narrow", narrow)}, 126, "is a 32-bit program");
+  refused({"run", "-n", "2", put("object", object)}, 126, "is an ELF file, but neither a program nor a library");
+  for (const std::size_t bytes : {std::size_t{7}, std::size_t{100}, all.size() / 2})
+    refused({"run", "-n", "2", put("cut", all.substr(0, bytes))}, 126, "is damaged: ");
+  EXPECT_THAT(quire_does({"run", "-n", "2", "--copies", put("cut", all.substr(0, 100))}).err,
+              Not(HasSubstr("is damaged: ")));
+}
+
+TEST_F(ExecOpenMP, OptionsForItOfAnotherProgram) {
+  refused({"run", "-n", "2", "--memory", "mixed", folder / "missing"}, 127, "No such file or directory");
+  refused({"run", "-n", "2", "--memory", "mixed", put("script", "#!/bin/sh\n")}, 126, "is a script");
+  const auto result = quire_does({"run", "-n", "2", "--memory", "mixed", programs + "/without_openmp"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--memory has no effect: " + programs + "/without_openmp has no threads"));
 }
 
 TEST_F(ExecOpenMP, InfoTellsWhatAProgramNeeds) {
@@ -334,6 +425,12 @@ TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
   const auto result = quire_does({"exec", "--any", program});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("libquire_omp.so"));
+}
+
+TEST_F(Exec, AJobIsANumber) {
+  const auto result = quire_does({"top", "abc"});
+  EXPECT_EQ(result.status, 125);
+  EXPECT_EQ(result.err, "quire: JOB: Value abc not in range 1 to 2147483647\n");
 }
 
 TEST_F(Exec, HelpNamesTheOptions) {

@@ -61,6 +61,7 @@ void end(std::string_view how) {
     raise(SIGUSR1);
     std::printf("handled: %d\n", static_cast<int>(g_handled));
   }
+  if (how == "daemon" && daemon(1, 1) == 0) std::printf("a daemon\n");
   if (how == "fork") fork_in_region();
   if (how == "exec") execl("/bin/sh", "sh", "-c", "sleep 30", nullptr);
   if (how == "exhaust") exhaust();

@@ -191,7 +191,8 @@ TEST_F(Hints, ProgramsWithoutQuireAreSaidToBeCopies) {
   for (const std::string line :
        {"quire run -n 1 ./heat", "QUIRE_LOG=error quire run -n 3 ./heat", "quire run -n 3 --set log=error ./heat",
         "quire run -n 3 ./joins exchange 8", "quire run -n 3 /bin/true", "quire run -n 3 sh -c ./heat",
-        "cp /bin/sh dash-0.5; quire run -n 3 ./dash-0.5 -c true", "quire run -n 3 ./script", "quire run -n 3 ./haet"})
+        "cp /bin/sh dash-0.5; quire run -n 3 ./dash-0.5 -c true", "quire run -n 3 --copies ./heat",
+        "quire run -n 3 ./haet"})
     EXPECT_EQ(count_of(in_folder(line).err, "copies"), 0u) << line;
 }
 

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "command.hpp"
 
@@ -37,6 +39,8 @@ std::string planted(const std::string& which) {
     if (line.ends_with("planted: " + which)) return "report_program.cpp:" + std::to_string(number) + " ";
   return "no such line";
 }
+
+using words = std::vector<std::string>;
 
 json data_of(const std::string& page) {
   const std::string begin = R"(<script type="application/json" id="data">)";
@@ -227,6 +231,57 @@ TEST_F(Report, RecordsOfAnotherLauncherBecomeAPageLater) {
   const auto damaged = run({QUIRE_TOOL, "report", records, "-o", path("later.html")});
   EXPECT_EQ(damaged.status, 125);
   EXPECT_THAT(damaged.err, HasSubstr("quire.1.record: it is damaged, or cut off"));
+}
+
+TEST_F(Report, OfAProgramThatWasBuiltAnewHasNoNamesOfTheNewOne) {
+  const std::string copy = path("copy"), records = path("records");
+  fs::copy_file(program, copy);
+  ASSERT_EQ(run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", copy}, {{"QUIRE_REPORT", records}}).status, 0);
+  const auto report = [&] { return run({QUIRE_TOOL, "report", records, "-o", path("page.html")}); };
+  EXPECT_EQ(report().err, "");
+  EXPECT_THAT(content_of(path("page.html")), HasSubstr(planted("even")));
+  fs::remove(copy);
+  fs::copy_file(QUIRE_TOOL, copy);
+  const auto result = report();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.err,
+            "quire report: " + copy + " was built anew since the job began: lines and names of it are left out\n");
+  EXPECT_THAT(content_of(path("page.html")), Not(HasSubstr(planted("even"))));
+}
+
+TEST_F(Report, OneJobAtATimeWritesIt) {
+  const std::string quire = QUIRE_TOOL, page = path("page.html");
+  const auto both =
+      run({"sh", "-c",
+           "\"$0\" run -n 1 --report \"$1\" sleep 100 & first=$!; until test -d \"$1.records\"; do sleep 0.1; "
+           "done; sleep 0.3; \"$0\" run -n 1 --report \"$1\" \"$2\"; status=$?; kill $first; wait $first; exit $status",
+           quire, page, program});
+  EXPECT_EQ(both.status, 125) << both.err;
+  EXPECT_THAT(both.err,
+              HasSubstr("--report " + page + ": another job that runs now writes it: give this one a file of its own"));
+  EXPECT_EQ(run_program("plain").status, 0);
+}
+
+TEST_F(Report, WhatCannotBeWrittenIsNoSuccess) {
+  const std::string full = path("full.html");
+  fs::create_symlink("/dev/full", full);
+  const words wanted[] = {{"--report", full}, {"--perfetto", full}, {"--stats=" + full}};
+  for (const words& option : wanted) {
+    words all{QUIRE_TOOL, "run", "-n", "1"};
+    all.insert(all.end(), option.begin(), option.end());
+    all.push_back(program);
+    const auto result = run(all);
+    EXPECT_EQ(result.status, 125) << option[0] << result.err;
+    EXPECT_THAT(result.err, HasSubstr("cannot write")) << option[0];
+    EXPECT_THAT(result.err, HasSubstr("No space left on device")) << option[0];
+  }
+  for (const char* const rest : {"info", "info --options", "--version", "config --libs", "run --help"}) {
+    const auto result = run({"sh", "-c", std::string("\"$0\" ") + rest + " >/dev/full", QUIRE_TOOL});
+    EXPECT_EQ(result.status, 125) << rest;
+    EXPECT_THAT(result.err,
+                testing::AnyOf(HasSubstr("No space left on device"), HasSubstr("cannot write to standard output")))
+        << rest;
+  }
 }
 
 TEST_F(Report, OfWhatLiesWhereRecordsDoOnlyRecordsGo) {

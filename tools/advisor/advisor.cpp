@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "command_lines.hpp"
+#include "os/process.hpp"
 
 namespace quire::tools::advisor {
 namespace {
@@ -67,6 +69,7 @@ std::string job_text(const bootstrap::launcher::job_plan& plan) {
 
 evidence evidence_of(const report::job& all) {
   evidence e;
+  e.stock = all.stock;
   for (const auto& r : all.nodes) {
     for (const auto& t : r.threads) {
       if (!t.segments.empty()) e.threads_ns += t.segments.back().end_ns - t.begin_ns;
@@ -123,10 +126,11 @@ bool tuning::on_run(int exit_status, const std::string& records, std::vector<std
     if (is_done(known_)) std::ranges::move(hints(told), std::back_inserter(said));
   }
   if (is_done(known_)) std::ranges::move(how_to_write(known_), std::back_inserter(said));
+  errno = 0;
   std::ofstream to(file_, std::ios::trunc);
   to << write(known_);
   to.close();
-  if (to.fail()) why = fmt::format("cannot write {}", file_);
+  if (to.fail()) why = fmt::format("cannot write {}: {}", file_, os::error_text(errno));
   return !to.fail();
 }
 

@@ -180,11 +180,11 @@ std::vector<std::string> hints(const evidence& from) {
     said.push_back(
         fmt::format("{} of all waiting is for units of which nodes use different parts, and only the program can end "
                     "it (--report names lines and "
-                    "bytes): parts on units of their own, or release consistency (quire_region_options.consistency) if "
-                    "the program has no races",
-                    percent(from.false_other_ns, from.waited_ns)));
+                    "bytes): parts on units of their own, or release consistency ({}) if the program has no races",
+                    percent(from.false_other_ns, from.waited_ns),
+                    from.stock ? "--memory mixed" : "quire_region_options.consistency"));
   constexpr std::uint64_t many = 1000;
-  if (from.double_faults >= many)
+  if (from.double_faults >= many && !from.stock)
     said.push_back(fmt::format(
         "{} times a unit came to be read and was written next: quire_will_write() before saves one of the two faults",
         from.double_faults));

@@ -26,6 +26,7 @@ struct evidence {
   };
   std::vector<pieces> heap_pieces{};
   std::uint64_t heap_unit_bytes = 0;
+  bool stock = false;  ///< the program knows nothing of Quire, and can call nothing of it
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0;
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0, double_faults = 0;
 };

@@ -28,10 +28,12 @@ void add_report(CLI::App& quire, session& about) {
       "  QUIRE_REPORT=records srun -n 4 ./program && quire report records -o report.html");
   command->callback([&about, asked] {
     about.command = [asked]() -> int {
-      std::string why;
+      std::string why, note;
       if (asked->page.empty() && asked->events.empty())
         why = "what shall be made? -o FILE.html, --perfetto FILE.json, or both";
-      if (why.empty() && report::make(asked->directory, asked->page, asked->events, why)) return 0;
+      const bool made = why.empty() && report::make(asked->directory, asked->page, asked->events, why, note);
+      if (!note.empty()) fmt::print(stderr, "quire report: {}\n", note);
+      if (made) return 0;
       fmt::print(stderr, "quire report: {}\n", why);
       return bootstrap::launcher::launcher_failed;
     };

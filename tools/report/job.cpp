@@ -13,6 +13,7 @@
 #include <set>
 #include <tuple>
 
+#include "elf_file.hpp"
 #include "object_names.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
@@ -40,15 +41,31 @@ std::uint64_t ns_of(const record::file_sums& s) { return s.ns[0] + s.ns[1]; }
 /// What is not the program's: its caller counts.
 bool is_of_quire(const std::string& path) { return fs::path(path).filename().string().starts_with("libquire"); }
 
+bool is_rebuilt(const job& all, const std::string& path) {
+  return std::ranges::find(all.rebuilt, path) != all.rebuilt.end();
+}
+
+/// Compares what has run with what lies there now, where both have a build-id.
+void find_rebuilt(job& all) {
+  std::set<std::string> known;
+  for (const node_record& r : all.nodes) {
+    for (const auto& m : r.modules) {
+      if (m.path.empty() || m.build_id.empty() || !known.insert(m.path).second) continue;
+      const auto now = read_elf(m.path);
+      if (now.file && !now.file->build_id.empty() && now.file->build_id != m.build_id) all.rebuilt.push_back(m.path);
+    }
+  }
+}
+
 /// "file+0x1234" for the instruction and its callers; what lies in no module, or in Quire, is left out.
-std::vector<std::string> places_of(const node_record& r, const std::vector<std::uint64_t>& from) {
+std::vector<std::string> places_of(const job& all, const node_record& r, const std::vector<std::uint64_t>& from) {
   std::vector<std::string> places;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i] == 0) continue;
     const std::uint64_t at = from[i] - (i == 0 ? 0 : 1);  // of a caller the call, not what follows it
     for (const auto& m : r.modules) {
       const bool inside = std::ranges::any_of(m.parts, [at](const auto& p) { return at - p.begin < p.end - p.begin; });
-      if (inside && !m.path.empty() && !is_of_quire(m.path))
+      if (inside && !m.path.empty() && !is_of_quire(m.path) && !is_rebuilt(all, m.path))
         places.push_back(fmt::format("{}+0x{:x}", m.path, at - m.bias));
     }
   }
@@ -67,10 +84,10 @@ std::string interpreted_line(const node_record& r, const std::vector<std::uint64
 /// Source lines for the places of all nodes.
 class line_finder {
  public:
-  explicit line_finder(const job& all) : lines_(stacks_of(all)) {}
+  explicit line_finder(const job& all) : all_(all), lines_(stacks_of(all)) {}
   /// "heat.cpp:57 in sweep()".
   [[nodiscard]] std::string line(const node_record& r, const std::vector<std::uint64_t>& from) const {
-    const auto places = places_of(r, from);
+    const auto places = places_of(all_, r, from);
     std::string found = lines_.line_of(places);
     if (found.empty()) found = interpreted_line(r, from);
     if (found.empty() && !places.empty()) found = lines_.own_line(places);
@@ -87,11 +104,12 @@ class line_finder {
         for (const auto& s : t.sites) places.insert(s.from);
         for (const auto& u : t.units) places.insert(u.from);
       }
-      for (const auto& from : places) stacks.push_back(places_of(r, from));
+      for (const auto& from : places) stacks.push_back(places_of(all, r, from));
       for (const auto& u : r.uses) stacks.push_back(u.calls);
     }
     return stacks;
   }
+  const job& all_;
   source_lines lines_;
 };
 
@@ -203,8 +221,12 @@ void find_sharing(job& all, const line_finder& finder) {
       }
     finding f{unit, sharing::judge(unit)};
     if (f.verdict.kind != sharing::sharing_kind::falsely && f.verdict.kind != sharing::sharing_kind::both) continue;
+    f.stock = all.stock;
     f.name = place_name(all, unit.address, unit.bytes);
     f.allocated = finder.line(unit.calls);
+    if (f.allocated.starts_with("the stack of"))
+      for (sharing::object& o : f.unit.objects)
+        if (o.name.empty()) o.name = f.allocated;
     f.likely = !unit.release || std::ranges::any_of(unit.nodes, [&](const auto& n) {
       return is_dead(all, static_cast<std::uint64_t>(n.node));
     });
@@ -307,6 +329,19 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
 }
 
 void explain(job& all) {
+  find_rebuilt(all);
+  for (const node_record& r : all.nodes)
+    for (const auto& m : r.modules)
+      if (fs::path(m.path).filename().string().starts_with("libquire_omp.so")) all.stock = true;
+  for (node_record& r : all.nodes) {
+    const auto changed = [&](const std::string& place) { return is_rebuilt(all, place.substr(0, place.rfind("+0x"))); };
+    for (auto& region : r.regions)
+      if (changed(region.data)) region.data.clear();
+    for (auto& u : r.uses) {
+      std::erase_if(u.calls, changed);
+      if (changed(u.data)) u.data.clear();
+    }
+  }
   const line_finder finder(all);
   for (const node_record& r : all.nodes)
     for (const auto& t : r.threads)
@@ -340,17 +375,22 @@ std::string place_name(const job& all, std::uint64_t address, std::uint64_t byte
   return fmt::format("0x{:x}", address);
 }
 
-bool make(const std::string& directory, const std::string& html, const std::string& events, std::string& why) {
+bool make(const std::string& directory, const std::string& html, const std::string& events, std::string& why,
+          std::string& note) {
   job all;
   if (!read_records(directory, all, why)) return false;
   explain(all);
+  if (!all.rebuilt.empty())
+    note =
+        fmt::format("{} was built anew since the job began: lines and names of it are left out", all.rebuilt.front());
   const auto write = [&](const std::string& path, const std::string& content) {
     if (path.empty()) return true;
     errno = 0;
     std::ofstream file(path, std::ios::binary);
     file << content;
     file.close();
-    if (file.fail()) why = fmt::format("cannot write {}{}", path, os::explain_error(errno).text);
+    if (file.fail())
+      why = fmt::format("cannot write {}: {}{}", path, os::error_text(errno), os::explain_error(errno).text);
     return !file.fail();
   };
   return write(html, page(all)) && write(events, events.empty() ? std::string() : perfetto(all));

@@ -24,6 +24,7 @@ struct finding {
   sharing::verdict verdict{};
   std::string name{};                          ///< what lies there
   std::string allocated{};                     ///< the line that allocated it; empty: not known
+  bool stock = false;                          ///< of a program that can call nothing of Quire
   bool likely = false;                         ///< where each fault began is all that is known
   std::vector<std::vector<line_use>> lines{};  ///< by entry of unit.nodes
 };
@@ -40,6 +41,8 @@ struct job {
   std::vector<line_use> lines{};             ///< of all nodes, those that cost most first
   std::vector<finding> shared{};             ///< those that cost most first
   std::vector<named_memory> names{};         ///< by address
+  bool stock = false;                        ///< it knows nothing of Quire, and can call nothing of it
+  std::vector<std::string> rebuilt{};        ///< files that are no longer those that ran: they tell no lines or names
 };
 
 /// Reads what stands in a directory. False, and a sentence in `why`.
@@ -58,8 +61,8 @@ void explain(job& all);
 [[nodiscard]] std::string perfetto(const job& all);
 
 /// Reads the records of `directory` and writes what was asked for; an empty name is nothing. False, and a sentence in
-/// `why`.
+/// `why`. What else is to be said is in `note`.
 [[nodiscard]] bool make(const std::string& directory, const std::string& html, const std::string& events,
-                        std::string& why);
+                        std::string& why, std::string& note);
 
 }  // namespace quire::tools::report

@@ -227,7 +227,8 @@ std::string finding_text(const finding& f) {
                      R"("switches":{},"ns":{},"allocated":{},"advice":{},"users":[{}]}})",
                      json_text(f.name), f.unit.address, f.unit.bytes, f.unit.release,
                      f.verdict.kind == sharing::sharing_kind::both ? "both" : "false", f.likely, f.verdict.switches,
-                     f.verdict.ns, json_text(f.allocated), json_text(sharing::advice(f.unit, f.verdict)), users);
+                     f.verdict.ns, json_text(f.allocated), json_text(sharing_advice(f.unit, f.verdict, f.stock)),
+                     users);
 }
 
 }  // namespace

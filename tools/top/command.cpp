@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -186,7 +187,7 @@ void add_top(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("top", "Look at what a running job does, twice a second");
   const auto asked = std::make_shared<arguments>();
   command->add_option("JOB", asked->pid, "The pid of its `quire run`; without it the only job of yours on this machine")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command->add_flag("--once", asked->once, "One table, of half a second, and end");
   command->add_flag("--json", asked->json, "An object a line, twice a second until the job ends; with --once only one");
   command->footer(

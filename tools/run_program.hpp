@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `quire run` does with the program of its command line before the job: it looks through programs that only start
+// it, has stock programs started by `quire exec`, and refuses what no node could do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace quire::tools {
+
+/// What was asked for on the command line.
+struct start_wishes {
+  std::string memory, place;
+  bool copies = false;  ///< --copies: as it is
+  bool tells = true;    ///< lines that are no error
+};
+
+struct run_program {
+  std::string name;      ///< its word of the command line
+  bool by_exec = false;  ///< `quire exec` starts it
+  std::string hidden;    ///< a program that is started by this one, and would be for `quire exec`
+};
+
+/// Changes the words where `quire exec` is to stand before the program. 0, or the exit status after a message.
+[[nodiscard]] int prepare(std::vector<std::string>& command, const start_wishes& asked, run_program& program);
+
+/// A line of a program that another one, or a script, starts as copies.
+void warn_of_hidden(const run_program& program);
+
+}  // namespace quire::tools
