@@ -15,6 +15,7 @@
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/release_heap.hpp"
+#include "openmp/memory/shared_pages.hpp"
 #include "openmp/memory/stacks.hpp"
 
 extern "C" {
@@ -185,6 +186,7 @@ QUIRE_EXPORT void free(void* at) noexcept {
   if (!is_shared(at)) return __libc_free(at);
   if (!g_open) return;  // the job ends, and shared memory with it
   const int saved = errno;
+  open_block(at);
   (void)quire_free(at);
   errno = saved;
 }

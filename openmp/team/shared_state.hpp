@@ -57,7 +57,16 @@ struct shared_state {
   alignas(4096) common_state common;   ///< of the team of all nodes
   alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
-  desk* desks;                              ///< of clerks (files/errand.hpp), one after the other
+  desk* desks;  ///< of clerks (files/errand.hpp), one after the other
+  /// Pages of the heap that are closed and zero (memory/shared_pages.cpp): a bit a page.
+  struct zero_pages {
+    std::uint64_t first, pages;
+    std::uint64_t* bits;
+  } zeroes;
+  /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
+  struct {
+    std::uint64_t first, now, end;  ///< 0: it was never called
+  } data_end;
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 

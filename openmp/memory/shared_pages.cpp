@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reservation (PROT_NONE) may be as large as all addresses. So pages that are closed and zero are known, by a bit a
+// page in shared memory: nobody writes zeroes to what is zero.
+#include "openmp/memory/shared_pages.hpp"
+
+#include <errno.h>
+#include <quire/system.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "openmp/files/on_all_nodes.hpp"
+#include "openmp/memory/heap.hpp"
+
+namespace quire::openmp {
+namespace {
+
+std::atomic<bool> g_any{false};  ///< a page was closed, at some time
+
+/// Where the region ends that has an address; 0: it is in none.
+std::uintptr_t end_of_region(std::uintptr_t at) noexcept {
+  quire_region in{};
+  void* first = nullptr;
+  std::uint64_t bytes = 0;
+  if (quire_region_of(reinterpret_cast<void*>(at), &in) != QUIRE_OK ||
+      (quire_heap_range(in, &first, &bytes) != QUIRE_OK && quire_region_range(in, &first, &bytes) != QUIRE_OK))
+    return 0;
+  return reinterpret_cast<std::uintptr_t>(first) + bytes;
+}
+
+/// call(first, bytes) for the part of each region, as long as it says QUIRE_OK.
+template <class Call>
+quire_status for_each_region(void* at, std::size_t bytes, const Call& call) noexcept {
+  auto first = reinterpret_cast<std::uintptr_t>(at);
+  for (const std::uintptr_t end = first + bytes; first < end;) {
+    const std::uintptr_t stop = std::min(end, end_of_region(first));
+    if (stop == 0) return QUIRE_BAD_ADDRESS;
+    if (const quire_status why = call(reinterpret_cast<void*>(first), stop - first); why != QUIRE_OK) return why;
+    first = stop;
+  }
+  return QUIRE_OK;
+}
+
+/// On this node. 0, or -1 and errno.
+int set_here(void* at, std::size_t bytes, bool closed) noexcept {
+  if (closed) g_any.store(true);
+  const auto call = [=](const void* first, std::size_t some) {
+    return closed ? quire_pages_close(first, some) : quire_pages_open(first, some);
+  };
+  const quire_status why = for_each_region(at, bytes, call);
+  if (why == QUIRE_OK) return 0;
+  errno = why == QUIRE_UNSUPPORTED ? ENOTSUP : ENOMEM;
+  return -1;
+}
+
+bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
+  if (!files::apart || !files::is_node()) return set_here(at, bytes, closed) == 0;
+  const process_turn mine;
+  return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
+}
+
+/// The word that has the bit of a page; null for pages outside of the heap.
+std::uint64_t* word_of(std::uintptr_t page) noexcept {
+  const shared_state::zero_pages& known = openmp::shared().zeroes;
+  const std::uint64_t number = (page - known.first) / mapped_page;
+  return number < known.pages ? known.bits + number / 64 : nullptr;
+}
+std::uint64_t mask_of(std::uintptr_t page) noexcept {
+  return std::uint64_t{1} << (page - openmp::shared().zeroes.first) / mapped_page % 64;
+}
+
+/// Calls change(word, mask) for the words that have bits of the pages.
+template <class Change>
+void for_each_word(void* at, std::size_t bytes, const Change& change) noexcept {
+  auto page = reinterpret_cast<std::uintptr_t>(at);
+  for (const std::uintptr_t end = page + bytes; page < end;) {
+    std::uint64_t* const word = word_of(page);
+    std::uint64_t mask = 0;
+    do {
+      mask |= mask_of(page);
+      page += mapped_page;
+    } while (page < end && word_of(page) == word);
+    if (word != nullptr) change(std::atomic_ref<std::uint64_t>(*word), mask);
+  }
+}
+void note_zeroes(void* at, std::size_t bytes) noexcept {
+  for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> word, std::uint64_t mask) { word.fetch_or(mask); });
+}
+void forget_zeroes(void* at, std::size_t bytes) noexcept {
+  for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> word, std::uint64_t mask) {
+    if ((word.load() & mask) != 0) word.fetch_and(~mask);
+  });
+}
+bool is_zero(std::uintptr_t page) noexcept {
+  const std::uint64_t* const word = word_of(page);
+  return word != nullptr && (__atomic_load_n(word, __ATOMIC_ACQUIRE) & mask_of(page)) != 0;
+}
+
+bool is_all_zero(void* at, std::size_t bytes) noexcept {
+  bool all = true;
+  const auto first = reinterpret_cast<std::uintptr_t>(at);
+  for (std::uintptr_t page = first; page < first + bytes && all; page += mapped_page) all = is_zero(page);
+  return all;
+}
+
+/// Of pages that are open.
+void write_zeroes(void* at, std::size_t bytes) noexcept {
+  auto page = reinterpret_cast<std::uintptr_t>(at);
+  for (const std::uintptr_t end = page + bytes; page < end;) {
+    std::uintptr_t stop = page;
+    while (stop < end && !is_zero(stop)) stop += mapped_page;
+    memset(reinterpret_cast<void*>(page), 0, stop - page);
+    for (page = stop; page < end && is_zero(page);) page += mapped_page;
+  }
+}
+
+}  // namespace
+
+part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept {
+  if (bytes == 0 || !from_program(caller)) return part::none;
+  const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + whole_pages(bytes) - 1;
+  if (last < first) return part::none;
+  const std::uintptr_t end = end_of_region(first);
+  if (end == 0) return end_of_region(last) == 0 ? part::none : part::some;
+  for (std::uintptr_t next = end; next <= last;) {
+    next = end_of_region(next);
+    if (next == 0) return part::some;
+  }
+  return part::all;
+}
+
+bool close_pages(void* at, std::size_t bytes) noexcept { return set_on_all(at, bytes, true); }
+
+bool open_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return true;
+  if (!set_on_all(at, bytes, false)) return false;
+  forget_zeroes(at, bytes);
+  return true;
+}
+
+bool any_closed(const void* at, std::size_t bytes) noexcept {
+  if (!g_any.load(std::memory_order_relaxed)) return false;
+  const auto look = [](const void* first, std::size_t some) {
+    int found = 0;
+    return quire_pages_closed(first, some, &found) == QUIRE_OK && found != 0 ? QUIRE_BUSY : QUIRE_OK;
+  };
+  return for_each_region(const_cast<void*>(at), bytes, look) == QUIRE_BUSY;
+}
+
+bool clear_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  if (!set_on_all(at, bytes, false)) return false;
+  write_zeroes(at, bytes);
+  forget_zeroes(at, bytes);
+  return true;
+}
+
+bool clear_open_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  auto* const first = static_cast<char*>(at);
+  for (std::size_t done = 0, run = 0; done < bytes; done += run) {
+    const bool closed = any_closed(first + done, mapped_page);
+    for (run = mapped_page; done + run < bytes && any_closed(first + done + run, mapped_page) == closed;)
+      run += mapped_page;
+    if (!(closed ? empty_pages(first + done, run) : clear_pages(first + done, run))) return false;
+  }
+  return true;
+}
+
+bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
+  if (is_all_zero(at, bytes)) return true;
+  if (!fresh && any_closed(at, bytes)) {
+    if (!set_on_all(at, bytes, false)) return false;
+    write_zeroes(at, bytes);
+  } else if (!fresh) {
+    memset(at, 0, bytes);
+  }
+  if (!close_pages(at, bytes)) return false;
+  note_zeroes(at, bytes);
+  return true;
+}
+
+void open_block(void* at) noexcept {
+  std::size_t bytes = 0;
+  if (!g_any.load(std::memory_order_relaxed) || quire_allocation_size(at, &bytes) != QUIRE_OK || bytes < mapped_page)
+    return;
+  const auto first = whole_pages(reinterpret_cast<std::uintptr_t>(at));
+  const auto end = (reinterpret_cast<std::uintptr_t>(at) + bytes) / mapped_page * mapped_page;
+  if (first < end) (void)open_pages(reinterpret_cast<void*>(first), end - first);
+}
+
+void refuse_mapping(const char* call, const void* at, const char* advice) noexcept {
+  char line[400];
+  const int length = std::snprintf(line, sizeof line, "quire: node %d: %s at %p is refused: %s (docs/mappings.md)\n",
+                                   job().node, call, at, advice);
+  (void)!::write(2, line, std::min(sizeof line - 1, static_cast<std::size_t>(length)));
+  errno = ENOTSUP;
+}
+
+}  // namespace quire::openmp
