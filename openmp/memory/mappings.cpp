@@ -14,6 +14,7 @@
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/mapping_calls.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/crash.hpp"
 
@@ -90,23 +91,6 @@ void* map_file(void* at, std::size_t bytes, int protection, int flags, int file,
   return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
 }
 
-void* map(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
-          const void* caller) noexcept {
-  if (is_for_all(bytes, protection, flags) && for_program(caller)) {
-    void* const got = protection == PROT_NONE ? reserve_shared(bytes) : map_shared(bytes, flags);
-    if (got != MAP_FAILED || protection != PROT_NONE) return got;
-  }
-  if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
-    if (const part shared = shared_part(at, bytes, caller); shared != part::none)
-      return map_over(at, bytes, protection, flags, shared);
-  }
-  void* const got = map_file(at, bytes, protection, flags, file, offset, caller);
-  constexpr int chosen = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
-  if (got != MAP_FAILED && (flags & chosen) != 0 && for_program(caller))
-    note_private_mapping(reinterpret_cast<std::uint64_t>(got), whole_pages(bytes));
-  return got;
-}
-
 /// Of mremap(2): always elsewhere, as what lies behind may be anybody's.
 void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) noexcept {
   if (any_closed(at, whole_pages(bytes))) {
@@ -126,15 +110,27 @@ void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) n
 
 }  // namespace
 
-QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  return map(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
-}
-QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
-  return map(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+namespace quire::openmp {
+
+void* map_memory(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
+                 const void* caller) noexcept {
+  if (is_for_all(bytes, protection, flags) && for_program(caller)) {
+    void* const got = protection == PROT_NONE ? reserve_shared(bytes) : map_shared(bytes, flags);
+    if (got != MAP_FAILED || protection != PROT_NONE) return got;
+  }
+  if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
+    if (const part shared = shared_part(at, bytes, caller); shared != part::none)
+      return map_over(at, bytes, protection, flags, shared);
+  }
+  void* const got = map_file(at, bytes, protection, flags, file, offset, caller);
+  constexpr int chosen = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+  if (got != MAP_FAILED && (flags & chosen) != 0 && for_program(caller))
+    note_private_mapping(reinterpret_cast<std::uint64_t>(got), whole_pages(bytes));
+  return got;
 }
 
-QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept {
-  const part shared = shared_part(at, bytes, QUIRE_CALLER);
+int unmap_memory(void* at, std::size_t bytes, const void* caller) noexcept {
+  const part shared = shared_part(at, bytes, caller);
   if (shared == part::none) return QUIRE_NEXT(munmap)(at, bytes);
   if (!begins_page(at)) return errno = EINVAL, -1;
   if (shared == part::all) return unmap_shared(at, bytes);
@@ -142,13 +138,9 @@ QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept {
   return -1;
 }
 
-QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) noexcept {
-  va_list more;
-  va_start(more, flags);
-  void* const to = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
-  va_end(more);
-  const part from = shared_part(at, std::max<std::size_t>(bytes, 1), QUIRE_CALLER);
-  const part onto = to != nullptr ? shared_part(to, wanted, QUIRE_CALLER) : part::none;
+void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, void* to, const void* caller) noexcept {
+  const part from = shared_part(at, std::max<std::size_t>(bytes, 1), caller);
+  const part onto = to != nullptr ? shared_part(to, wanted, caller) : part::none;
   if (from == part::none && onto == part::none) return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to);
   const bool stays = (flags & MREMAP_DONTUNMAP) != 0;
   if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
@@ -163,4 +155,22 @@ QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int fla
   if (!stays && whole_pages(wanted) <= whole_pages(bytes)) return at;
   if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
   return move_shared(at, bytes, wanted, stays);
+}
+
+}  // namespace quire::openmp
+
+QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  return map_memory(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+}
+QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
+  return map_memory(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+}
+QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept { return unmap_memory(at, bytes, QUIRE_CALLER); }
+
+QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) noexcept {
+  va_list more;
+  va_start(more, flags);
+  void* const to = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
+  va_end(more);
+  return move_memory(at, bytes, wanted, flags, to, QUIRE_CALLER);
 }

@@ -3,9 +3,11 @@
 // all or nothing, as Quire itself takes and gives the right to write.
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/mapping_calls.hpp"
 #include "openmp/memory/shared_pages.hpp"
 
 using namespace quire::openmp;
@@ -104,10 +106,58 @@ constexpr const char* lock_advice =
 
 }  // namespace
 
-QUIRE_LIBC int mprotect(void* at, std::size_t bytes, int protection) noexcept {
-  const part shared = shared_part(at, bytes, QUIRE_CALLER);
+namespace quire::openmp {
+
+int protect_memory(void* at, std::size_t bytes, int protection, const void* caller) noexcept {
+  const part shared = shared_part(at, bytes, caller);
   if (shared == part::none) return QUIRE_NEXT(mprotect)(at, bytes, protection);
   return protect_shared("mprotect()", at, bytes, protection, shared);
+}
+
+int advise_memory(void* at, std::size_t bytes, int advice, const void* caller) noexcept {
+  const part shared = shared_part(at, bytes, caller);
+  if (shared == part::none) return QUIRE_NEXT(madvise)(at, bytes, advice);
+  return advise_shared(at, bytes, advice, shared);
+}
+
+bool make_mapping_call(long number, const long (&a)[6], const void* caller, long& result) noexcept {
+  auto* const at = reinterpret_cast<void*>(a[0]);
+  const auto bytes = static_cast<std::size_t>(a[1]);
+  const auto third = static_cast<int>(a[2]), flags = static_cast<int>(a[3]);
+  switch (number) {
+    case SYS_mmap:
+      result = reinterpret_cast<long>(map_memory(at, bytes, third, flags, static_cast<int>(a[4]), a[5], caller));
+      return true;
+    case SYS_munmap:
+      result = unmap_memory(at, bytes, caller);
+      return true;
+    case SYS_mremap:
+      result = reinterpret_cast<long>(move_memory(at, bytes, static_cast<std::size_t>(a[2]), flags,
+                                                  (flags & MREMAP_FIXED) != 0 ? reinterpret_cast<void*>(a[4]) : nullptr,
+                                                  caller));
+      return true;
+    case SYS_mprotect:
+      result = protect_memory(at, bytes, third, caller);
+      return true;
+    case SYS_madvise:
+      result = advise_memory(at, bytes, third, caller);
+      return true;
+    case SYS_mlock:
+    case SYS_mlock2:
+    case SYS_munlock:
+    case SYS_mbind:
+      if (shared_part(at, bytes, caller) == part::none) return false;
+      result = refused(number == SYS_mbind ? "mbind()" : "mlock()", at, lock_advice);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace quire::openmp
+
+QUIRE_LIBC int mprotect(void* at, std::size_t bytes, int protection) noexcept {
+  return protect_memory(at, bytes, protection, QUIRE_CALLER);
 }
 QUIRE_LIBC int pkey_mprotect(void* at, std::size_t bytes, int protection, int key) noexcept {
   const part shared = shared_part(at, bytes, QUIRE_CALLER);
@@ -117,9 +167,7 @@ QUIRE_LIBC int pkey_mprotect(void* at, std::size_t bytes, int protection, int ke
 }
 
 QUIRE_LIBC int madvise(void* at, std::size_t bytes, int advice) noexcept {
-  const part shared = shared_part(at, bytes, QUIRE_CALLER);
-  if (shared == part::none) return QUIRE_NEXT(madvise)(at, bytes, advice);
-  return advise_shared(at, bytes, advice, shared);
+  return advise_memory(at, bytes, advice, QUIRE_CALLER);
 }
 QUIRE_LIBC int posix_madvise(void* at, std::size_t bytes, int advice) noexcept {
   if (shared_part(at, bytes, QUIRE_CALLER) == part::none) return QUIRE_NEXT(posix_madvise)(at, bytes, advice);

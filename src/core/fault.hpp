@@ -23,8 +23,8 @@ class fault_path {
   explicit fault_path(core& node);
 
   /// The calling thread has accessed shared memory that it may not access, and may try again when this returns.
-  /// QUIRE_BAD_ADDRESS: the address is not shared; closed_page; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the
-  /// fault came to a handler. Fault context.
+  /// QUIRE_BAD_ADDRESS: the address is not shared; closed_page; QUIRE_LOST: nobody has the unit any more. `entered_ns`:
+  /// when the fault came to a handler. Fault context.
   [[nodiscard]] base::status fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame.
   /// Fault context.

@@ -2,11 +2,13 @@
 // Accesses that no node may make, or not this one: each ends the program.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { bytes = 1 << 16, rw = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS };
+enum { bytes = 1 << 16, page = 4096, rw = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS };
 static char* g_memory;
 
 static void* nothing(void* unused) { return unused; }
@@ -27,6 +29,10 @@ int main(int count, char** arguments) {
     g_memory[100] = 3;
     mprotect(g_memory, bytes, PROT_NONE);
     if (what[0] == 'h') touch(NULL);
+  } else if (strcmp(what, "part") == 0) {  // of two pages the first is static data, and the second is not
+    extern char _end[];
+    char* const edge = (char*)(((uintptr_t)_end + page - 1) / page * page);
+    if (mmap(edge - page, 2 * page, rw, anonymous | MAP_FIXED, -1, 0) == MAP_FAILED) abort();
   } else if (strcmp(what, "fixed") == 0) {
     g_memory = mmap((void*)0x500000000000, bytes, rw, anonymous | MAP_FIXED, -1, 0);
   } else {

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,32 @@ static int guarded_blocks(void) {
   return wrong;
 }
 
+// A handler of SIGSEGV opens pages as they are used: each is opened once or more, and holds what all have written.
+static char* g_lazy;
+static void open_page(int number, siginfo_t* about, void* context) {
+  (void)number, (void)context;
+  char* const at = about->si_addr;
+  if (at < g_lazy || at >= g_lazy + chunk || about->si_code != SEGV_ACCERR) _exit(3);
+  if (mprotect(g_lazy + (at - g_lazy) / page * page, page, rw) != 0) _exit(4);
+}
+static void* use_lazily(void* argument) {
+  const int me = (int)(intptr_t)argument;
+  for (int i = 0; i < chunk / page; ++i) g_lazy[(i * 7 + me) % (chunk / page) * page + me] = (char)(1 + me);
+  return NULL;
+}
+static int lazy_pages(void) {
+  struct sigaction now = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO}, before;
+  pthread_t all[threads];
+  int wrong = 0;
+  sigaction(SIGSEGV, &now, &before);
+  g_lazy = mmap(NULL, chunk, PROT_NONE, anonymous, -1, 0);
+  for (int i = 0; i < threads; ++i) pthread_create(&all[i], NULL, use_lazily, (void*)(intptr_t)i);
+  for (int i = 0; i < threads; ++i) pthread_join(all[i], NULL);
+  for (int i = 0; i < chunk; ++i) wrong += g_lazy[i] != (i % page < threads ? 1 + i % page : 0);
+  sigaction(SIGSEGV, &before, NULL);
+  return wrong;
+}
+
 static void* grow(void* argument) {
   char** const got = argument;
   for (int i = 0; i < 8; ++i) {
@@ -128,6 +155,7 @@ int main(void) {
   printf("reservation: %d wrong\n", wrong);
   printf("guards: %d wrong\n", guarded_blocks());
   printf("end of data: %d wrong\n", data_end());
+  printf("lazily: %d wrong\n", lazy_pages());
   printf("unmapped: %d\n", munmap(g_reserved, (size_t)1 << 32));
   return wrong != 0;
 }

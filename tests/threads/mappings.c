@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -170,6 +171,11 @@ static int leave(char* at) { return moved(mremap(at, bytes, bytes, MREMAP_MAYMOV
 static int move_to(char* at) {
   return moved(mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (void*)0x510000000000));
 }
+static int by_number(char* at) { return done(syscall(SYS_madvise, at, (size_t)bytes, MADV_DONTNEED)); }
+static int over_by_number(char* at) {
+  return placed((void*)syscall(SYS_mmap, at, (size_t)bytes, rw, anonymous | MAP_FIXED, -1, 0l), at);
+}
+static int lock_by_number(char* at) { return done(syscall(SYS_mlock, at, (size_t)bytes)); }
 static int attach(char* at) { return placed(shmat(g_segment, at, SHM_REMAP), at); }
 static int lock(char* at) { return done(mlock(at, bytes)); }
 static int advise_posix(char* at) { return posix_madvise(at, bytes, POSIX_MADV_WILLNEED); }
@@ -226,6 +232,9 @@ static const struct row {
     {"posix_madvise()", advise_posix},
     {"mlock()", lock},
     {"shmat(SHM_REMAP)", attach},
+    {"syscall(SYS_mmap), MAP_FIXED", over_by_number},
+    {"syscall(SYS_madvise), MADV_DONTNEED", by_number},
+    {"syscall(SYS_mlock)", lock_by_number},
 };
 
 enum kind { heap, stack, data, mapped, hole, own, kinds };
