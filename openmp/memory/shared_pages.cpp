@@ -62,58 +62,45 @@ bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
   return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
 }
 
-/// The word that has the bit of a page; null for pages outside of the heap.
-std::uint64_t* word_of(std::uintptr_t page) noexcept {
+/// Calls use(word, mask) for the words that have bits of the pages, as far as these are in the heap. False: not all
+/// are.
+template <class Use>
+bool for_each_word(const void* at, std::size_t bytes, const Use& use) noexcept {
   const shared_state::zero_pages& known = openmp::shared().zeroes;
-  const std::uint64_t number = (page - known.first) / mapped_page;
-  return number < known.pages ? known.bits + number / 64 : nullptr;
-}
-std::uint64_t mask_of(std::uintptr_t page) noexcept {
-  return std::uint64_t{1} << (page - openmp::shared().zeroes.first) / mapped_page % 64;
-}
-
-/// Calls change(word, mask) for the words that have bits of the pages.
-template <class Change>
-void for_each_word(void* at, std::size_t bytes, const Change& change) noexcept {
-  auto page = reinterpret_cast<std::uintptr_t>(at);
-  for (const std::uintptr_t end = page + bytes; page < end;) {
-    std::uint64_t* const word = word_of(page);
-    std::uint64_t mask = 0;
-    do {
-      mask |= mask_of(page);
-      page += mapped_page;
-    } while (page < end && word_of(page) == word);
-    if (word != nullptr) change(std::atomic_ref<std::uint64_t>(*word), mask);
+  const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(at) - known.first) / mapped_page;
+  const std::uint64_t count = bytes / mapped_page;
+  if (first >= known.pages || count > known.pages - first) return false;
+  for (std::uint64_t page = first, stop = 0; page < first + count; page = stop) {
+    stop = std::min(first + count, (page | 63) + 1);
+    const std::uint64_t ones = stop - page == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (stop - page)) - 1;
+    use(std::atomic_ref<std::uint64_t>(known.bits[page / 64]), ones << page % 64);
   }
+  return true;
 }
-void note_zeroes(void* at, std::size_t bytes) noexcept {
-  for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> word, std::uint64_t mask) { word.fetch_or(mask); });
+void note_zeroes(const void* at, std::size_t bytes) noexcept {
+  (void)for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { w.fetch_or(mask); });
 }
-void forget_zeroes(void* at, std::size_t bytes) noexcept {
-  for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> word, std::uint64_t mask) {
-    if ((word.load() & mask) != 0) word.fetch_and(~mask);
+void forget_zeroes(const void* at, std::size_t bytes) noexcept {
+  (void)for_each_word(at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) {
+    if ((w.load() & mask) != 0) w.fetch_and(~mask);
   });
 }
-bool is_zero(std::uintptr_t page) noexcept {
-  const std::uint64_t* const word = word_of(page);
-  return word != nullptr && (__atomic_load_n(word, __ATOMIC_ACQUIRE) & mask_of(page)) != 0;
-}
-
-bool is_all_zero(void* at, std::size_t bytes) noexcept {
-  bool all = true;
-  const auto first = reinterpret_cast<std::uintptr_t>(at);
-  for (std::uintptr_t page = first; page < first + bytes && all; page += mapped_page) all = is_zero(page);
-  return all;
+bool is_all_zero(const void* at, std::size_t bytes) noexcept {
+  std::uint64_t other = 0;
+  const auto look = [&other](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { other |= mask & ~w.load(); };
+  return for_each_word(at, bytes, look) && other == 0;
 }
 
 /// Of pages that are open.
 void write_zeroes(void* at, std::size_t bytes) noexcept {
-  auto page = reinterpret_cast<std::uintptr_t>(at);
-  for (const std::uintptr_t end = page + bytes; page < end;) {
-    std::uintptr_t stop = page;
-    while (stop < end && !is_zero(stop)) stop += mapped_page;
-    memset(reinterpret_cast<void*>(page), 0, stop - page);
-    for (page = stop; page < end && is_zero(page);) page += mapped_page;
+  constexpr std::size_t run = 64 * mapped_page;
+  auto* const first = static_cast<char*>(at);
+  for (std::size_t done = 0, some = 0; done < bytes; done += some) {
+    some = std::min(run, bytes - done);
+    if (is_all_zero(first + done, some)) continue;
+    for (std::size_t page = 0; page < some; page += mapped_page) {
+      if (!is_all_zero(first + done + page, mapped_page)) memset(first + done + page, 0, mapped_page);
+    }
   }
 }
 
