@@ -36,14 +36,16 @@ bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
 void* map_shared(std::size_t bytes, int flags = 0) noexcept {
   const bool huge = (flags & MAP_HUGETLB) != 0;
   void* const at = allocate_shared(whole_pages(bytes), huge ? huge_page : mapped_page, true);
-  return at != nullptr ? at : MAP_FAILED;
+  if (at == nullptr) return MAP_FAILED;
+  note_mapping(at);
+  return at;
 }
 
 /// Addresses that the program will use later. Where there are none, or pages cannot be closed, they are of this node.
 void* reserve_shared(std::size_t bytes) noexcept {
   void* const at = map_shared(bytes);
   if (at == MAP_FAILED || empty_pages(at, whole_pages(bytes), true)) return at;
-  (void)quire_free(at);
+  (void)give_mapping_back(at, whole_pages(bytes));
   return MAP_FAILED;
 }
 
@@ -53,7 +55,7 @@ int unmap_shared(void* at, std::size_t bytes) noexcept {
   for (std::size_t left = whole_pages(bytes), all = 0; left != 0; next += all, left -= all) {
     const bool begins = quire_allocation_size(next, &all) == QUIRE_OK && left + mapped_page > all;
     all = begins ? std::min(all, left) : left;
-    if (!(begins ? open_pages(next, all) && quire_free(next) == QUIRE_OK : empty_pages(next, all)))
+    if (!(begins ? give_mapping_back(next, all) : unmap_pages(next, all)))
       return refuse_mapping("munmap()", next, "this memory is shared to the end of the job"), -1;
   }
   return 0;
@@ -76,7 +78,7 @@ void* map_over(void* at, std::size_t bytes, int protection, int flags, part shar
   } else if (!(protection == PROT_NONE ? empty_pages(at, whole_pages(bytes)) : clear_pages(at, whole_pages(bytes)))) {
     advice = "pages of this memory cannot be closed: leave it as it is, and write zeroes there";
   }
-  if (advice == nullptr) return at;
+  if (advice == nullptr) return map_again(at, whole_pages(bytes)), at;
   refuse_mapping(call, at, advice);
   return MAP_FAILED;
 }

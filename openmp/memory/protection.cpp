@@ -147,7 +147,9 @@ bool make_mapping_call(long number, const long (&a)[6], const void* caller, long
     case SYS_munlock:
     case SYS_mbind:
       if (shared_part(at, bytes, caller) == part::none) return false;
-      result = refused(number == SYS_mbind ? "mbind()" : "mlock()", at, lock_advice);
+      result = refused(
+          number == SYS_mbind ? "mbind()" : "mlock()", at,
+          number == SYS_mbind ? "memory that nodes share moves between them: leave its place to Quire" : lock_advice);
       return true;
     default:
       return false;

@@ -58,11 +58,12 @@ struct shared_state {
   alignas(4096) variables own;         ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
   desk* desks;  ///< of clerks (files/errand.hpp), one after the other
-  /// Pages of the heap that are closed and zero (memory/shared_pages.cpp): a bit a page.
-  struct zero_pages {
+  /// Of pages of the heap (memory/shared_pages.cpp), a bit a page: which are closed and zero; which are closed as the
+  /// program has unmapped them; with which a mapping begins.
+  struct closed_pages {
     std::uint64_t first, pages;
-    std::uint64_t* bits;
-  } zeroes;
+    std::uint64_t *zero, *unmapped, *begins;
+  } closed;
   /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
   struct {
     std::uint64_t first, now, end;  ///< 0: it was never called

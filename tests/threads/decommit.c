@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { threads = 6, rounds = 24, chunk = 1 << 16, page = 4096, rw = PROT_READ | PROT_WRITE };
+enum { reserved = 1 << 26, threads = 6, rounds = 24, chunk = 1 << 16, page = 4096, rw = PROT_READ | PROT_WRITE };
 enum { anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 static char* g_reserved;
 static char* g_box[threads];
@@ -82,6 +82,20 @@ static void* work(void* argument) {
   return NULL;
 }
 
+/// More than there is, one after the other: each mapping is given back with the last part that is unmapped.
+static int parts(void) {
+  enum { most = 1 << 22 };
+  int wrong = 0;
+  for (int i = 0; i < 40; ++i) {
+    char* const at = mmap(NULL, most, rw, anonymous, -1, 0);
+    if (at == MAP_FAILED) return 1000;
+    at[most / 2] = 1;
+    wrong += at[most / 4] != 0 || at[most - 1] != 0;
+    for (int k = 0; k < 4; ++k) munmap(at + (k * 3 + i) % 4 * (most / 4), most / 4);
+  }
+  return wrong;
+}
+
 /// A block with pages that nobody may access, which is freed so.
 static int guarded_blocks(void) {
   int wrong = 0;
@@ -122,10 +136,13 @@ static int lazy_pages(void) {
   return wrong;
 }
 
+static pthread_mutex_t g_end = PTHREAD_MUTEX_INITIALIZER;
 static void* grow(void* argument) {
   char** const got = argument;
   for (int i = 0; i < 8; ++i) {
+    pthread_mutex_lock(&g_end);  // libc's own has no lock
     char* const at = sbrk(page);
+    pthread_mutex_unlock(&g_end);
     if (at == (char*)-1) abort();
     memset(at, 1 + i, page);
     got[i] = at;
@@ -147,15 +164,16 @@ static int data_end(void) {
 int main(void) {
   pthread_t all[threads];
   int wrong = 0;
-  g_reserved = mmap(NULL, (size_t)1 << 32, PROT_NONE, anonymous, -1, 0);
+  g_reserved = mmap(NULL, (size_t)reserved, PROT_NONE, anonymous, -1, 0);
   if (g_reserved == MAP_FAILED) return 2;
   pthread_barrier_init(&g_all, NULL, threads);
   for (int i = 0; i < threads; ++i) pthread_create(&all[i], NULL, work, (void*)(intptr_t)i);
   for (int i = 0; i < threads; ++i) pthread_join(all[i], NULL), wrong += g_wrong[i];
   printf("reservation: %d wrong\n", wrong);
+  printf("parts: %d wrong\n", parts());
   printf("guards: %d wrong\n", guarded_blocks());
   printf("end of data: %d wrong\n", data_end());
   printf("lazily: %d wrong\n", lazy_pages());
-  printf("unmapped: %d\n", munmap(g_reserved, (size_t)1 << 32));
+  printf("unmapped: %d\n", munmap(g_reserved, (size_t)reserved));
   return wrong != 0;
 }
