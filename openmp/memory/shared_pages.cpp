@@ -14,6 +14,7 @@
 
 #include "openmp/files/on_all_nodes.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/start/image.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -123,13 +124,19 @@ void write_zeroes(void* at, std::size_t bytes) noexcept {
 
 }  // namespace
 
+/// Libraries that Quire stands on make such calls in the middle of a fault: nothing of Quire is called for what is not
+/// shared.
 part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept {
-  if (bytes == 0 || !from_program(caller)) return part::none;
+  const auto is_shared_page = [](std::uintptr_t page) {
+    const auto* const address = reinterpret_cast<const void*>(page);
+    return in_heap(address) || in_static_data(address);
+  };
   const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + whole_pages(bytes) - 1;
-  if (last < first) return part::none;
-  const std::uintptr_t end = end_of_region(first);
-  if (end == 0) return end_of_region(last) == 0 ? part::none : part::some;
-  for (std::uintptr_t next = end; next <= last;) {
+  if (bytes == 0 || last < first || !from_program(caller)) return part::none;
+  const bool begins_shared = is_shared_page(first), ends_shared = is_shared_page(last);
+  if (!begins_shared && !ends_shared) return part::none;
+  if (!begins_shared || !ends_shared) return part::some;
+  for (std::uintptr_t next = first; next <= last;) {
     next = end_of_region(next);
     if (next == 0) return part::some;
   }
