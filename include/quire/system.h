@@ -54,6 +54,18 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t
  * QUIRE_EXISTS after the start. A pool that cannot have code refuses it at the start, with a line. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_run_heap(void);
 
+/** Threads of this node may not access the pages from `address` on, as if by mprotect(2) with PROT_NONE: such an access
+ * is SIGSEGV (SEGV_ACCERR). Content stays, and moves between nodes as before. For all nodes to refuse, each has to
+ * call. `address` and `bytes`: whole pages of 4 KiB. quire_pages_open() ends it, also for pages that are not closed;
+ * both may be called as often as one likes. Under detector `thread` such an access ends the node, with a line. Any
+ * thread. QUIRE_INVALID: not whole pages, or none; QUIRE_BAD_ADDRESS: not within one region; QUIRE_UNSUPPORTED: the
+ * region has units below a page, is or was transactional, or finds writes by scans; QUIRE_NO_MEMORY. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_pages_close(const void* address, uint64_t bytes);
+QUIRE_API quire_status quire_pages_open(const void* address, uint64_t bytes);
+/** Whether a page of the range is closed on this node, as far as the region reaches that has the address: 0 or 1. Any
+ * thread. QUIRE_INVALID: no bytes, or nowhere to put the answer. */
+QUIRE_API quire_status quire_pages_closed(const void* address, uint64_t bytes, int* found);
+
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes,
                                                            void** address);

@@ -16,6 +16,7 @@
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/libc_heap.hpp"
 #include "openmp/memory/release_heap.hpp"
+#include "openmp/memory/shared_pages.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/allocators.hpp"
 
@@ -171,6 +172,7 @@ void give_back(void* at) noexcept {
   if (!is_shared(at)) return libc_free(at);
   if (!g_open) return;  // the job ends, and shared memory with it
   const int saved = errno;
+  open_block(at);
   (void)quire_free(at);
   errno = saved;
 }

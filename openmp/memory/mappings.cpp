@@ -1,50 +1,86 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Anonymous memory that the program maps is shared, as what it allocates is: by mmap(2) and its like, for calls of the
-// program that leave the address to the system, and ask for memory to read and write. Other mappings are of the node
-// that makes them.
+// program that leave the address to the system, and ask for memory to read and write, or for addresses to use later
+// (PROT_NONE). A mapping over shared memory is shared, too. Other mappings are of the node that makes them.
 #include <errno.h>
 #include <quire/quire.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/mapping_calls.hpp"
+#include "openmp/memory/shared_pages.hpp"
+#include "openmp/start/crash.hpp"
 
 using namespace quire::openmp;
 
 namespace {
 
-constexpr std::size_t mapped_page = 4096;
-std::size_t whole(std::size_t bytes) noexcept { return (bytes + mapped_page - 1) / mapped_page * mapped_page; }
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// The processor has no memory that can be written and not read.
+bool is_open(int protection) noexcept { return protection == PROT_WRITE || protection == (PROT_READ | PROT_WRITE); }
 
 bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
-  constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
-  return bytes != 0 && protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) != 0 &&
+  constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+  return bytes != 0 && (is_open(protection) || protection == PROT_NONE) && (flags & MAP_ANONYMOUS) != 0 &&
          (flags & elsewhere) == 0;
 }
 
-/// Quire itself calls for what it shares.
-bool is_ours(const void* at, const void* caller) noexcept { return in_heap(at) && from_program(caller); }
-
-void* map_shared(std::size_t bytes) noexcept {
-  void* const at = allocate_shared(whole(bytes), mapped_page, true);
-  return at != nullptr ? at : MAP_FAILED;
+void* map_shared(std::size_t bytes, int flags = 0) noexcept {
+  const bool huge = (flags & MAP_HUGETLB) != 0;
+  void* const at = allocate_shared(whole_pages(bytes), huge ? huge_page : mapped_page, true);
+  if (at == nullptr) return MAP_FAILED;
+  note_mapping(at);
+  return at;
 }
 
-/// Gives back what was mapped as one. Parts of it keep their memory, and are zero: whoever maps them next finds them
-/// so.
-void unmap_shared(void* at, std::size_t bytes) noexcept {
-  std::size_t all = 0;
-  if (quire_allocation_size(at, &all) == QUIRE_OK && whole(bytes) + mapped_page > all) {
-    (void)quire_free(at);
-    return;
+/// Addresses that the program will use later. Where there are none, or pages cannot be closed, they are of this node.
+void* reserve_shared(std::size_t bytes) noexcept {
+  void* const at = map_shared(bytes);
+  if (at == MAP_FAILED || empty_pages(at, whole_pages(bytes), true)) return at;
+  (void)give_mapping_back(at, whole_pages(bytes));
+  return MAP_FAILED;
+}
+
+/// Gives back what was mapped as one. Parts of it are closed, until the program maps over them, or unmaps the whole.
+int unmap_shared(void* at, std::size_t bytes) noexcept {
+  auto* next = static_cast<char*>(at);
+  for (std::size_t left = whole_pages(bytes), all = 0; left != 0; next += all, left -= all) {
+    const bool begins = quire_allocation_size(next, &all) == QUIRE_OK && left + mapped_page > all;
+    all = begins ? std::min(all, left) : left;
+    if (!(begins ? give_mapping_back(next, all) : unmap_pages(next, all)))
+      return refuse_mapping("munmap()", next, "this memory is shared to the end of the job"), -1;
   }
-  memset(at, 0, whole(bytes));
+  return 0;
+}
+
+/// What `advice` says is the only way that leaves the memory shared.
+void* map_over(void* at, std::size_t bytes, int protection, int flags, part shared) noexcept {
+  constexpr const char* call = "mmap(MAP_FIXED)";
+  const char* advice = nullptr;
+  if (!begins_page(at)) return errno = EINVAL, MAP_FAILED;
+  if ((flags & MAP_FIXED_NOREPLACE) != 0) return errno = EEXIST, MAP_FAILED;
+  if (shared == part::some) {
+    advice = whole_advice;
+  } else if ((flags & MAP_ANONYMOUS) == 0) {
+    advice =
+        "the memory is shared by all nodes, and a file is of one: map it at an address of the system's choice, or "
+        "read() it to there";
+  } else if (protection != PROT_NONE && !is_open(protection)) {
+    advice = "the memory is shared by all nodes, which read and write it: map it with PROT_READ | PROT_WRITE";
+  } else if (!(protection == PROT_NONE ? empty_pages(at, whole_pages(bytes)) : clear_pages(at, whole_pages(bytes)))) {
+    advice = "pages of this memory cannot be closed: leave it as it is, and write zeroes there";
+  }
+  if (advice == nullptr) return map_again(at, whole_pages(bytes)), at;
+  refuse_mapping(call, at, advice);
+  return MAP_FAILED;
 }
 
 /// A file is mapped on its own node, whose memory it is.
@@ -57,52 +93,86 @@ void* map_file(void* at, std::size_t bytes, int protection, int flags, int file,
   return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
 }
 
+/// Of mremap(2): always elsewhere, as what lies behind may be anybody's.
+void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) noexcept {
+  if (any_closed(at, whole_pages(bytes))) {
+    refuse_mapping("mremap()", at, "some of its pages are closed: open them by mprotect(PROT_READ | PROT_WRITE) first");
+    return MAP_FAILED;
+  }
+  void* const moved = map_shared(wanted);
+  if (moved == MAP_FAILED) return moved;
+  memcpy(moved, at, std::min(whole_pages(bytes), whole_pages(wanted)));
+  if (stays) {
+    memset(at, 0, whole_pages(bytes));
+  } else {
+    (void)unmap_shared(at, bytes);
+  }
+  return moved;
+}
+
 }  // namespace
 
-QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  if (is_for_all(bytes, protection, flags) && for_program(QUIRE_CALLER)) return map_shared(bytes);
-  return map_file(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
-}
-QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
-  if (is_for_all(bytes, protection, flags) && for_program(QUIRE_CALLER)) return map_shared(bytes);
-  return map_file(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+namespace quire::openmp {
+
+void* map_memory(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
+                 const void* caller) noexcept {
+  if (is_for_all(bytes, protection, flags) && for_program(caller)) {
+    void* const got = protection == PROT_NONE ? reserve_shared(bytes) : map_shared(bytes, flags);
+    if (got != MAP_FAILED || protection != PROT_NONE) return got;
+  }
+  if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
+    if (const part shared = shared_part(at, bytes, caller); shared != part::none)
+      return map_over(at, bytes, protection, flags, shared);
+  }
+  void* const got = map_file(at, bytes, protection, flags, file, offset, caller);
+  constexpr int chosen = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+  if (got != MAP_FAILED && (flags & chosen) != 0 && for_program(caller))
+    note_private_mapping(reinterpret_cast<std::uint64_t>(got), whole_pages(bytes));
+  return got;
 }
 
-QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept {
-  if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(munmap)(at, bytes);
-  if (reinterpret_cast<std::uintptr_t>(at) % mapped_page != 0 || bytes == 0) return errno = EINVAL, -1;
-  unmap_shared(at, bytes);
-  return 0;
+int unmap_memory(void* at, std::size_t bytes, const void* caller) noexcept {
+  const part shared = shared_part(at, bytes, caller);
+  if (shared == part::none) return QUIRE_NEXT(munmap)(at, bytes);
+  if (!begins_page(at)) return errno = EINVAL, -1;
+  if (shared == part::all) return unmap_shared(at, bytes);
+  refuse_mapping("munmap()", at, whole_advice);
+  return -1;
 }
+
+void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, void* to, const void* caller) noexcept {
+  const part from = shared_part(at, std::max<std::size_t>(bytes, 1), caller);
+  const part onto = to != nullptr ? shared_part(to, wanted, caller) : part::none;
+  if (from == part::none && onto == part::none) return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to);
+  const bool stays = (flags & MREMAP_DONTUNMAP) != 0;
+  if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
+      ((stays || to != nullptr) && (flags & MREMAP_MAYMOVE) == 0))
+    return errno = EINVAL, MAP_FAILED;
+  const char* const advice = to != nullptr
+                                 ? "one of the two is shared by all nodes: copy the content, and unmap the old place"
+                             : bytes == 0         ? "shared memory has no second address: use the first one"
+                             : from == part::some ? whole_advice
+                                                  : nullptr;
+  if (advice != nullptr) return refuse_mapping("mremap()", at, advice), MAP_FAILED;
+  if (!stays && whole_pages(wanted) <= whole_pages(bytes)) return at;
+  if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
+  return move_shared(at, bytes, wanted, stays);
+}
+
+}  // namespace quire::openmp
+
+QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  return map_memory(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+}
+QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
+  return map_memory(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
+}
+QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept { return unmap_memory(at, bytes, QUIRE_CALLER); }
 
 QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) noexcept {
   va_list more;
   va_start(more, flags);
   void* const to = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
   va_end(more);
-  if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to);
-  if ((flags & MREMAP_FIXED) != 0 || bytes == 0 || wanted == 0) return errno = EINVAL, MAP_FAILED;
-  if (whole(wanted) <= whole(bytes)) return at;
-  if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
-  void* const moved = map_shared(wanted);
-  if (moved == MAP_FAILED) return moved;
-  memcpy(moved, at, bytes);
-  unmap_shared(at, bytes);
-  return moved;
-}
-
-/// Shared memory has its protection from who uses it when.
-QUIRE_LIBC int mprotect(void* at, std::size_t bytes, int protection) noexcept {
-  if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(mprotect)(at, bytes, protection);
-  if (protection == (PROT_READ | PROT_WRITE)) return 0;
-  std::fprintf(stderr,
-               "quire: OpenMP: mprotect(%p) is refused: the memory is shared by all nodes, which read and write it\n",
-               at);
-  return errno = ENOTSUP, -1;
-}
-
-QUIRE_LIBC int madvise(void* at, std::size_t bytes, int advice) noexcept {
-  if (!is_ours(at, QUIRE_CALLER)) return QUIRE_NEXT(madvise)(at, bytes, advice);
-  if (advice == MADV_DONTNEED) memset(at, 0, whole(bytes));
-  return 0;
+  return move_memory(at, bytes, wanted, flags, to, QUIRE_CALLER);
 }

@@ -19,15 +19,18 @@ std::atomic<bool> g_stops{false};
 pthread_t g_goes_on;
 
 void say(std::uint64_t address) noexcept {
-  const int thread_of = node_of_place(address), node = thread_of >= 0 ? thread_of : node_of_private(address);
+  const int thread_of = node_of_place(address), noted = thread_of >= 0 ? thread_of : node_of_note(address);
+  const int node = noted >= 0 ? noted : node_of_private(address);
   if (node < 0 || node == job().node) return;
-  char line[400];
-  const int length = std::snprintf(line, sizeof line,
-                                   "quire: OpenMP: node %d has accessed 0x%lx, private memory of node %d: %s are of "
-                                   "the node that has made them (openmp/README.md)\n",
-                                   job().node, static_cast<unsigned long>(address), node,
-                                   thread_of >= 0 ? "thread-local variables of libraries"
-                                                  : "streams (FILE), handles of libc, and mappings of files");
+  char line[500];
+  const int length = std::snprintf(
+      line, sizeof line,
+      "quire: OpenMP: node %d has accessed 0x%lx, private memory of node %d: %s are of "
+      "the node that has made them (openmp/README.md, docs/mappings.md)\n",
+      job().node, static_cast<unsigned long>(address), node,
+      thread_of >= 0 ? "thread-local variables of libraries"
+                     : "streams (FILE), handles of libc, mappings of files, at fixed addresses or with PROT_EXEC, and "
+                       "System V segments");
   (void)!::write(2, line, static_cast<std::size_t>(length));
 }
 

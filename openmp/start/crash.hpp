@@ -16,7 +16,12 @@ void stop_others_at_faults() noexcept;
 /// node's own. An access of another node ends that with a line, and finds no other memory there. Where the system
 /// refuses it, nothing is changed.
 void separate_private_memory();
+/// A node has mapped private memory at addresses that are no node's own, or are in use on all: the others know then
+/// what an access to them means.
+void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept;
 /// The node whose private memory an address lies in; -1: none's.
 [[nodiscard]] int node_of_private(std::uint64_t address) noexcept;
+/// The same for what note_private_mapping() has been told. In any context.
+[[nodiscard]] int node_of_note(std::uint64_t address) noexcept;
 
 }  // namespace quire::openmp

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/team/shared_state.hpp"
 
+#include <quire/system.h>
+
 #include <initializer_list>
 
 #include "openmp/start/fail.hpp"
@@ -9,6 +11,21 @@ namespace quire::openmp {
 namespace {
 shared_state* g_state = nullptr;
 thread_local int t_held = 0;
+
+/// Memory that costs nothing until pages are closed.
+void make_closed_pages(shared_state::closed_pages& c) noexcept {
+  quire_region heap{};
+  void *first = nullptr, *zero = nullptr, *unmapped = nullptr, *begins = nullptr;
+  std::uint64_t bytes = 0;
+  quire_status why = quire_region_of(&c, &heap);
+  if (why == QUIRE_OK) why = quire_heap_range(heap, &first, &bytes);
+  for (void** const bits : {&zero, &unmapped, &begins}) {
+    if (why == QUIRE_OK) why = quire_calloc(bytes / 4096 / 64 + 1, sizeof(std::uint64_t), bits);
+  }
+  if (why != QUIRE_OK) fail("no shared memory for what is known of pages", why);
+  c = {reinterpret_cast<std::uint64_t>(first), bytes / 4096, static_cast<std::uint64_t*>(zero),
+       static_cast<std::uint64_t*>(unmapped), static_cast<std::uint64_t*>(begins)};
+}
 }  // namespace
 
 void open_shared_state() {
@@ -17,6 +34,7 @@ void open_shared_state() {
     if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK)
       fail("no shared memory", why);
     auto& s = *static_cast<shared_state*>(at);  // new pages are zero
+    make_closed_pages(s.closed);
     for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.process}) {
       if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
     }

@@ -63,7 +63,17 @@ struct shared_state {
   std::uint32_t affinity_format_set;
   desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
   alignas(64) std::uint32_t children_elsewhere;  ///< of the program, on other nodes than node 0 (files/children.cpp)
-  alignas(4096) std::uint64_t exit_status;       ///< + 1, of a thread on another node than 0 that has called exit(3)
+  /// Of pages of the heap (memory/shared_pages.cpp), a bit a page: which are closed and zero; which are closed as the
+  /// program has unmapped them; with which a mapping begins.
+  struct closed_pages {
+    std::uint64_t first, pages;
+    std::uint64_t *zero, *unmapped, *begins;
+  } closed;
+  /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
+  struct {
+    std::uint64_t first, now, end;  ///< 0: it was never called
+  } data_end;
+  alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 
 /// Collective, once.

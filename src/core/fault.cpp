@@ -58,6 +58,7 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     return QUIRE_BAD_ADDRESS;
   }
   check_guards(address);
+  if (r->closed.has(r->offset_of(address))) return closed_page;
   if (write && r->about.code != 0) {
     base::log(base::log_level::error,
               "a thread has written to 0x%lx, which is in code in shared memory (region %u): code is replaced function "
@@ -402,6 +403,12 @@ void fault_path::begin_fault(fault_op& o) noexcept {
 
 void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
   check_guards(address);
+  if (r.closed.has(r.offset_of(address))) {
+    base::die(QUIRE_BAD_ADDRESS,
+              "a thread of this node has accessed 0x%lx, a closed page (PROT_NONE): detector 'thread' cannot give the "
+              "thread its SIGSEGV",
+              static_cast<unsigned long>(address));
+  }
   if (r.change.frozen) return r.change.faults.push_back({address, write});
   const accessed what = r.access_at(address);
   if (what.page == accessed::by::wrong_page) {

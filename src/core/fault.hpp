@@ -23,8 +23,8 @@ class fault_path {
   explicit fault_path(core& node);
 
   /// The calling thread has accessed shared memory that it may not access, and may try again when this returns.
-  /// QUIRE_BAD_ADDRESS: the address is not shared; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the
-  /// fault came to a handler. Fault context.
+  /// QUIRE_BAD_ADDRESS: the address is not shared; closed_page; QUIRE_LOST: nobody has the unit any more. `entered_ns`:
+  /// when the fault came to a handler. Fault context.
   [[nodiscard]] base::status fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame.
   /// Fault context.
@@ -38,6 +38,13 @@ class fault_path {
   /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean
   /// that only a fault tells.
   [[nodiscard]] std::uint64_t usable(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Threads of this node may no longer access whole pages of a region, or may again (core/closed_pages.hpp).
+  /// QUIRE_BAD_ADDRESS: not within one region; QUIRE_UNSUPPORTED: not in this one; QUIRE_NO_MEMORY, QUIRE_SYSTEM.
+  base::status close_pages(std::uint64_t address, std::uint64_t bytes, bool closed) noexcept;
+  /// Whether a page of a range is closed, as far as its first region reaches.
+  [[nodiscard]] bool has_closed(std::uint64_t address, std::uint64_t bytes) const noexcept;
+  /// What fault() says of such a page.
+  static constexpr quire_status closed_page = QUIRE_BUSY;
   /// Starts to bring a range here, and lets threads use what is here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// What the calling thread waits for, if it has to.

@@ -21,6 +21,9 @@ namespace quire::core::mapping {
 [[nodiscard]] int map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept;
 /// Maps a page of the natural view, all units of which permit `level`. 0 or errno.
 [[nodiscard]] int compose(region_slot& r, std::uint64_t page, model::access level) noexcept;
+/// Pages of a region without fine views: threads may not access them from now on, until they are opened in
+/// region_slot::closed. Their next faults map them again then. 0 or errno.
+[[nodiscard]] int close(region_slot& r, std::uint64_t offset, std::uint64_t bytes) noexcept;
 /// Of a region with the dynamic layout of minipages: minipages::divide(). False: see there.
 [[nodiscard]] bool divide(region_slot& r, std::uint64_t first_page, std::uint64_t pages, std::uint64_t bytes) noexcept;
 /// Threads that the kernel holds at these units try again.

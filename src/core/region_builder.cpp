@@ -58,6 +58,7 @@ void region_builder::empty(region_slot& r) noexcept {
   r.frames.reset();
   r.twins.reset();
   r.states.reset();
+  r.closed.forget(r.about.bytes);
   r.together.reset();
 }
 

@@ -21,6 +21,7 @@
 #include "base/fault_heap.hpp"
 #include "detect/detector.hpp"
 #include "core/block.hpp"
+#include "core/closed_pages.hpp"
 #include "core/minipages/groups.hpp"
 #include "core/minipages/minipages.hpp"
 #include "core/minipages/view_states.hpp"
@@ -185,6 +186,7 @@ struct region_slot {
   class minipages* minipages = nullptr;  ///< its layout, if it has units smaller than a page
   view_states states{zeroes};            ///< used where it has fine views
   groups together{zeroes};               ///< the same, if units of a page may come together
+  closed_pages closed;
   std::unique_ptr<pool::pool> memory;
   std::atomic<std::uint64_t> system_base{0};  ///< its system view, for threads that must not look at `memory`
   detect::detector* detector = nullptr;       ///< shared by all regions of its kind

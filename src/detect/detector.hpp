@@ -116,6 +116,7 @@ using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 struct lost_unit {
   const char* why = nullptr;  ///< for people; null: it is not
   bool beyond = false;        ///< BUS_ADRERR: there is no such thing; else BUS_OBJERR
+  bool closed = false;        ///< the thread gets SIGSEGV, SEGV_ACCERR: it may not access the page
 };
 using lost_check = lost_unit (*)() noexcept;
 

@@ -133,6 +133,18 @@ void tell_lost(const lost_unit& what, int signal, const siginfo_t* info, void* c
   if (signal != SIGBUS) ::raise(SIGBUS);  // else the access is repeated
 }
 
+/// The page is closed: SIGSEGV, whatever the detector's own signal was.
+void tell_closed(const lost_unit& what, siginfo_t* info, void* context) noexcept {
+  siginfo_t told = *info;
+  told.si_signo = SIGSEGV;
+  told.si_code = SEGV_ACCERR;
+  if (has_handler(g_before_segv)) return call_handler(SIGSEGV, g_before_segv, &told, context);
+  base::log(base::log_level::error, "a thread has accessed 0x%lx, %s", reinterpret_cast<unsigned long>(info->si_addr),
+            what.why);
+  end_by_default(SIGSEGV);
+  ::raise(SIGSEGV);
+}
+
 struct fault {
   fault_handler handler;
   std::uint64_t address;
@@ -175,6 +187,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
   const lost_unit lost = taken || is_lost == nullptr ? lost_unit{} : is_lost();
   errno = saved;
+  if (lost.closed) return tell_closed(lost, info, context);
   if (lost.why != nullptr) return tell_lost(lost, signal, info, context);
   if (!taken) pass_on(signal, info, context);
 }

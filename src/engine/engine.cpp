@@ -112,6 +112,7 @@ bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_n
   if (why.code() == QUIRE_LOST) t_found_lost = {"which was lost with a node that died"};
   if (why.code() == core::stored_units::unreadable)
     t_found_lost = {"whose content cannot be had from the store that keeps it"};
+  if (why.code() == core::fault_path::closed_page) t_found_lost = {"a closed page (PROT_NONE)", false, true};
   if (why.code() == QUIRE_BEYOND) t_found_lost = {"beyond the end of the content", true};
   return why.ok() || why.code() == QUIRE_CONFLICT;  // then the thread goes back to where its transaction began
 }

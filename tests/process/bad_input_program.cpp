@@ -560,6 +560,18 @@ void guarded() {
   REQUIRE_STATUS(quire_guard(at, 0, "words"), QUIRE_INVALID);
   REQUIRE_STATUS(quire_guard(at, large, nullptr), QUIRE_INVALID);
   REQUIRE_STATUS(quire_guard(&private_byte, 1, "words"), QUIRE_BAD_ADDRESS);
+  int closed = 0;
+  REQUIRE_STATUS(quire_pages_close(at, 100), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_pages_close(static_cast<char*>(at) + 16, 4096), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_pages_close(reinterpret_cast<void*>(4096), 4096), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_pages_closed(at, 4096, nullptr), QUIRE_INVALID);
+  bytes[large - 1] = 3;
+  REQUIRE_OK(quire_pages_close(const_cast<char*>(bytes) + large - 4096, 4096));
+  REQUIRE_OK(quire_pages_closed(at, large, &closed));
+  REQUIRE(closed == 1);
+  REQUIRE_OK(quire_pages_open(at, large));
+  REQUIRE_OK(quire_pages_closed(at, large, &closed));
+  REQUIRE(closed == 0 && bytes[large - 1] == 3);
   REQUIRE_OK(quire_guard(at, large / 2, "this is the guarded half"));
   for (std::size_t i = large / 2; i < large; i += 4096) bytes[i] = 1;
   barrier();

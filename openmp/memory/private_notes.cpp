@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Private memory at an address that the program has chosen: which node has it is told to the others, for the line about
+// an access that finds none there.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "openmp/files/on_all_nodes.hpp"
+#include "openmp/start/crash.hpp"
+
+namespace quire::openmp {
+namespace {
+
+struct note {
+  std::uint64_t first, bytes;
+  int node;
+};
+std::array<note, 256> g_notes;
+std::atomic<std::size_t> g_note_count{0};
+std::mutex g_note_guard;  ///< of new ones
+
+const note* find_note(std::uint64_t address) noexcept {
+  const auto* const end = g_notes.data() + g_note_count.load(std::memory_order_acquire);
+  const auto* const found = std::find_if(const_cast<const note*>(g_notes.data()), end,
+                                         [=](const note& n) { return address - n.first < n.bytes; });
+  return found != end ? found : nullptr;
+}
+
+/// What there is no room for is not explained.
+int keep(const note& n) noexcept {
+  const std::lock_guard held(g_note_guard);
+  const std::size_t count = g_note_count.load();
+  if (count == g_notes.size()) return 0;
+  g_notes[count] = n;
+  g_note_count.store(count + 1, std::memory_order_release);
+  return 0;
+}
+
+}  // namespace
+
+void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
+  const note mine{first, bytes, job().node};
+  const note* const known = find_note(first);
+  if (!files::apart || !files::is_node() || bytes == 0 || node_of_private(first) == mine.node ||
+      (known != nullptr && known->node == mine.node && first + bytes <= known->first + known->bytes))
+    return;
+  const int saved = errno;
+  for (int node = 0; node < job().nodes; ++node) (void)call_with_texts(node, [mine] { return keep(mine); });
+  errno = saved;
+}
+
+int node_of_note(std::uint64_t address) noexcept {
+  const note* const found = find_note(address);
+  return found != nullptr ? found->node : -1;
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reservation (PROT_NONE) may be as large as all addresses. So pages that are closed and zero are known, by a bit a
+// page in shared memory: nobody writes zeroes to what is zero.
+#include "openmp/memory/shared_pages.hpp"
+
+#include <errno.h>
+#include <quire/system.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "openmp/files/on_all_nodes.hpp"
+#include "openmp/memory/heap.hpp"
+#include "openmp/start/image.hpp"
+
+namespace quire::openmp {
+namespace {
+
+std::atomic<bool> g_any{false};  ///< a page was closed, at some time
+
+/// Where the region ends that has an address; 0: it is in none.
+std::uintptr_t end_of_region(std::uintptr_t at) noexcept {
+  quire_region in{};
+  void* first = nullptr;
+  std::uint64_t bytes = 0;
+  if (quire_region_of(reinterpret_cast<void*>(at), &in) != QUIRE_OK ||
+      (quire_heap_range(in, &first, &bytes) != QUIRE_OK && quire_region_range(in, &first, &bytes) != QUIRE_OK))
+    return 0;
+  return reinterpret_cast<std::uintptr_t>(first) + bytes;
+}
+
+/// call(first, bytes) for the part of each region, as long as it says QUIRE_OK.
+template <class Call>
+quire_status for_each_region(void* at, std::size_t bytes, const Call& call) noexcept {
+  auto first = reinterpret_cast<std::uintptr_t>(at);
+  for (const std::uintptr_t end = first + bytes; first < end;) {
+    const std::uintptr_t stop = std::min(end, end_of_region(first));
+    if (stop == 0) return QUIRE_BAD_ADDRESS;
+    if (const quire_status why = call(reinterpret_cast<void*>(first), stop - first); why != QUIRE_OK) return why;
+    first = stop;
+  }
+  return QUIRE_OK;
+}
+
+/// On this node. 0, or -1 and errno.
+int set_here(void* at, std::size_t bytes, bool closed) noexcept {
+  if (closed) g_any.store(true);
+  const auto call = [=](const void* first, std::size_t some) {
+    return closed ? quire_pages_close(first, some) : quire_pages_open(first, some);
+  };
+  const quire_status why = for_each_region(at, bytes, call);
+  if (why == QUIRE_OK) return 0;
+  errno = why == QUIRE_UNSUPPORTED ? ENOTSUP : ENOMEM;
+  return -1;
+}
+
+bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
+  if (!files::apart || !files::is_node()) return set_here(at, bytes, closed) == 0;
+  const process_turn mine;
+  return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
+}
+
+using bits = std::uint64_t* shared_state::closed_pages::*;
+constexpr bits zero = &shared_state::closed_pages::zero, unmapped = &shared_state::closed_pages::unmapped,
+               begins = &shared_state::closed_pages::begins;
+
+/// Calls use(word, mask) for the words that have bits of the pages, as far as these are in the heap. False: not all
+/// are.
+template <class Use>
+bool for_each_word(bits which, const void* at, std::size_t bytes, const Use& use) noexcept {
+  const shared_state::closed_pages& known = openmp::shared().closed;
+  const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(at) - known.first) / mapped_page;
+  const std::uint64_t count = bytes / mapped_page;
+  if (first >= known.pages || count > known.pages - first) return false;
+  for (std::uint64_t page = first, stop = 0; page < first + count; page = stop) {
+    stop = std::min(first + count, (page | 63) + 1);
+    const std::uint64_t ones = stop - page == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (stop - page)) - 1;
+    use(std::atomic_ref<std::uint64_t>((known.*which)[page / 64]), ones << page % 64);
+  }
+  return true;
+}
+void mark(bits which, const void* at, std::size_t bytes) noexcept {
+  (void)for_each_word(which, at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { w.fetch_or(mask); });
+}
+void unmark(bits which, const void* at, std::size_t bytes) noexcept {
+  (void)for_each_word(which, at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) {
+    if ((w.load() & mask) != 0) w.fetch_and(~mask);
+  });
+}
+/// Whether the page had it: one thread only finds so.
+bool take_mark(bits which, const void* at) noexcept {
+  bool had = false;
+  (void)for_each_word(which, at, mapped_page, [&had](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) {
+    had = (w.fetch_and(~mask) & mask) != 0;
+  });
+  return had;
+}
+bool are_all(bits which, const void* at, std::size_t bytes) noexcept {
+  std::uint64_t other = 0;
+  const auto look = [&other](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { other |= mask & ~w.load(); };
+  return for_each_word(which, at, bytes, look) && other == 0;
+}
+bool is_all_zero(const void* at, std::size_t bytes) noexcept { return are_all(zero, at, bytes); }
+void unmark_all(const void* at, std::size_t bytes) noexcept {
+  unmark(zero, at, bytes);
+  unmark(unmapped, at, bytes);
+}
+
+/// Of pages that are open.
+void write_zeroes(void* at, std::size_t bytes) noexcept {
+  constexpr std::size_t run = 64 * mapped_page;
+  auto* const first = static_cast<char*>(at);
+  for (std::size_t done = 0, some = 0; done < bytes; done += some) {
+    some = std::min(run, bytes - done);
+    if (is_all_zero(first + done, some)) continue;
+    for (std::size_t page = 0; page < some; page += mapped_page) {
+      if (!is_all_zero(first + done + page, mapped_page)) memset(first + done + page, 0, mapped_page);
+    }
+  }
+}
+
+}  // namespace
+
+/// Libraries that Quire stands on make such calls in the middle of a fault: nothing of Quire is called for what is not
+/// shared.
+part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept {
+  const auto is_shared_page = [](std::uintptr_t page) {
+    const auto* const address = reinterpret_cast<const void*>(page);
+    return in_heap(address) || in_static_data(address);
+  };
+  const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + whole_pages(bytes) - 1;
+  if (bytes == 0 || last < first || !from_program(caller)) return part::none;
+  const bool begins_shared = is_shared_page(first), ends_shared = is_shared_page(last);
+  if (!begins_shared && !ends_shared) return part::none;
+  if (!begins_shared || !ends_shared) return part::some;
+  for (std::uintptr_t next = first; next <= last;) {
+    next = end_of_region(next);
+    if (next == 0) return part::some;
+  }
+  return part::all;
+}
+
+bool close_pages(void* at, std::size_t bytes) noexcept { return set_on_all(at, bytes, true); }
+
+bool open_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return true;
+  if (!set_on_all(at, bytes, false)) return false;
+  unmark_all(at, bytes);
+  return true;
+}
+
+bool any_closed(const void* at, std::size_t bytes) noexcept {
+  if (!g_any.load(std::memory_order_relaxed)) return false;
+  const auto look = [](const void* first, std::size_t some) {
+    int found = 0;
+    return quire_pages_closed(first, some, &found) == QUIRE_OK && found != 0 ? QUIRE_BUSY : QUIRE_OK;
+  };
+  return for_each_region(const_cast<void*>(at), bytes, look) == QUIRE_BUSY;
+}
+
+bool clear_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  if (!set_on_all(at, bytes, false)) return false;
+  write_zeroes(at, bytes);
+  unmark_all(at, bytes);
+  return true;
+}
+
+bool clear_open_pages(void* at, std::size_t bytes) noexcept {
+  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  auto* const first = static_cast<char*>(at);
+  for (std::size_t done = 0, run = 0; done < bytes; done += run) {
+    const bool closed = any_closed(first + done, mapped_page);
+    for (run = mapped_page; done + run < bytes && any_closed(first + done + run, mapped_page) == closed;)
+      run += mapped_page;
+    if (!(closed ? empty_pages(first + done, run) : clear_pages(first + done, run))) return false;
+  }
+  return true;
+}
+
+bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
+  if (is_all_zero(at, bytes)) return true;
+  if (!fresh && any_closed(at, bytes)) {
+    if (!set_on_all(at, bytes, false)) return false;
+    write_zeroes(at, bytes);
+  } else if (!fresh) {
+    memset(at, 0, bytes);
+  }
+  if (!close_pages(at, bytes)) return false;
+  mark(zero, at, bytes);
+  return true;
+}
+
+bool unmap_pages(void* at, std::size_t bytes) noexcept {
+  if (!empty_pages(at, bytes)) return false;
+  mark(unmapped, at, bytes);
+  auto* first = static_cast<char*>(at);
+  while (!are_all(begins, first, mapped_page) && are_all(unmapped, first - mapped_page, mapped_page))
+    first -= mapped_page;
+  std::size_t all = 0;
+  const bool whole = are_all(begins, first, mapped_page) && quire_allocation_size(first, &all) == QUIRE_OK &&
+                     are_all(unmapped, first, whole_pages(all));
+  // Two threads may have unmapped the last parts.
+  return !whole || !take_mark(begins, first) || give_mapping_back(first, whole_pages(all));
+}
+void note_mapping(const void* at) noexcept { mark(begins, at, mapped_page); }
+bool give_mapping_back(void* at, std::size_t bytes) noexcept {
+  if (!open_pages(at, bytes)) return false;
+  unmark(begins, at, mapped_page);
+  return quire_free(at) == QUIRE_OK;
+}
+void map_again(const void* at, std::size_t bytes) noexcept { unmark(unmapped, at, bytes); }
+
+void open_block(void* at) noexcept {
+  std::size_t bytes = 0;
+  if (!g_any.load(std::memory_order_relaxed) || quire_allocation_size(at, &bytes) != QUIRE_OK || bytes < mapped_page)
+    return;
+  const auto first = whole_pages(reinterpret_cast<std::uintptr_t>(at));
+  const auto end = (reinterpret_cast<std::uintptr_t>(at) + bytes) / mapped_page * mapped_page;
+  if (first < end) (void)open_pages(reinterpret_cast<void*>(first), end - first);
+}
+
+void refuse_mapping(const char* call, const void* at, const char* advice) noexcept {
+  char line[400];
+  const int length = std::snprintf(line, sizeof line, "quire: node %d: %s at %p is refused: %s (docs/mappings.md)\n",
+                                   job().node, call, at, advice);
+  (void)!::write(2, line, std::min(sizeof line - 1, static_cast<std::size_t>(length)));
+  errno = ENOTSUP;
+}
+
+}  // namespace quire::openmp

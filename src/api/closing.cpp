@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// quire_pages_close() and its like: pages that threads of this node may not access (core/closed_pages.hpp).
+#include <quire/system.h>
+
+#include "api/forward.hpp"
+#include "core/core.hpp"
+#include "core/fault.hpp"
+#include "os/memory.hpp"
+
+namespace quire::api {
+namespace {
+
+quire_status set_closed(std::uint64_t first, std::uint64_t bytes, int closed) {
+  QUIRE_FORWARD(set_closed, first, bytes, closed);
+  QUIRE_ENTER(r);
+  const char* const call = closed != 0 ? "quire_pages_close" : "quire_pages_open";
+  if (bytes == 0 || first % os::page_bytes != 0 || bytes % os::page_bytes != 0)
+    return base::explain(QUIRE_INVALID, "%s(): 0x%lx and %lu bytes are not whole pages", call,
+                         static_cast<unsigned long>(first), static_cast<unsigned long>(bytes));
+  const base::status why = r->core->faults.close_pages(first, bytes, closed != 0);
+  if (why.ok()) return QUIRE_OK;
+  return base::explain(why.code(), "%s(): the pages from 0x%lx on%s", call, static_cast<unsigned long>(first),
+                       why.code() == QUIRE_BAD_ADDRESS   ? " do not lie in one region"
+                       : why.code() == QUIRE_UNSUPPORTED ? ": their region has no pages that can be closed"
+                                                         : " cannot be closed");
+}
+
+quire_status find_closed(std::uint64_t first, std::uint64_t bytes, int* found) {
+  QUIRE_FORWARD(find_closed, first, bytes, found);
+  QUIRE_ENTER(r);
+  if (bytes == 0 || found == nullptr)
+    return base::explain(QUIRE_INVALID, "quire_pages_closed(): there are no bytes, or no place for the answer");
+  *found = r->core->faults.has_closed(first, bytes) ? 1 : 0;
+  return QUIRE_OK;
+}
+
+}  // namespace
+}  // namespace quire::api
+
+quire_status quire_pages_close(const void* address, uint64_t bytes) {
+  return quire::api::set_closed(reinterpret_cast<std::uint64_t>(address), bytes, 1);
+}
+quire_status quire_pages_open(const void* address, uint64_t bytes) {
+  return quire::api::set_closed(reinterpret_cast<std::uint64_t>(address), bytes, 0);
+}
+quire_status quire_pages_closed(const void* address, uint64_t bytes, int* found) {
+  return quire::api::find_closed(reinterpret_cast<std::uint64_t>(address), bytes, found);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pages of a region that threads of this node may not access, whatever the protocols allow (quire_pages_close): a bit a
+// page, in memory that costs nothing until touched. The driver changes them; any thread looks, also in a fault.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "core/view_map.hpp"
+#include "os/memory.hpp"
+
+namespace quire::core {
+
+class closed_pages {
+ public:
+  static constexpr std::uint64_t page_bytes = view_map::page_bytes;
+
+  closed_pages() = default;
+  closed_pages(const closed_pages&) = delete;
+  closed_pages& operator=(const closed_pages&) = delete;
+  ~closed_pages() { os::unmap(words_.load(), words_bytes_); }
+
+  /// Makes room for all pages of a region. 0 or errno: ENOSPC where an earlier region of this slot was smaller, as a
+  /// thread may be reading its table.
+  [[nodiscard]] int cover(std::uint64_t region_bytes) noexcept {
+    const std::uint64_t wanted = (region_bytes / page_bytes / 64 + 1) * sizeof(word);
+    if (words_.load() != nullptr) return wanted <= words_bytes_ ? 0 : ENOSPC;
+    int error = 0;
+    auto* const made = static_cast<word*>(os::map_table(wanted, error));
+    if (made == nullptr) return error;
+    words_bytes_ = wanted;
+    words_.store(made, std::memory_order_release);
+    return 0;
+  }
+
+  // Whole pages, by offsets in the region that is covered.
+  void close(std::uint64_t first, std::uint64_t bytes) noexcept {
+    change(first, bytes, [this](word& w, std::uint64_t mask) { count_ += number(mask & ~w.fetch_or(mask)); });
+  }
+  void open(std::uint64_t first, std::uint64_t bytes) noexcept {
+    if (any())
+      change(first, bytes, [this](word& w, std::uint64_t mask) { count_ -= number(mask & w.fetch_and(~mask)); });
+  }
+  [[nodiscard]] bool any() const noexcept { return count_.load(std::memory_order_acquire) != 0; }
+  [[nodiscard]] bool has(std::uint64_t offset) const noexcept {
+    return any() && (words_.load(std::memory_order_acquire)[offset / page_bytes / 64] >> offset / page_bytes % 64 & 1);
+  }
+  /// Calls use(first, bytes) for the runs of closed pages in a range, as long as it returns 0; what it has returned.
+  template <class Use>
+  int for_each(std::uint64_t first, std::uint64_t bytes, Use&& use) const noexcept {
+    const std::uint64_t end = first + bytes;
+    for (std::uint64_t at = first / page_bytes * page_bytes; at < end;) {
+      const std::uint64_t begin = next(at, end, 0);
+      if (begin == end) return 0;
+      at = next(begin, end, ~std::uint64_t{0});
+      if (const int error = use(begin, at - begin); error != 0) return error;
+    }
+    return 0;
+  }
+  /// The region goes.
+  void forget(std::uint64_t region_bytes) noexcept { open(0, region_bytes); }
+
+ private:
+  using word = std::atomic<std::uint64_t>;
+
+  static std::uint64_t number(std::uint64_t bits) noexcept {
+    return static_cast<std::uint64_t>(__builtin_popcountll(bits));
+  }
+  template <class Change>
+  void change(std::uint64_t first, std::uint64_t bytes, Change&& to) noexcept {
+    word* const words = words_.load(std::memory_order_relaxed);
+    const std::uint64_t end = (first + bytes) / page_bytes;
+    for (std::uint64_t page = first / page_bytes; page < end;) {
+      const std::uint64_t stop = std::min(end, (page | 63) + 1), count = stop - page;
+      to(words[page / 64], (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << page % 64);
+      page = stop;
+    }
+  }
+  /// The first page of [at, end) that is closed; with `flip` of ones, that is not. `end` if there is none.
+  [[nodiscard]] std::uint64_t next(std::uint64_t at, std::uint64_t end, std::uint64_t flip) const noexcept {
+    const word* const words = words_.load(std::memory_order_acquire);
+    for (std::uint64_t page = at / page_bytes; page * page_bytes < end; page = (page | 63) + 1) {
+      const std::uint64_t left = (words[page / 64].load() ^ flip) >> page % 64;
+      if (left != 0) return std::min(end, (page + static_cast<std::uint64_t>(__builtin_ctzll(left))) * page_bytes);
+    }
+    return end;
+  }
+
+  std::atomic<word*> words_{nullptr};
+  std::uint64_t words_bytes_ = 0;
+  std::atomic<std::uint64_t> count_{0};  ///< of closed pages
+};
+
+}  // namespace quire::core
