@@ -12,23 +12,23 @@
 namespace quire::openmp {
 namespace {
 
-struct note {
+struct private_mapping {
   std::uint64_t first, bytes;
   int node;
 };
-std::array<note, 256> g_notes;
+std::array<private_mapping, 256> g_notes;
 std::atomic<std::size_t> g_note_count{0};
 std::mutex g_note_guard;  ///< of new ones
 
-const note* find_note(std::uint64_t address) noexcept {
+const private_mapping* find_note(std::uint64_t address) noexcept {
   const auto* const end = g_notes.data() + g_note_count.load(std::memory_order_acquire);
-  const auto* const found = std::find_if(const_cast<const note*>(g_notes.data()), end,
-                                         [=](const note& n) { return address - n.first < n.bytes; });
+  const auto* const found = std::find_if(const_cast<const private_mapping*>(g_notes.data()), end,
+                                         [=](const private_mapping& n) { return address - n.first < n.bytes; });
   return found != end ? found : nullptr;
 }
 
 /// What there is no room for is not explained.
-int keep(const note& n) noexcept {
+int keep(const private_mapping& n) noexcept {
   const std::lock_guard held(g_note_guard);
   const std::size_t count = g_note_count.load();
   if (count == g_notes.size()) return 0;
@@ -40,8 +40,8 @@ int keep(const note& n) noexcept {
 }  // namespace
 
 void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
-  const note mine{first, bytes, job().node};
-  const note* const known = find_note(first);
+  const private_mapping mine{first, bytes, job().node};
+  const private_mapping* const known = find_note(first);
   if (!files::apart || !files::is_node() || bytes == 0 || node_of_private(first) == mine.node ||
       (known != nullptr && known->node == mine.node && first + bytes <= known->first + known->bytes))
     return;
@@ -51,7 +51,7 @@ void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
 }
 
 int node_of_note(std::uint64_t address) noexcept {
-  const note* const found = find_note(address);
+  const private_mapping* const found = find_note(address);
   return found != nullptr ? found->node : -1;
 }
 

@@ -300,8 +300,8 @@ quire_status quire::api::go_on_with_tasks() {
   if (const auto why = quire_region_of(at, &region); why != QUIRE_OK) return why;
   if (const auto why = quire_region_range(region, nullptr, &bytes); why != QUIRE_OK) return why;
   if (bytes < board::bytes_for(tasks.places()))
-    return explain(QUIRE_INVALID,
-                   "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
+    return base::explain(QUIRE_INVALID,
+                         "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
   return atomically([&] {
     tasks.top().stops = 0;  // a stop was for loops that are no more
     for (unsigned node = 0; node < tasks.places(); ++node) {
