@@ -10,6 +10,10 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 
+extern "C" {
+extern FILE _IO_2_1_stdout_, _IO_2_1_stderr_;
+}
+
 namespace quire::openmp {
 
 /// Where the caller is.
@@ -29,9 +33,15 @@ void open_files() noexcept;
 /// Before the job ends: what is called now, is called here.
 void close_files() noexcept;
 
+/// Standard output and error, as libc has them. The variables `stdout` and `stderr` may lie in the program's static
+/// data, which is shared: what a transport calls while it serves a fault must not look there.
+[[nodiscard]] inline bool is_standard_output(const FILE* stream) noexcept {
+  return stream == &_IO_2_1_stdout_ || stream == &_IO_2_1_stderr_;
+}
+
 /// The node of a stream that `caller`, a return address, uses; `here`. Standard output is each node's own.
 [[nodiscard]] inline int node_of(const FILE* stream, const void* caller) noexcept {
-  return !files::apart || stream == stdout || stream == stderr ? here : files::find_stream(stream, caller);
+  return !files::apart || is_standard_output(stream) ? here : files::find_stream(stream, caller);
 }
 /// The same for what has no descriptor yet, or is a name: node 0.
 struct new_one {};
