@@ -30,8 +30,8 @@ struct module {
   const void* thread_data = nullptr;    ///< what its thread-local variables begin with
   std::uint64_t thread_data_bytes = 0;  ///< 0: it has none
   std::uint64_t thread_data_alignment = 1;
-  bool known = false;  ///< libc's, a compiler's, an allocator's or Quire's: its code does nothing to the program's
-                       ///< memory that Quire does not know
+  bool known = false;       ///< libc's, a compiler's, an allocator's or Quire's: its code does nothing to the program's
+                            ///< memory that Quire does not know
   bool runs_stack = false;  ///< it may have code on stacks: the dynamic linker has made them executable
   bool programs = false;    ///< the executable, or a library of the program's own: neither the system's nor Quire's
 
