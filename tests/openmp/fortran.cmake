@@ -45,15 +45,20 @@ else()
       set_tests_properties(openmp.fortran_${how}_${unit}.2_nodes PROPERTIES LABELS openmp TIMEOUT 120 ENVIRONMENT SORTED=1)
     endforeach()
   endforeach()
-  # Other nodes would go on with the stream, in silence.
-  foreach(case file.0 file.5 file.6 last.6 closed.6 other.10 close.10)
+  set(files ${CMAKE_CURRENT_BINARY_DIR}/fortran/files)
+  add_custom_command(OUTPUT ${files} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_files.f90 VERBATIM
+    COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 ${CMAKE_CURRENT_SOURCE_DIR}/fortran_files.f90 -o ${files})
+  add_custom_target(openmp_fortran_files ALL DEPENDS ${files})
+  add_dependencies(openmp_fortran_files quire_tool quire_omp)
+  foreach(case file.0 file.5 file.6 last.6 last.10 closed.6 more.11)
     string(REGEX REPLACE "(.*)\\.(.*)" "\\1;\\2" words ${case})
     list(GET words 0 how)
     list(GET words 1 unit)
-    add_test(NAME openmp.refused.fortran_${how}_${unit} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
-      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh $<TARGET_FILE:quire_tool> 2
-      "unit ${unit} is used by a thread on node [01], and [a-z ]* by node [01]" ${streams} ${how} ${unit})
-    set_tests_properties(openmp.refused.fortran_${how}_${unit} PROPERTIES LABELS openmp TIMEOUT 120)
+    foreach(nodes 1 2 4)
+      add_test(NAME openmp.fortran_files_${how}_${unit}.${nodes}_nodes WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> ${nodes} ${files} ${how} ${unit})
+      set_tests_properties(openmp.fortran_files_${how}_${unit}.${nodes}_nodes PROPERTIES LABELS openmp TIMEOUT 120 RESOURCE_LOCK fortran_${how}_${unit})
+    endforeach()
   endforeach()
   set(units ${CMAKE_CURRENT_BINARY_DIR}/fortran/units)
   add_custom_command(OUTPUT ${units} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 VERBATIM
@@ -66,6 +71,16 @@ else()
       set_tests_properties(openmp.fortran_units_${memory}.${nodes}_nodes PROPERTIES LABELS openmp TIMEOUT 120
         ENVIRONMENT "SAME_OPTIONS=--memory=${memory};INPUT=${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90")
     endforeach()
+  endforeach()
+  set(shared_units ${CMAKE_CURRENT_BINARY_DIR}/fortran/shared_units)
+  add_custom_command(OUTPUT ${shared_units} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 VERBATIM
+    COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 -o ${shared_units})
+  add_custom_target(openmp_fortran_shared_units ALL DEPENDS ${shared_units})
+  add_dependencies(openmp_fortran_shared_units quire_tool quire_omp)
+  foreach(nodes 1 2 4)
+    add_test(NAME openmp.fortran_shared_units.${nodes}_nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> ${nodes} ${shared_units})
+    set_tests_properties(openmp.fortran_shared_units.${nodes}_nodes PROPERTIES LABELS openmp TIMEOUT 120
+      ENVIRONMENT INPUT=${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90)
   endforeach()
   # Code on stacks.
   set(internal ${CMAKE_CURRENT_BINARY_DIR}/fortran/internal_procedures)
@@ -83,7 +98,4 @@ else()
   same_in_fortran(O3_fixed 1)
   same_in_fortran(O3_fixed 4)
   same_in_fortran(long_integers 2)
-  add_test(NAME openmp.fortran_unit_of_node_0 COMMAND quire_tool run -n 2 ${CMAKE_CURRENT_BINARY_DIR}/fortran/O0/program word unit)
-  set_tests_properties(openmp.fortran_unit_of_node_0 PROPERTIES LABELS openmp TIMEOUT 120 ENVIRONMENT OMP_NUM_THREADS=4
-    PASS_REGULAR_EXPRESSION "unit 10 is used by a thread on node 1, which has not opened it")
 endif()

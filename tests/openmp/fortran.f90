@@ -1,6 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Fortran on all nodes: arrays that are allocated, common blocks, array functions of the library, texts, locks, arguments, output of regions. The
-! second argument `unit` asks for what cannot be done: a unit of node 0 on other nodes.
+! Fortran on all nodes: arrays that are allocated, common blocks, array functions of the library, texts, locks, arguments, output of regions.
 module work
   use omp_lib
   implicit none
@@ -197,9 +196,4 @@ program main
     write(*, '(a,i0,1x,a)') 'line ', i, trim(word)
   end do
   print '(i0,a)', omp_get_max_threads(), ' threads'
-  if (command_argument_count() < 2) stop
-  open(10, status='scratch')
-!$omp parallel
-  write(10, *) omp_get_thread_num()
-!$omp end parallel
 end program
