@@ -88,8 +88,10 @@ TEST(advisor, what_is_faster_twice_is_kept_and_the_next_is_measured_against_it) 
               HasSubstr("tried unit=64K: 1.000 s, against 2.000 s without it: kept\nnothing is left to try"));
   EXPECT_TRUE(is_done(h));
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "64K"}));
-  EXPECT_THAT(all_of(how_to_write(h)), HasSubstr("2.00 times as fast"));
-  EXPECT_THAT(all_of(how_to_write(h)), HasSubstr("quire run --set unit=64K ..."));
+  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("2.00 times as fast"));
+  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("quire run --set unit=64K ..."));
+  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("quire_region_options.unit_bytes"));
+  EXPECT_THAT(all_of(how_to_write(h, true)), Not(HasSubstr("quire_")));
 }
 
 TEST(advisor, what_is_slower_or_no_faster_is_taken_back) {
@@ -106,7 +108,7 @@ TEST(advisor, what_is_slower_or_no_faster_is_taken_back) {
               HasSubstr("no gain, so it is taken back\nnothing is left to try"));
   EXPECT_THAT(next_run(h), IsEmpty());
   EXPECT_TRUE(is_done(h));
-  EXPECT_THAT(how_to_write(h), IsEmpty());
+  EXPECT_THAT(how_to_write(h, false), IsEmpty());
 }
 
 TEST(advisor, a_setting_with_which_the_job_fails_is_taken_back_and_other_failures_teach_nothing) {

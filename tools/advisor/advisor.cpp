@@ -115,6 +115,7 @@ tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, std:
 }
 
 bool tuning::on_run(int exit_status, const std::string& records, std::vector<std::string>& said, std::string& why) {
+  bool stock = false;
   if (exit_status != 0) {
     said = on_failure(known_, exit_status);
   } else {
@@ -122,10 +123,11 @@ bool tuning::on_run(int exit_status, const std::string& records, std::vector<std
     if (!report::read_records(records, all, why)) return false;
     report::explain(all);
     const evidence told = evidence_of(all);
+    stock = told.stock;
     said = advisor::on_run(known_, seconds_of(all), told, closed_);
     if (is_done(known_)) std::ranges::move(hints(told), std::back_inserter(said));
   }
-  if (is_done(known_)) std::ranges::move(how_to_write(known_), std::back_inserter(said));
+  if (is_done(known_)) std::ranges::move(how_to_write(known_, stock), std::back_inserter(said));
   errno = 0;
   std::ofstream to(file_, std::ios::trunc);
   to << write(known_);

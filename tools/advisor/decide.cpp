@@ -75,7 +75,8 @@ std::string judge(history& of, trial& t) {
   return fmt::format("tried {}: {:.3f} s, against {:.3f} s without it: kept", text_of(t.what), now, before);
 }
 
-std::string in_program(const setting& s) {
+std::string in_program(const setting& s, bool stock) {
+  if (stock) return s.option == "heap_views" ? "the program can keep what threads write apart: alignas, padding" : "";
   if (s.option == "unit")
     return "the program can say so for arrays of its own: quire_region_options.unit_bytes (quire_region_create())";
   if (s.option == "heap_views")
@@ -158,7 +159,7 @@ std::vector<std::string> on_failure(history& of, int exit_status) {
           begin_trial(of)};
 }
 
-std::vector<std::string> how_to_write(const history& of) {
+std::vector<std::string> how_to_write(const history& of, bool stock) {
   std::vector<std::string> said;
   std::string options;
   for (const trial& t : of.trials)
@@ -169,7 +170,7 @@ std::vector<std::string> how_to_write(const history& of) {
                              of.first_seconds / now));
   said.push_back(fmt::format("to have it without --auto: quire run{} ...", options));
   for (const trial& t : of.trials)
-    if (const std::string text = in_program(t.what); t.how == trial::end::kept && !text.empty())
+    if (const std::string text = in_program(t.what, stock); t.how == trial::end::kept && !text.empty())
       said.push_back(fmt::format("instead of {}, {}", text_of(t.what), text));
   return said;
 }

@@ -70,8 +70,8 @@ struct history {
                                               std::span<const std::string> closed);
 /// It has failed: a setting that was tried is taken back.
 [[nodiscard]] std::vector<std::string> on_failure(history& of, int exit_status);
-/// How to have what is kept without --auto; none if nothing is.
-[[nodiscard]] std::vector<std::string> how_to_write(const history& of);
+/// How to have what is kept without --auto; none if nothing is. `stock`: as in `evidence`.
+[[nodiscard]] std::vector<std::string> how_to_write(const history& of, bool stock);
 
 /// What no setting can do, and the program could.
 [[nodiscard]] std::vector<std::string> hints(const evidence& from);
