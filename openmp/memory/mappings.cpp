@@ -15,6 +15,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/mapping_calls.hpp"
+#include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/crash.hpp"
 
@@ -90,7 +91,7 @@ void* map_file(void* at, std::size_t bytes, int protection, int flags, int file,
     refuse("mmap() of a file");
     return MAP_FAILED;
   }
-  return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
+  return map_next([=] { return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset); });
 }
 
 /// Of mremap(2): always elsewhere, as what lies behind may be anybody's.
@@ -133,7 +134,7 @@ void* map_memory(void* at, std::size_t bytes, int protection, int flags, int fil
 
 int unmap_memory(void* at, std::size_t bytes, const void* caller) noexcept {
   const part shared = shared_part(at, bytes, caller);
-  if (shared == part::none) return QUIRE_NEXT(munmap)(at, bytes);
+  if (shared == part::none) return map_next([=] { return QUIRE_NEXT(munmap)(at, bytes); });
   if (!begins_page(at)) return errno = EINVAL, -1;
   if (shared == part::all) return unmap_shared(at, bytes);
   refuse_mapping("munmap()", at, whole_advice);
@@ -143,7 +144,8 @@ int unmap_memory(void* at, std::size_t bytes, const void* caller) noexcept {
 void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, void* to, const void* caller) noexcept {
   const part from = shared_part(at, std::max<std::size_t>(bytes, 1), caller);
   const part onto = to != nullptr ? shared_part(to, wanted, caller) : part::none;
-  if (from == part::none && onto == part::none) return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to);
+  if (from == part::none && onto == part::none)
+    return map_next([=] { return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to); });
   const bool stays = (flags & MREMAP_DONTUNMAP) != 0;
   if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
       ((stays || to != nullptr) && (flags & MREMAP_MAYMOVE) == 0))

@@ -8,6 +8,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/mapping_calls.hpp"
+#include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
 
 using namespace quire::openmp;
@@ -110,17 +111,18 @@ namespace quire::openmp {
 
 int protect_memory(void* at, std::size_t bytes, int protection, const void* caller) noexcept {
   const part shared = shared_part(at, bytes, caller);
-  if (shared == part::none) return QUIRE_NEXT(mprotect)(at, bytes, protection);
+  if (shared == part::none) return map_next([=] { return QUIRE_NEXT(mprotect)(at, bytes, protection); });
   return protect_shared("mprotect()", at, bytes, protection, shared);
 }
 
 int advise_memory(void* at, std::size_t bytes, int advice, const void* caller) noexcept {
   const part shared = shared_part(at, bytes, caller);
-  if (shared == part::none) return QUIRE_NEXT(madvise)(at, bytes, advice);
+  if (shared == part::none) return map_next([=] { return QUIRE_NEXT(madvise)(at, bytes, advice); });
   return advise_shared(at, bytes, advice, shared);
 }
 
 bool make_mapping_call(long number, const long (&a)[6], const void* caller, long& result) noexcept {
+  if (t_maps_next) return false;
   auto* const at = reinterpret_cast<void*>(a[0]);
   const auto bytes = static_cast<std::size_t>(a[1]);
   const auto third = static_cast<int>(a[2]), flags = static_cast<int>(a[3]);
