@@ -48,11 +48,19 @@ found_child wait_here(const children& which) noexcept {
   return {about.si_pid, 0, about.si_status, about.si_code, about.si_uid, used.ru_utime, used.ru_stime};
 }
 
+/// Children of vfork(2) were not counted.
+void forget_child() noexcept {
+  std::uint32_t& count = shared().children_elsewhere;
+  std::uint32_t now = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+  while (now != 0 && !__atomic_compare_exchange_n(&count, &now, now - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+}
+
 found_child wait_on(int node, const children& which) noexcept {
   const found_child found = call_on_node(node, [which] { return wait_here(which); });
   if (node != 0 && found.process > 0 && (which.options & WNOWAIT) == 0 && (which.options & WEXITED) != 0 &&
       found.code != CLD_STOPPED && found.code != CLD_CONTINUED)
-    __atomic_fetch_sub(&shared().children_elsewhere, 1, __ATOMIC_ACQ_REL);
+    forget_child();
   return found;
 }
 
@@ -212,7 +220,7 @@ QUIRE_LIBC int waitid(idtype_t type, id_t number, siginfo_t* about, int options)
 
 /// A child of another host has a number that means another process here.
 QUIRE_LIBC int kill(pid_t process, int number) noexcept {
-  if (process <= 0 || !are_apart(QUIRE_CALLER)) return QUIRE_NEXT(kill)(process, number);
+  if (process <= 0 || process == ::getpid() || !are_apart(QUIRE_CALLER)) return QUIRE_NEXT(kill)(process, number);
   repeat_actions();
   const int node = node_of_child(process);
   if (node == job().node) return QUIRE_NEXT(kill)(process, number);
