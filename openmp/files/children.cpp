@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "openmp/files/children.hpp"
 #include "openmp/files/errand.hpp"
 #include "openmp/files/on_all_nodes.hpp"
@@ -19,6 +21,7 @@
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -41,27 +44,16 @@ struct found_child {
 constexpr int only_look = WEXITED | WNOHANG | WNOWAIT;
 
 found_child wait_here(const children& which) noexcept {
-  siginfo_t about{};
-  rusage used{};
+  static thread_local siginfo_t about;  // private: the kernel writes them when the child has ended
+  static thread_local rusage used;
+  about = {};
   const long result = QUIRE_NEXT(syscall)(SYS_waitid, which.type, which.number, &about, which.options, &used);
   if (result != 0) return {-1, errno, 0, 0, 0, {}, {}};
   return {about.si_pid, 0, about.si_status, about.si_code, about.si_uid, used.ru_utime, used.ru_stime};
 }
 
-/// Children of vfork(2) were not counted.
-void forget_child() noexcept {
-  std::uint32_t& count = shared().children_elsewhere;
-  std::uint32_t now = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
-  while (now != 0 && !__atomic_compare_exchange_n(&count, &now, now - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-  }
-}
-
 found_child wait_on(int node, const children& which) noexcept {
-  const found_child found = call_on_node(node, [which] { return wait_here(which); });
-  if (node != 0 && found.process > 0 && (which.options & WNOWAIT) == 0 && (which.options & WEXITED) != 0 &&
-      found.code != CLD_STOPPED && found.code != CLD_CONTINUED)
-    forget_child();
-  return found;
+  return call_on_node(node, [which] { return wait_here(which); });
 }
 
 bool has(int node, children which) noexcept {
@@ -81,10 +73,10 @@ int node_of_child(pid_t process) noexcept {
 
 /// One of those that match, of any node; they are asked in turn until one has ended.
 found_child wait_for_any(const children& which) noexcept {
-  constexpr long shortest = 200'000, longest = 10'000'000;
+  constexpr long shortest_ns = 200'000, longest_ns = 10'000'000;
   children now = which;
   now.options |= WNOHANG;
-  for (timespec pause{0, shortest};; pause.tv_nsec = pause.tv_nsec * 2 < longest ? pause.tv_nsec * 2 : longest) {
+  for (long pause = shortest_ns;; pause = std::min(2 * pause, longest_ns)) {
     bool some = false;
     for (int i = 0; i < job().nodes; ++i) {
       const found_child found = wait_on((job().node + i) % job().nodes, now);
@@ -94,7 +86,7 @@ found_child wait_for_any(const children& which) noexcept {
     }
     if (!some) return {-1, ECHILD, 0, 0, 0, {}, {}};
     if ((which.options & WNOHANG) != 0) return {0, 0, 0, 0, 0, {}, {}};
-    (void)QUIRE_NEXT(nanosleep)(&pause, nullptr);
+    sleep_a_little(pause);
   }
 }
 
@@ -147,7 +139,7 @@ pid_t wait_by_number(pid_t number, int* status, int options, rusage* used) noexc
 
 void note_child() noexcept {
   if (files::apart && job().node != 0 && files::is_node())
-    __atomic_fetch_add(&shared().children_elsewhere, 1, __ATOMIC_ACQ_REL);
+    __atomic_store_n(&shared().children_elsewhere, 1, __ATOMIC_RELEASE);
 }
 
 namespace {

@@ -8,9 +8,13 @@
 
 namespace quire::openmp {
 
+/// Node 0, at the start: a stack for exit(3) in a thread that has none of its own, as the watcher and handlers of
+/// signals.
+void open_exit_stack() noexcept;
 /// The calling thread is about to call libc's exit(3), and has a shared stack that is free below `top`.
 void end_below(std::byte* top) noexcept;
-/// Calls what(at) there, from within libc's exit(3). In a thread that has no such stack it is on a new one.
+/// Calls what(at) there, from within libc's exit(3). In a thread that has no such stack it is on that of the
+/// start.
 void call_at_end(void (*what)(void*), void* at);
 
 }  // namespace quire::openmp

@@ -52,6 +52,7 @@
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/notices.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
 #include "openmp/watch/demotion.hpp"
@@ -209,6 +210,7 @@ int lead(int, char**, char** environment) {
   open_threads();
   open_release_heap();
   open_heap();
+  if (job().node == 0) open_exit_stack();
   refuse_to_load();
   (void)QUIRE_NEXT(on_exit)(note_exit, nullptr);
   end_job_by_quick_exit();
@@ -221,6 +223,7 @@ int lead(int, char**, char** environment) {
   wait_for_all_nodes();
   if (job().node != 0) {
     serve_in_place();
+    stop_notices();
     close_files();
     close_threads();
     close_static_data();
@@ -251,6 +254,7 @@ void end_job_on_private_stack() noexcept {
   if (!g_exits_within) stop_watching();
   call_at_end([](void*) { run_destructors(); }, nullptr);
   if (g_exits_within) quire_exit(g_status);  // other threads of the region cannot be waited for
+  stop_notices();
   if (do_threads_run()) quire_exit(g_status);
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;

@@ -62,7 +62,7 @@ struct shared_state {
   char affinity_format[settings::longest_format];  ///< omp_set_affinity_format(); `names` guards it
   std::uint32_t affinity_format_set;
   desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
-  alignas(64) std::uint32_t children_elsewhere;  ///< of the program, on other nodes than node 0 (files/children.cpp)
+  alignas(64) std::uint32_t children_elsewhere;  ///< 1: threads of other nodes than node 0 have made some
   /// Of pages of the heap (memory/shared_pages.cpp), a bit a page: which are closed and zero; which are closed as the
   /// program has unmapped them; with which a mapping begins.
   struct closed_pages {

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <mutex>
+
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/tasks/memory.hpp"
@@ -50,9 +52,14 @@ void start_thread(const notice& n) noexcept {
   if (!n.has_about) (void)::pthread_attr_destroy(&about);
 }
 
+std::mutex g_notices;
+bool g_no_more = false;  ///< the job ends: a timer that still runs starts nothing
+
 /// On libc's thread, where libquire has let faults in.
 void pass_on(sigval value) noexcept {
   auto* const n = static_cast<notice*>(value.sival_ptr);
+  const std::lock_guard held(g_notices);
+  if (g_no_more) return;
   start_thread(*n);
   if (n->once) destroy_private(n);
 }
@@ -80,6 +87,11 @@ bool is_for_program(const sigevent* how, const void* caller) noexcept {
 }
 
 }  // namespace
+
+void stop_notices() noexcept {
+  const std::lock_guard held(g_notices);
+  g_no_more = true;
+}
 
 void give_notice(const sigevent& how) noexcept {
   if (how.sigev_notify == SIGEV_THREAD) return start_thread(notice_of(how));

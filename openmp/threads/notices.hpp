@@ -11,4 +11,7 @@ namespace quire::openmp {
 /// node that calls its function.
 void give_notice(const sigevent& how) noexcept;
 
+/// Before the program's memory goes: timers that still run start no thread any more.
+void stop_notices() noexcept;
+
 }  // namespace quire::openmp

@@ -29,8 +29,10 @@ void let_go_robustly(void* mutex) noexcept {
 
 void leave_mutexes() noexcept {
   while (t_held != nullptr) {
-    auto& held = *static_cast<std::uint32_t*>(t_held->mutex);
-    store(held, static_cast<std::uint32_t>(mutex_state::left));
+    auto& words = *static_cast<std::uint32_t(*)[3]>(t_held->mutex);  // held, depth, owner, as mutexes.cpp has them
+    words[1] = 0;
+    __atomic_store_n(&words[2], 0, __ATOMIC_RELAXED);  // another thread may have this one's number
+    store(words[0], static_cast<std::uint32_t>(mutex_state::left));
     destroy_private(std::exchange(t_held, t_held->before));
   }
 }

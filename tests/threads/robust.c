@@ -89,6 +89,27 @@ static void run(void* (*body)(void*), int cancels) {
   pthread_join(thread, NULL);
 }
 
+/* Of a kind that knows its owner: the next thread may have the number of the one that has ended. */
+static void* lock_twice(void* result) {
+  const int first = pthread_mutex_lock(&g.other);
+  printf("%s, ", strerror(first));
+  if (first == EOWNERDEAD) pthread_mutex_consistent(&g.other);
+  printf("%s\n", strerror(pthread_mutex_lock(&g.other)));
+  return result;
+}
+static void owned(int type) {
+  pthread_mutexattr_t about;
+  pthread_mutexattr_init(&about);
+  pthread_mutexattr_setrobust(&about, PTHREAD_MUTEX_ROBUST);
+  pthread_mutexattr_settype(&about, type);
+  pthread_mutex_init(&g.other, &about);
+  for (int i = 0; i < 4; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, lock_twice, NULL);
+    pthread_join(thread, NULL);
+  }
+}
+
 int main(void) {
   pthread_mutexattr_t robust;
   pthread_mutexattr_init(&robust);
@@ -110,6 +131,8 @@ int main(void) {
   run(give_up, 0);
   printf("for ever: %s\n", strerror(pthread_mutex_lock(&g.mutex)));
   printf("destroyed: %d\n", pthread_mutex_destroy(&g.mutex));
+  owned(PTHREAD_MUTEX_ERRORCHECK);
+  owned(PTHREAD_MUTEX_RECURSIVE);
   printf("again: %d", pthread_mutex_init(&g.mutex, &robust));
   printf(" %d\n", pthread_mutex_lock(&g.mutex));
   return pthread_mutex_unlock(&g.mutex);
