@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "openmp/files/children.hpp"
 #include "openmp/files/errand.hpp"
@@ -20,7 +22,9 @@
 #include "openmp/files/where.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/signals.hpp"
+#include "openmp/tasks/memory.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
@@ -144,13 +148,86 @@ void note_child() noexcept {
 
 namespace {
 
-/// spawn(), where the child inherits what it should.
-template <class Spawn>
-int make_child(const Spawn& spawn) noexcept {
+/// Of a list that ends by a null pointer, in private memory, in one piece; null stays null.
+char** private_list(char* const list[]) noexcept {
+  if (list == nullptr) return nullptr;
+  std::size_t count = 0, bytes = sizeof(char*);
+  for (; list[count] != nullptr; ++count) bytes += sizeof(char*) + ::strlen(list[count]) + 1;
+  auto** const made = static_cast<char**>(take_private(bytes));
+  char* next = reinterpret_cast<char*>(made + count + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    made[i] = next;
+    next = ::stpcpy(next, list[i]) + 1;
+  }
+  made[count] = nullptr;
+  return made;
+}
+
+/// As execvp(3) finds it, in private memory; null, and the error: it is nowhere. In the child libc would look at
+/// `environ`.
+char* found_program(const char* name, int& error) noexcept {
+  error = ENOENT;
+  const char* const set = ::getenv("PATH");
+  const char* rest = set != nullptr ? set : "/bin:/usr/bin";
+  if (*name == 0 || ::strchr(name, '/') != nullptr) rest = nullptr;
+  auto* const path = static_cast<char*>(take_private((rest != nullptr ? ::strlen(rest) : 0) + ::strlen(name) + 3));
+  if (rest == nullptr) return ::strcpy(path, name);
+  for (bool more = true; more;) {
+    const char* const end = ::strchrnul(rest, ':');
+    const auto length = static_cast<std::size_t>(end - rest);
+    ::memcpy(path, length != 0 ? rest : ".", std::max<std::size_t>(length, 1));
+    path[std::max<std::size_t>(length, 1)] = '/';
+    ::strcpy(path + std::max<std::size_t>(length, 1) + 1, name);
+    if (::access(path, X_OK) == 0) return path;
+    if (errno == EACCES) error = EACCES;
+    more = *end != 0;
+    rest = end + 1;
+  }
+  give_private(path);
+  return nullptr;
+}
+
+struct spawn_call {
+  bool searches;  ///< posix_spawnp()
+  pid_t* process;
+  const char* path;
+  const posix_spawn_file_actions_t* actions;
+  const posix_spawnattr_t* attributes;
+  char* const* arguments;
+  char* const* environment;
+  int error;
+};
+
+/// Libc's child runs in this process' memory until it is another program, and dies of the first fault: all that it
+/// looks at is private. It inherits the program's mask. On the private stack.
+void make_child(spawn_call& c) noexcept {
   const programs_mask of_child;
-  const int error = spawn();
-  if (error == 0) note_child();
-  return error;
+  char* const named[] = {const_cast<char*>(c.path), nullptr};
+  char** const name = private_list(named);
+  char* const found = c.searches ? found_program(name[0], c.error) : nullptr;
+  if (c.searches && found == nullptr) return give_private(name);
+  char** const arguments = private_list(c.arguments);
+  char** const environment = private_list(c.environment);
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+  if (c.actions != nullptr) actions = *c.actions;
+  if (c.attributes != nullptr) attributes = *c.attributes;
+  pid_t process = 0;
+  c.error =
+      QUIRE_NEXT(posix_spawn)(&process, found != nullptr ? found : name[0], c.actions != nullptr ? &actions : nullptr,
+                              c.attributes != nullptr ? &attributes : nullptr, arguments, environment);
+  for (void* const own : {static_cast<void*>(name), static_cast<void*>(found), static_cast<void*>(arguments),
+                          static_cast<void*>(environment)}) {
+    if (own != nullptr) give_private(own);
+  }
+  if (c.error != 0) return;
+  note_child();
+  if (c.process != nullptr) *c.process = process;
+}
+
+int make_child_aside(spawn_call c) noexcept {
+  run_aside([](void* at) { make_child(*static_cast<spawn_call*>(at)); }, &c);
+  return c.error;
 }
 
 }  // namespace
@@ -161,13 +238,15 @@ using namespace quire::openmp;
 
 QUIRE_LIBC int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  return make_child(
-      [=] { return QUIRE_NEXT(posix_spawn)(process, path, actions, attributes, arguments, environment); });
+  if (!is_of_program(QUIRE_CALLER))
+    return QUIRE_NEXT(posix_spawn)(process, path, actions, attributes, arguments, environment);
+  return make_child_aside({false, process, path, actions, attributes, arguments, environment, 0});
 }
 QUIRE_LIBC int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  return make_child(
-      [=] { return QUIRE_NEXT(posix_spawnp)(process, file, actions, attributes, arguments, environment); });
+  if (!is_of_program(QUIRE_CALLER))
+    return QUIRE_NEXT(posix_spawnp)(process, file, actions, attributes, arguments, environment);
+  return make_child_aside({true, process, file, actions, attributes, arguments, environment, 0});
 }
 
 /// Within libc a child as others are; it waits for it itself.
