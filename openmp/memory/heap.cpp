@@ -225,6 +225,7 @@ void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
     libc_free(at);
     return moved;
   }
+  open_block(at);
   if (bytes == 0) {
     (void)quire_free(at);
     return nullptr;

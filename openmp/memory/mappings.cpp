@@ -114,9 +114,15 @@ void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) n
 }  // namespace
 
 namespace quire::openmp {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 62;  ///< whole pages of it are a number, too
+
+}  // namespace
 
 void* map_memory(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
                  const void* caller) noexcept {
+  if (bytes > most_bytes) return errno = ENOMEM, MAP_FAILED;
   if (is_for_all(bytes, protection, flags) && for_program(caller)) {
     void* const got = protection == PROT_NONE ? reserve_shared(bytes) : map_shared(bytes, flags);
     if (got != MAP_FAILED || protection != PROT_NONE) return got;
@@ -147,6 +153,7 @@ void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, vo
   if (from == part::none && onto == part::none)
     return map_next([=] { return QUIRE_NEXT(mremap)(at, bytes, wanted, flags, to); });
   const bool stays = (flags & MREMAP_DONTUNMAP) != 0;
+  if (bytes > most_bytes || wanted > most_bytes) return errno = EINVAL, MAP_FAILED;
   if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
       ((stays || to != nullptr) && (flags & MREMAP_MAYMOVE) == 0))
     return errno = EINVAL, MAP_FAILED;
