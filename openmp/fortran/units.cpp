@@ -64,8 +64,6 @@ void note_owner(std::int32_t unit) noexcept {
   if (now != before) __atomic_store_n(owner, now, __ATOMIC_RELEASE);
 }
 
-unit_use::unit_use() noexcept { ++t_within; }
-unit_use::~unit_use() { --t_within; }
 void begin_unit_use() noexcept { ++t_within; }
 void end_unit_use() noexcept { --t_within; }
 

@@ -44,10 +44,10 @@ void begin_unit_use() noexcept;
 void end_unit_use() noexcept;
 class unit_use {
  public:
-  unit_use() noexcept;
+  unit_use() noexcept { begin_unit_use(); }
   unit_use(const unit_use&) = delete;
   unit_use& operator=(const unit_use&) = delete;
-  ~unit_use();
+  ~unit_use() { end_unit_use(); }
 };
 
 /// Fortran's units of this node write what they hold back. In an input or output statement of the caller nothing

@@ -54,7 +54,8 @@ void* reserve_shared(std::size_t bytes) noexcept {
 int unmap_shared(void* at, std::size_t bytes) noexcept {
   auto* next = static_cast<char*>(at);
   for (std::size_t left = whole_pages(bytes), all = 0; left != 0; next += all, left -= all) {
-    const bool begins = quire_allocation_size(next, &all) == QUIRE_OK && left + mapped_page > all;
+    const bool begins =
+        begins_mapping(next) && quire_allocation_size(next, &all) == QUIRE_OK && left + mapped_page > all;
     all = begins ? std::min(all, left) : left;
     if (!(begins ? give_mapping_back(next, all) : unmap_pages(next, all)))
       return refuse_mapping("munmap()", next, "this memory is shared to the end of the job"), -1;

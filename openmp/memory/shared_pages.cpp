@@ -207,6 +207,7 @@ bool unmap_pages(void* at, std::size_t bytes) noexcept {
   return !whole || !take_mark(begins, first) || give_mapping_back(first, whole_pages(all));
 }
 void note_mapping(const void* at) noexcept { mark(begins, at, mapped_page); }
+bool begins_mapping(const void* at) noexcept { return are_all(begins, at, mapped_page); }
 bool give_mapping_back(void* at, std::size_t bytes) noexcept {
   if (!open_pages(at, bytes)) return false;
   unmark(begins, at, mapped_page);

@@ -41,6 +41,8 @@ enum class part : std::uint8_t { none, some, all };
 void map_again(const void* at, std::size_t bytes) noexcept;
 /// A mapping, which is a block of the heap, begins. Its end, if it is unmapped as one.
 void note_mapping(const void* at) noexcept;
+/// Whether one does: other blocks are the program's to free.
+[[nodiscard]] bool begins_mapping(const void* at) noexcept;
 [[nodiscard]] bool give_mapping_back(void* at, std::size_t bytes) noexcept;
 /// Before a block of the heap is freed: none of its pages may stay closed.
 void open_block(void* at) noexcept;
