@@ -248,8 +248,15 @@ TEST_F(cleaning, ends_a_node_that_was_killed_and_waits_for_its_own_file) {
     const std::string where = content_of("/proc/" + pid + "/wchan");
     return where == "request_wait_answer" || where == "fuse_get_req";
   };
-  for (int i = 0; i < 1000 && !waits(); ++i) ::usleep(10'000);
-  ASSERT_TRUE(waits());
+  // Until then the kernel takes the call back from a node that is killed.
+  const auto serves_it = [&] {
+    return std::ranges::any_of(fs::directory_iterator("/proc/" + pid + "/task"), [](const auto& thread) {
+      return content_of(thread.path() / "comm") == "quire-linker\n" &&
+             content_of(thread.path() / "wchan").ends_with("nanosleep");
+    });
+  };
+  for (int i = 0; i < 1000 && !(waits() && serves_it()); ++i) ::usleep(10'000);
+  ASSERT_TRUE(waits() && serves_it());
   (void)kill_all_but_sleepers(job);
   EXPECT_TRUE(waits()) << "the kernel ends it by itself now";
   EXPECT_EQ(quire({"clean", "--dry-run"}).status, 1);
