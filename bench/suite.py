@@ -100,6 +100,30 @@ def sweep_group(transport):
          Row(f"bare transport into memory never used, {transport}", "fresh:bandwidth", "floor:bandwidth")])
 
 
+def hands_group():
+    """Memory that changes hands, each against the sweep of a reader in the same job, and without migratory units."""
+    few = ("--mebibytes", "8", "--rounds", "2")
+
+    def job(key, nodes, consistency, **more):
+        return Program(key, ("quire_hands", "--consistency", consistency), nodes=nodes, quick=few, **more)
+
+    off = {"environment": {"QUIRE_MIGRATORY": "0"}}
+    rows = []
+    for nodes in (2, 4):
+        for consistency, target in (("release", 0.7), ("sequential", 0.85)):
+            key = f"{consistency}{nodes}"
+            rows += [Row(f"written in turn, {consistency}, {nodes} nodes", f"{key}:turns", f"{key}:sweep", target if nodes == 2 else None, bound="least", told=True),
+                     Row(f"alternating directions, {consistency}, {nodes} nodes", f"{key}:slabs", f"{key}:sweep"),
+                     Row(f"a record under a lock, {consistency}, {nodes} nodes", f"{key}:record")]
+    rows += [Row("written in turn, release, 2 nodes, against diffs", "release2:turns", "diffs:turns"),
+             Row("alternating directions, release, 2 nodes, against diffs", "release2:slabs", "diffs:slabs"),
+             Row("written in turn, release, 2 nodes: bytes a page", "release2:bytes_turns", 4096),
+             Row("written in turn, release, 2 nodes: messages a page", "release2:messages_turns"),
+             Row("written in turn, release, 2 nodes: local faults a page", "release2:local_faults_turns")]
+    return Group("hands", "memory that changes hands",
+                 [job(f"{c}{n}", n, c) for n in (2, 4) for c in ("release", "sequential")] + [job("diffs", 2, "release", **off)], rows)
+
+
 def sync_group(transport):
     few = ("--count", "1000")
     return Group(
@@ -459,6 +483,7 @@ GROUPS = [
     fault_group("tcp", 1.3, 2),
     sweep_group("shm"),
     sweep_group("tcp"),
+    hands_group(),
     sync_group("shm"),
     sync_group("tcp"),
     free_group("shm"),

@@ -681,6 +681,8 @@ static const struct {
     COUNTER(dooms),
     COUNTER(commit_waits),
     COUNTER(turns),
+    COUNTER(migrated),
+    COUNTER(migrated_unused),
 #undef COUNTER
 };
 

@@ -646,6 +646,9 @@ typedef struct quire_counters {
   uint64_t dooms;        /**< transactions of this node that were to begin again, as others came first */
   uint64_t commit_waits; /**< times that a commit waited for a unit, or for the token */
   uint64_t turns;        /**< transactions of this node during which no other node committed */
+  /* Release consistency again, of home_moves. */
+  uint64_t migrated;        /**< units that nodes write in turn, which went to who asked for them */
+  uint64_t migrated_unused; /**< of these, units that who got them did not write */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

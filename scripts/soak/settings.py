@@ -29,7 +29,7 @@ class Settings:
         self.sets = {}
         if draw.random() < 0.3:
             self.sets["twin_limit"] = size(draw.choice((64 * K, self.unit + 64 * K, 2 * self.unit + 64 * K, 5 * self.unit + 64 * K)))
-        for name in ("read_ahead", "learn_writes", "move_homes", "updates"):
+        for name in ("read_ahead", "learn_writes", "move_homes", "updates", "migratory"):
             if draw.random() < 0.2:
                 self.sets[name] = "0"
         if draw.random() < 0.2:

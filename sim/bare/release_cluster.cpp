@@ -47,6 +47,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.migrates = shape.moves_between = options.migrates;
       shape.pages_out = options.limited;
       shape.update = options.update;
+      shape.migratory = options.migratory;
       shape.keeps = options.keeps;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));

@@ -62,6 +62,7 @@ struct release_options {
   node_id fixed{};
   bool first_touch = false, migrates = true;
   release::updates update = release::updates::learned;
+  protocol::migratory migratory = protocol::migratory::learned;
   bool keeps = false;           ///< units that are written in every interval keep their right
   std::size_t twin_limit = 64;  ///< pages
   std::size_t notice_limit = release::history::default_limit;

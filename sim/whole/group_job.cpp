@@ -61,6 +61,7 @@ world_options group_job::draw_options(const group_options& given) {
   o.queued_percent = draw_.chance(50) ? 30 : 0;
   o.node.move_homes = draw_.chance(80);
   o.node.updates = draw_.chance(80);
+  if (sim::mix(given.seed + 1) % 3 == 0) o.node.migratory = protocol::migratory::always;
   return o;
 }
 

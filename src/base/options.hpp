@@ -47,6 +47,7 @@ enum class option : int {
   orders,
   move_homes,
   updates,
+  migratory,
   twin_limit,
   unit,
   heap_views,
@@ -61,7 +62,7 @@ enum class option : int {
   nodes,
   tag
 };
-inline constexpr std::size_t option_count = 44;
+inline constexpr std::size_t option_count = 45;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -144,6 +144,9 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(dooms, "Transactions that were to begin again, as others came first", from.transactions.dooms),
     QUIRE_COUNTER(commit_waits, "Times that a commit waited for a unit, or for the token", from.transactions.waits),
     QUIRE_COUNTER(turns, "Transactions during which no other node committed", from.transactions.turns),
+    QUIRE_COUNTER(migrated, "Of them, units that nodes write in turn, which went to who asked for them",
+                  from.release.migrated),
+    QUIRE_COUNTER(migrated_unused, "Of these, units that who got them did not write", from.release.migrated_unused),
 };
 #undef QUIRE_COUNTER
 

@@ -65,6 +65,7 @@ protocol::job job_of(const configuration& c, directory::pin_table& pins, const m
   j.learn_writes = c.learn_writes;
   j.move_homes = c.move_homes;
   j.updates = c.updates;
+  j.hands_on = c.migratory;
   j.twin_pages = c.twin_bytes / os::page_bytes;
   j.notices = c.notice_limit;
   j.memory = zeroes;

@@ -45,7 +45,8 @@ enum class message_kind : std::uint8_t {
   diffs,          ///< node -> home: what the requester changed in several units; see src/core/diffs.hpp for the payload
   diffs_ack,      ///< home -> requester: `acks` of its diffs are in the homes' content; token of the first message
   home_move,      ///< home -> the node that is home from now on, with the content if it has none; a = how often it has
-                  ///< moved, b = whose copies are as good as the content (none if that is not known)
+                  ///< moved, b = whose copies are as good as the content (none if that is not known),
+                  ///< c = how it changes hands, see src/protocol/release/migratory.hpp
   home_offer,     ///< home -> the only node that wrote: ask for the content, and be the home if it can go
   home_atomic,    ///< node -> home: do the operation
   home_atomic_reply,

@@ -33,7 +33,8 @@ using model::message_kind;
 class chart {
  public:
   explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false,
-                 bool pages_out = false, bool keeps = false, bool moves_between = true)
+                 bool pages_out = false, bool keeps = false, bool moves_between = true,
+                 protocol::migratory migratory = protocol::migratory::never)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -47,6 +48,7 @@ class chart {
       shape.scans = scans;
       shape.pages_out = pages_out;
       shape.keeps = keeps;
+      shape.migratory = migratory;
       open_[n].pins = &pins_[n];
       open_[n].unacknowledged.resize(nodes);
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
@@ -131,6 +133,7 @@ class chart {
   /// The interval of the node ends.
   void release(std::uint16_t node) {
     line(node, "release");
+    ++open_[node].releases;
     for (const written_unit& w : std::exchange(open_[node].written, {})) {
       at(node).copies().on_release(w.unit, out_);
       perform(node);

@@ -17,16 +17,6 @@ release_program counted(release_cluster& c, std::size_t self, word counter, word
   co_await c.atomic(self, counter, add, 1);
   co_await c.read(self, mine);
 }
-release_program publish(release_cluster& c, std::size_t self, word data, word flag) {
-  co_await c.write(self, data, 7);
-  co_await c.atomic(self, flag, add, 1);
-}
-release_program subscribe(release_cluster& c, std::size_t self, word data, word flag) {
-  const std::uint64_t seen = co_await c.atomic(self, flag, add, 0);
-  if (seen == 1) {
-    co_await c.read(self, data);
-  }
-}
 
 TEST(release_exhaustive, a_lock_between_two_nodes) {
   explore(

@@ -104,6 +104,17 @@ inline release_program pinned(release_cluster& c, std::size_t self, word w, unsi
     co_await c.unpin(self, w);
   }
 }
+/// Writes a word, and says so by an atomic operation; reads it if that has been said.
+inline release_program publish(release_cluster& c, std::size_t self, word data, word flag) {
+  co_await c.write(self, data, 7);
+  co_await c.atomic(self, flag, model::atomic_operation::add, 1);
+}
+inline release_program subscribe(release_cluster& c, std::size_t self, word data, word flag) {
+  const std::uint64_t seen = co_await c.atomic(self, flag, model::atomic_operation::add, 0);
+  if (seen == 1) {
+    co_await c.read(self, data);
+  }
+}
 /// Asks to be the home of the word's unit, as nodes are asked whose neighbours are short of memory.
 inline release_program takes(release_cluster& c, std::size_t self, word w, unsigned times) {
   for (unsigned i = 0; i < times; ++i) co_await c.take_over(self, w);

@@ -20,6 +20,13 @@
 
 namespace quire::protocol {
 
+/// Whether a unit that nodes write in turn goes, with its home, to who asks for it (release/migratory.hpp).
+enum class migratory : std::uint8_t {
+  never,
+  learned,  ///< if it has been written so
+  always,   ///< whoever writes it; for tests
+};
+
 /// What is the same for all regions of a node. Outlives domains and machines.
 struct job {
   model::node_id self{};
@@ -31,6 +38,7 @@ struct job {
   bool learn_writes = true;                    ///< options of the same names
   bool move_homes = true;
   bool updates = true;
+  migratory hands_on = migratory::learned;
   std::size_t twin_pages = 0;  ///< that twins may take on this node
   std::size_t notices = 0;  ///< write notices that a node keeps before it packs them; 0: as many as the protocol likes
   table_memory memory{};

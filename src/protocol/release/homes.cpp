@@ -16,7 +16,7 @@ void homes::on_copy_request(const message& m, actions& out) {
   if (table_.passes_on(m, s, out)) return;
   if (grants_.must_wait(m.unit, s, m.requester)) return grants_.put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, message_flag::fresh, out);
-  if (may_give(m, s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
+  if (may_give(m, s) || migratory_.goes_along(s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
   reply_with_copy(m, s, out);
 }
 
@@ -130,6 +130,8 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
     CHECK(s.mapped() != access::write && s.listed == 0);
   }
   ++table_.count.home_moves;
+  const bool ends = how == 0 && migratory_.ends_copy(s);
+  const std::uint64_t told = migratory_units::told(s, how == message_flag::take && s.shared == 0);
   s.is_home = s.shared = s.fetched = s.again = s.streak = 0;
   s.credit = s.grant = 0;
   s.readers.clear();
@@ -139,10 +141,10 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   s.assigned = 1;
   // What the home has is a copy as good as any; but nobody may write what is on its way: now, or since the new home got
   // its copy. It would have, as the home's content, what no diff takes back.
-  const bool stays = how == 0 && !table_.open.content_leaves;
+  const bool stays = how == 0 && !table_.open.content_leaves && !ends;
   if (!stays) table_.protect(unit, s, access::none, out);
   s.valid = stays ? 1 : 0;
-  if (how == message_flag::take) s.version = given_away;
+  s.version = how == message_flag::take ? given_away : no_version;
   s.home = to;
   s.moves = after(s.moves);
   message m;
@@ -150,6 +152,7 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   m.unit = unit;
   m.requester = to;
   m.a = s.moves;
+  m.c = told;
   if (stays) m.b = model::copyset::of(table_.shape.nodes, table_.shape.self).bits();
   m.flags = how;
   if (s.written == 0) m.flags |= message_flag::zero;
@@ -202,13 +205,14 @@ void homes::on_home_move(const message& m, actions& out) {
   s.is_home = 1;
   s.valid = s.follows = s.pin_data = s.stale = 0;
   s.version = no_version;
+  migratory_.came(s, m);
   s.source = {};
   if (s.was_home == 0) s.home = table_.shape.self;
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
   s.shared = 1;
   if ((m.flags & (message_flag::fresh | message_flag::take)) != 0) s.asked = 0;  // the answer to its request
-  if ((m.flags & message_flag::fresh) != 0) s.shared = 0;
+  if ((m.flags & message_flag::fresh) != 0 || migratory_units::is_alone(m)) s.shared = 0;
   // What was written here and did not reach the old home before it went is in this content alone: it comes back unused.
   const bool wrote = s.mapped() == access::write || s.listed != 0 || table_.awaits_homes();
   s.current = wrote ? model::copyset{} : model::copyset::of_bits(m.b);

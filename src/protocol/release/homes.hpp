@@ -7,6 +7,7 @@
 
 #include "protocol/release/copies.hpp"
 #include "protocol/release/grants.hpp"
+#include "protocol/release/migratory.hpp"
 #include "protocol/release/rights.hpp"
 #include "protocol/release/unit_table.hpp"
 #include "protocol/release/update.hpp"
@@ -24,8 +25,9 @@ enum class diff_outcome : std::uint8_t {
 
 class homes {
  public:
-  homes(unit_table& table, rights& of, home_updates& sent, copies& own, grants& pinned) noexcept
-      : table_(table), rights_(of), updates_(sent), copies_(own), grants_(pinned) {}
+  homes(unit_table& table, rights& of, home_updates& sent, copies& own, grants& pinned,
+        migratory_units& handed) noexcept
+      : table_(table), rights_(of), updates_(sent), copies_(own), grants_(pinned), migratory_(handed) {}
 
   void on_copy_request(const message& m, actions& out);
   void reply_with_copy(const message& m, unit_state& s, actions& out);
@@ -62,6 +64,7 @@ class homes {
   home_updates& updates_;
   copies& copies_;
   grants& grants_;
+  migratory_units& migratory_;
 };
 
 }  // namespace quire::release

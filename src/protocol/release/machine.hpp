@@ -26,6 +26,7 @@
 #include "protocol/release/homes.hpp"
 #include "protocol/release/interval.hpp"
 #include "protocol/release/kept.hpp"
+#include "protocol/release/migratory.hpp"
 #include "protocol/release/paging.hpp"
 #include "protocol/release/pinning.hpp"
 #include "protocol/release/rights.hpp"
@@ -104,12 +105,13 @@ class machine final : public model::machine {
  private:
   base::fault_ptr<machine_tables> own_{};
   unit_table table_;
+  migratory_units migratory_{table_};
   release::rights rights_{table_};
   kept_units kept_{table_, rights_};
   home_updates updates_{table_, rights_, kept_};
   release::copies copies_{table_, rights_, kept_};
   grants grants_{table_};
-  release::homes homes_{table_, rights_, updates_, copies_, grants_};
+  release::homes homes_{table_, rights_, updates_, copies_, grants_, migratory_};
   page_locks pins_{table_, rights_, copies_, homes_, grants_};
   broadcasts pushes_{table_, rights_};
   page_out frames_{table_, homes_};

@@ -11,6 +11,7 @@ using model::message_kind;
 // ---- Releases ----
 
 void node::release(bool all_end) {
+  ++state_.open.releases;
   const bool none = all_end || std::exchange(all_end_, false) || state_.open.twins > twin_limit_ / 2;
   kept_.look(none);
   state_.effects.find_written();

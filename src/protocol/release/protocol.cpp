@@ -65,6 +65,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.moves_between = of.beside_others;
   shape.pages_out = job.pages_out;  // any node, not only this one
   if (!job.updates) shape.update = updates::never;
+  shape.migratory = job.hands_on;
   shape.keeps = true;
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/release/rights.hpp"
 
+#include "protocol/release/migratory.hpp"
+
 namespace quire::release {
 
 using model::action_kind;
@@ -16,7 +18,7 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
       return table_.permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0 && !table_.checked && s.producing == 0) want = access::write;
+    if (s.shared == 0 && !table_.checked && s.producing == 0 && !migratory_units::is_unproven(s)) want = access::write;
     if (want == access::write) keep_base(unit, s, out);
     table_.permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
@@ -48,6 +50,7 @@ void rights::write_here(std::uint64_t unit, unit_state& s) {
   s.assigned = s.written = 1;
   s.producing = 0;
   s.streak = 0;
+  migratory_units::note_write(s);
   s.current.clear();
   if (s.shared != 0) table_.list(unit, s);
 }

@@ -8,6 +8,7 @@
 #include "directory/placement.hpp"
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
+#include "protocol/contract/row.hpp"
 #include "protocol/contract/table_memory.hpp"
 
 namespace quire::release {
@@ -24,8 +25,8 @@ inline constexpr std::uint32_t given_away = no_version - 1;
 struct unit_state {
   model::copyset current{};   ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};   ///< home: nodes that fetched it after what the home wrote; see update.cpp
-  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or one of the above. Kept at
-                              ///< the home: the same of its twin
+  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or one of the above. At the
+                              ///< home: the same of its twin if it is kept, else how it changes hands (migratory.hpp)
   node_id source{};  ///< copy: the home that it came from; pending: see `follows`; home: the partner, see update.cpp
   node_id home{};    ///< where the home is, or was when this node last heard; at a home that was one before: where it
                      ///< went then
@@ -126,6 +127,7 @@ struct region_shape {
                                    ///< words of the region at their home
   bool pages_out = false;          ///< nodes give up copies without a word
   updates update = updates::learned;
+  protocol::migratory migratory = protocol::migratory::learned;
   bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
 
   /// The first unit of its page.
@@ -139,7 +141,9 @@ struct counters {
   std::uint64_t stale_replies = 0;  ///< content that had to be asked for again
   std::uint64_t home_moves =
       0;  ///< units that this node gave away: to their only writer, to the first who touched them, or to save memory
-  std::uint64_t forwarded = 0;  ///< messages for a home that this node passed on
+  std::uint64_t migrated = 0;         ///< of them, to who asked for a unit that nodes write in turn,
+  std::uint64_t migrated_unused = 0;  ///< and did not write it
+  std::uint64_t forwarded = 0;        ///< messages for a home that this node passed on
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t copies_dropped = 0;       ///< given up to save memory
   std::uint64_t updates_sent = 0;         ///< units, times readers

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/release/migratory.hpp"
+
+#include <algorithm>
+
+namespace quire::release {
+
+namespace {
+constexpr unsigned first_row = 2, longest_row = 255, most_distrust = 5;
+constexpr unsigned looked_at = 2;           ///< so many moves of a unit that has just begun to be migratory
+constexpr std::uint16_t now_and_then = 16;  ///< and of so many later ones one
+}  // namespace
+
+/// A unit that is kept has the interval of its twin there, and does not move.
+migratory_units::habit migratory_units::of(const unit_state& s) noexcept {
+  if (s.is_home == 0 || s.kept != 0 || s.version == no_version) return {};
+  return {static_cast<std::uint8_t>(s.version), static_cast<std::uint8_t>(s.version >> 8 & 0x7f),
+          (s.version >> 15 & 1) != 0, static_cast<std::uint16_t>(s.version >> 16)};
+}
+
+void migratory_units::set(unit_state& s, habit h) noexcept {
+  if (s.is_home == 0 || s.kept != 0) return;
+  s.version = static_cast<std::uint32_t>(h.row | h.distrust << 8 | (h.unproven ? 1 : 0) << 15) | std::uint32_t{h.since}
+                                                                                                     << 16;
+  if (s.version == no_version) s.version = 0;
+}
+
+bool migratory_units::is_migratory(const habit& h) const noexcept {
+  if (table_.shape.migratory == protocol::migratory::always) return true;
+  return table_.shape.migratory == protocol::migratory::learned && h.row >= first_row << h.distrust;
+}
+
+/// Not while diffs of this node are on their way: the content may say, by an atomic operation, that others may go on,
+/// and here such an answer would wait for them.
+bool migratory_units::goes_along(unit_state& s) noexcept {
+  habit h = of(s);
+  if (!table_.shape.migrates || table_.shape.scans || !is_migratory(h)) return false;
+  const bool asked_back = s.version != no_version && h.since == table_.open.releases;
+  if ((h.unproven || asked_back) && s.mapped() != access::none) {
+    h.row = 0;
+    h.unproven = false;
+    h.distrust = static_cast<std::uint8_t>(std::min<unsigned>(h.distrust + 1u, most_distrust));
+    set(s, h);
+    ++table_.count.migrated_unused;
+    return false;
+  }
+  if (s.producing != 0 || s.kept != 0 || !table_.may_leave(s) || table_.awaits_homes()) return false;
+  ++table_.count.migrated;
+  if (!h.unproven) h.row = static_cast<std::uint8_t>(std::min(h.row + 1u, longest_row));
+  h.unproven = true;
+  set(s, h);
+  return true;
+}
+
+bool migratory_units::ends_copy(unit_state& s) noexcept {
+  habit h = of(s);
+  h.row = static_cast<std::uint8_t>(std::min(h.row + 1u, longest_row));
+  h.unproven = false;
+  set(s, h);
+  return is_migratory(h) && !table_.shape.scans;
+}
+
+std::uint64_t migratory_units::told(const unit_state& s, bool alone) noexcept {
+  return (s.version == no_version ? 0 : s.version & 0xffff) | (alone ? alone_bit : 0);
+}
+
+void migratory_units::came(unit_state& s, const message& m) noexcept {
+  if (s.kept != 0) return;
+  s.version = static_cast<std::uint32_t>(m.c & 0xffff);
+  habit h = of(s);
+  const bool asked_for = (m.flags & model::message_flag::take) != 0;
+  h.since = static_cast<std::uint16_t>(table_.open.releases - (asked_for ? 0 : 1));
+  if (asked_for && s.read_ahead != 0) s.withhold = 1;
+  const bool often = h.row >= (first_row << h.distrust) + looked_at;
+  const bool looks = table_.shape.migratory == protocol::migratory::always || !often || m.a % now_and_then == 0;
+  h.unproven = h.unproven && looks;
+  set(s, h);
+}
+
+void migratory_units::note_write(unit_state& s) noexcept {
+  habit h = of(s);
+  if (!h.unproven) return;
+  h.unproven = false;
+  set(s, h);
+}
+
+bool migratory_units::is_unproven(const unit_state& s) noexcept { return of(s).unproven; }
+
+}  // namespace quire::release
