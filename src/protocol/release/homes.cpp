@@ -16,7 +16,7 @@ void homes::on_copy_request(const message& m, actions& out) {
   if (table_.passes_on(m, s, out)) return;
   if (grants_.must_wait(m.unit, s, m.requester)) return grants_.put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, message_flag::fresh, out);
-  if (may_give(m, s) || migratory_.goes_along(s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
+  if (may_give(m, s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
   reply_with_copy(m, s, out);
 }
 
@@ -229,10 +229,10 @@ void homes::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
 
 /// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the
 /// content may say, by an atomic operation, that others may go on, and here such an answer would wait for them.
-bool homes::may_give(const message& m, const unit_state& s) const noexcept {
-  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || table_.knows_copies(s) || !table_.may_leave(s))
-    return false;
-  return !table_.awaits_homes();
+bool homes::may_give(const message& m, unit_state& s) noexcept {
+  if (s.producing != 0 || !table_.may_leave(s) || table_.awaits_homes()) return false;
+  if ((m.flags & message_flag::take) != 0 && !table_.knows_copies(s)) return true;
+  return migratory_.goes_along(s);
 }
 
 }  // namespace quire::release

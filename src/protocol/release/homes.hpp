@@ -56,7 +56,7 @@ class homes {
 
  private:
   void move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out);
-  [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;
+  [[nodiscard]] bool may_give(const message& m, unit_state& s) noexcept;
   void count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again);
 
   unit_table& table_;

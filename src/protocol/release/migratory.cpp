@@ -20,9 +20,8 @@ migratory_units::habit migratory_units::of(const unit_state& s) noexcept {
 
 void migratory_units::set(unit_state& s, habit h) noexcept {
   if (s.is_home == 0 || s.kept != 0) return;
-  s.version = static_cast<std::uint32_t>(h.row | h.distrust << 8 | (h.unproven ? 1 : 0) << 15) | std::uint32_t{h.since}
-                                                                                                     << 16;
-  if (s.version == no_version) s.version = 0;
+  const unsigned goes_along = h.row | h.distrust << 8 | (h.unproven ? 1u : 0u) << 15;
+  s.version = goes_along | std::uint32_t{h.since} << 16;
 }
 
 bool migratory_units::is_migratory(const habit& h) const noexcept {
@@ -30,8 +29,6 @@ bool migratory_units::is_migratory(const habit& h) const noexcept {
   return table_.shape.migratory == protocol::migratory::learned && h.row >= first_row << h.distrust;
 }
 
-/// Not while diffs of this node are on their way: the content may say, by an atomic operation, that others may go on,
-/// and here such an answer would wait for them.
 bool migratory_units::goes_along(unit_state& s) noexcept {
   habit h = of(s);
   if (!table_.shape.migrates || table_.shape.scans || !is_migratory(h)) return false;
@@ -44,7 +41,6 @@ bool migratory_units::goes_along(unit_state& s) noexcept {
     ++table_.count.migrated_unused;
     return false;
   }
-  if (s.producing != 0 || s.kept != 0 || !table_.may_leave(s) || table_.awaits_homes()) return false;
   ++table_.count.migrated;
   if (!h.unproven) h.row = static_cast<std::uint8_t>(std::min(h.row + 1u, longest_row));
   h.unproven = true;

@@ -22,7 +22,7 @@ class migratory_units {
  public:
   explicit migratory_units(unit_table& table) noexcept : table_(table) {}
 
-  /// At the home: the unit is asked for by who might write it next. Whether its home goes along.
+  /// At the home, which may leave: the unit is asked for by who might write it next. Whether the home goes along.
   [[nodiscard]] bool goes_along(unit_state& s) noexcept;
   /// At the home, which goes to the only writer of an epoch. Whether the copy here ends with it, so that this node asks
   /// when it needs the unit.
