@@ -12,6 +12,8 @@ sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 import manual  # noqa: E402
 
 ROOT, QUIRE = Path(sys.argv[1]).resolve(), sys.argv[2]
+sys.path.append(str(ROOT / "docs"))
+import manual_tables  # noqa: E402
 
 
 def table(which):
@@ -193,6 +195,11 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_counters(page.replace(".TP\n.B c\nRest.\n", ""), rows, header)), 1)
         self.assertEqual(len(manual.check_counters(page, rows, header.replace("a, /* of, all; */ b_ns", "b_ns, a"))), 1)
         self.assertEqual(len(manual.check_counters(page, rows[:2], header)), 2)
+        page = ".SH COUNTERS\nAll.\n.TP\n.B old\nx\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nx.\n.br\ny\n.SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.SH SEE ALSO\nz\n"
+        options = [{"variable": name, "meaning": f"is {name}", "legal": "0-1", "default": ""} for name in "BA"]
+        self.assertEqual(manual_tables.with_tables(page, rows[:1], options),
+                         ".SH COUNTERS\nAll.\n.TP\n.B a\nFaults \\-\\-of one.\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nis A.\n.br\n0\\-1; default none.\n"
+                         ".SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.TP\n.B B\nis B.\n.br\n0\\-1; default none.\n.SH SEE ALSO\nz\n")
         self.assertEqual(manual.check_counter_names("x.md", "| many `a`, few `b_ns` | `z` |\n| --- | --- |\n| text | `y` |", {"a", "b_ns"}), [])
         self.assertEqual(len(manual.check_counter_names("x.md", "| many `a`, few `b` | `z` |", {"a", "b_ns"})), 1)
 
