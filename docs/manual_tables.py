@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual_tables.py QUIRE [--check]: writes the entries of COUNTERS and of both ENVIRONMENT sections of docs/quire.7 anew, in the words of the tables that the
-command QUIRE has (quire info --counters, --options). A new option comes last, among those for experiments. --check only compares, and ends with 1 if they differ.
-"""
+"""manual_tables.py QUIRE [--check]: writes the entries of COUNTERS and of both ENVIRONMENT sections of docs/quire.7 anew, in the words of the tables that
+the command QUIRE has (quire info --counters, --options). A new option comes last, among those for experiments. --check only compares, and ends with 1 if
+they differ."""
 import json
 import re
 import subprocess
@@ -23,8 +23,9 @@ def counter_entries(rows):
 
 
 def option_entries(rows):
-    return {row["variable"]: f".TP\n.B {row['variable']}\n{escaped(row['meaning'])}.\n.br\n{escaped(row['legal'])}; default {escaped(row['default'] or 'none')}.\n"
-            for row in rows}
+    def text(row):
+        return f"{escaped(row['meaning'])}.\n.br\n{escaped(row['legal'])}; default {escaped(row['default'] or 'none')}.\n"
+    return {row["variable"]: f".TP\n.B {row['variable']}\n{text(row)}" for row in rows}
 
 
 def with_section(page, title, entries):

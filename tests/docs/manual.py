@@ -286,8 +286,8 @@ def check_figures(name, text):
 
 # ---- The guide: one story, and its words ----------------------------------------------------------------------------------
 
-OWN_WORDS = ("agent", "copyset", "detector", "diff", "driver", "frame", "home", "interval", "job", "launcher", "linker", "manager", "minipage", "module",
-             "owner", "pin", "placement", "pool", "read-ahead", "region", "replica", "twin", "unit", "view", "write notice")
+OWN_WORDS = ("copyset", "detector", "diff", "driver", "frame", "home", "interval", "job", "launcher", "linker", "manager", "minipage", "module", "owner",
+              "pin", "placement", "pool", "read-ahead", "region", "replica", "twin", "unit", "view", "write notice")
 NOT_OF_THE_GUIDE = ("errand", "clerk", "doom", "habit", "withheld", "linger", "handover")
 
 
@@ -305,7 +305,7 @@ def chain(pages, first="README.md"):
 
 
 def check_words(pages, glossary):
-    """Own words of the guide are rows of its glossary; words of the sources alone are not in it. `pages`: {name: text}; `glossary`: the page with `## Words`."""
+    """Own words of the guide are rows of its glossary; words of the sources alone are not in it. `pages`: {name: text}; `glossary`: a page with `## Words`."""
     rows = re.findall(r"^\| ([^|]+) \|", glossary.partition("## Words")[2], flags=re.M)
     explained = {word.strip() for row in rows for word in row.split(",")}
     wrong = []
