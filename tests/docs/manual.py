@@ -273,7 +273,9 @@ def check_links(root, name, text):
     return wrong
 
 
-FIGURE = re.compile(r"\b\d[\d.,]* ?(?:us|µs|ns|ms|GB/s|MB/s|Gbit/s|Mbit/s)\b")
+FIGURE = re.compile(r"\b\d[\d.,]* ?(?:us|µs|ns|ms|GB/s|MB/s|Gbit/s|Mbit/s)\b"
+                    r"|\b(?:some|several|tens?|hundreds?|thousands?|tenths?) (?:tens |hundreds )?(?:of )?(?:an? )?(?:micro|milli|nano)seconds?\b"
+                    r"|\b(?:twice|times|\d+ ?%) (?:as fast|as slow|faster|slower)\b")
 
 
 def check_figures(name, text):

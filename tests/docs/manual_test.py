@@ -222,6 +222,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_sections("x.md", "quire(7), DEATH, says", pages)), 1)
         self.assertEqual(manual.check_figures("x.md", "a limit of 60 seconds, 4 KiB\n```cpp\nwait(50ms);\n```\n"), [])
         self.assertEqual(len(manual.check_figures("x.md", "a fault takes 5.6 us, or 2 GB/s")), 2)
+        self.assertEqual(len(manual.check_figures("x.md", "some tens of microseconds, a tenth of a millisecond, several times faster, 20 % slower")), 4)
 
 
 if __name__ == "__main__":
