@@ -15,13 +15,11 @@ contains
     balance = 100
   end subroutine
 
-  ! [body]
   subroutine transfer_one()  ! it may begin again: what it counts outside of the region stays
     tries = tries + 1
     balance(from) = balance(from) - 1
     balance(to) = balance(to) + 1
   end subroutine
-  ! [/body]
 
   subroutine add_up()
     total = sum(balance)
@@ -37,30 +35,24 @@ contains
     balance(number) = -1000
   end subroutine
 
-  ! [retry]
   subroutine wait_until_closed()
     if (balance(number) /= -1000) call quire_transaction_retry()  ! until somebody has changed it
   end subroutine
-  ! [/retry]
 end module
 
 program accounts
   use bank
   implicit none
   integer :: i, ierror
-  ! [region]
   call quire_start()
   call quire_shared(balance, [number], options=quire_region_options(consistency=QUIRE_TRANSACTIONAL))
-  ! [/region]
   if (quire_node() == 0) call quire_atomically(fill)
   call quire_barrier_wait()
   tries = 0
   do i = 1, transfers
     from = 1 + mod(i * 7 + quire_node() * 13, number)
     to = 1 + mod(i * 11 + 5, number)
-    ! [call]
     call quire_atomically(transfer_one)
-    ! [/call]
   end do
   call quire_barrier_wait()
   call quire_atomically(add_up)

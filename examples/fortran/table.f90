@@ -18,7 +18,6 @@ program table
   call quire_broadcast(at, 0)
   write (path(len_trim(path) + 1:), '(a,i0)') '/quire_fortran_table_', at
 
-  ! [open]
   call quire_container_open('table', numbers, what=path, flags=QUIRE_CONTAINER_CREATE, bytes=8000_int64)
   call quire_container_map(numbers, x, [1000])              ! the same memory on all nodes
   call quire_block(1, 1000, low, high)
@@ -26,18 +25,15 @@ program table
   call quire_barrier_wait()
   call quire_container_read(numbers, 999_int64 * 8, last)   ! from this byte on: a call sees what mappings have written
   call quire_container_sync(numbers, 0_int64, 0_int64)      ! and now the file has it
-  ! [/open]
   if (last /= 500) error stop 'not the last number'
   open (newunit=unit, file=path, access='stream', form='unformatted', status='old')
   read (unit, pos=999 * 8 + 1) last
   close (unit)
   if (last /= 500) error stop 'the file does not have it'
 
-  ! [append]
   call quire_container_open('log', log, flags=QUIRE_CONTAINER_CREATE)  ! no file: it lives in the memory of the job
   write (line, '(a,i0)') 'node ', quire_node()
   call quire_container_append(log, line, at)                ! one after the other, each as a whole
-  ! [/append]
   call quire_barrier_wait()
   call quire_container_bytes(log, bytes)
   if (bytes /= 16 * quire_nodes() .or. mod(at, 16_int64) /= 0) error stop 'not the length of the log'

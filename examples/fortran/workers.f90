@@ -1,6 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Threads on other nodes: quire run -n 2 workers. Checks itself.
-! [work]
 module work
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -15,7 +14,6 @@ contains
     square = argument
   end function
 end module
-! [/work]
 
 program workers
   use work
@@ -29,14 +27,12 @@ program workers
   if (quire_node() == 0) then
     allocate (threads(quire_nodes()))
     numbers = [(10 + i, i = 1, quire_nodes())]
-    ! [spawn]
     do i = 1, quire_nodes()
       call quire_spawn(i - 1, square, c_loc(numbers(i)), threads(i))
     end do
     do i = 1, quire_nodes()
       call quire_join(threads(i), answer)
     end do
-    ! [/spawn]
     if (any(numbers /= [((10_int64 + i)**2 + i - 1, i = 1, quire_nodes())])) error stop 'not the squares'
     if (.not. c_associated(answer, c_loc(numbers(quire_nodes())))) error stop 'not the answer'
     call quire_join(threads(1), ierror=ierror)

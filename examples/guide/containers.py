@@ -9,7 +9,6 @@ import quire as q
 
 folder = q.broadcast(tempfile.mkdtemp() if q.node == 0 else None)
 path = os.path.join(folder, "table.values")
-# [open]
 if q.node == 0:
     q.open("table", "x", path, size=8 * 1000).close()  # makes the container, and the file
 q.barrier()
@@ -21,16 +20,13 @@ last = np.frombuffer(table.pread(8, 8 * 999))[0]  # a call sees what stores have
 table.sync()                                # and now the file has it
 log = q.open("log", "a")                    # no path: it lives in the memory of the job
 log.append(b"node %d was here\n" % q.node)  # one after the other, each as a whole
-# [/open]
 assert last == q.nodes and np.fromfile(path)[999] == q.nodes
 q.barrier()
-# [close]
 for file in (table, log):
     file.close()
 q.barrier()
 if q.node == 0:
     q.remove("table", content=True)         # the file as well
-# [/close]
     os.rmdir(folder)
     with q.open("log") as lines:
         print("lines of the log:", len(lines.readall().splitlines()))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Heat in a rod, by numpy on all nodes of a job.
-# [program]
 import quire as q
 
 cells, steps = 20000, 200
@@ -16,4 +15,3 @@ for step in range(steps):
     now, new = new, now
 if q.node == 0:
     print(f"{steps} steps, the sum is {now.sum():.6f}")
-# [/program]

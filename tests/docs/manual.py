@@ -273,7 +273,9 @@ def check_links(root, name, text):
     return wrong
 
 
-FIGURE = re.compile(r"\b\d[\d.,]* ?(?:us|µs|ns|ms|GB/s|MB/s|Gbit/s|Mbit/s)\b")
+FIGURE = re.compile(r"\b\d[\d.,]* ?(?:us|µs|ns|ms|GB/s|MB/s|Gbit/s|Mbit/s)\b"
+                    r"|\b(?:some|several|tens?|hundreds?|thousands?|tenths?) (?:tens |hundreds )?(?:of )?(?:an? )?(?:micro|milli|nano)seconds?\b"
+                    r"|\b(?:twice|times|\d+ ?%) (?:as fast|as slow|faster|slower)\b")
 
 
 def check_figures(name, text):
@@ -282,3 +284,36 @@ def check_figures(name, text):
         return []
     prose = re.sub(r"^\s*```c(?:pp)?$.*?^\s*```$", "", text, flags=re.M | re.S)
     return [f"{name}: a figure typed by hand: {figure}" for figure in FIGURE.findall(prose)]
+
+
+# ---- The guide: one story, and its words ----------------------------------------------------------------------------------
+
+OWN_WORDS = ("copyset", "detector", "diff", "driver", "frame", "home", "interval", "job", "launcher", "linker", "manager", "minipage", "module", "owner",
+              "pin", "placement", "pool", "read-ahead", "region", "replica", "twin", "unit", "view", "write notice")
+NOT_OF_THE_GUIDE = ("errand", "clerk", "doom", "habit", "withheld", "linger", "handover")
+
+
+def chain(pages, first="README.md"):
+    """The pages in the order in which `Next:` leads, and what is wrong with that. `pages`: {name: text}."""
+    order, name = [], first
+    while name in pages and name not in order:
+        order.append(name)
+        found = re.findall(r"^Next: \[[^\]]+\]\(([^)\s#]+)\)", pages[name], flags=re.M)
+        if len(found) != 1:
+            return order, [f"{name}: has {len(found)} lines that begin with `Next:` and a link"]
+        name = found[0]
+    wrong = [f"{name}: `Next:` leads back to it"] if name in pages else []
+    return order, wrong + [f"{page}: no `Next:` leads to it" for page in sorted(set(pages) - set(order))]
+
+
+def check_words(pages, glossary):
+    """Own words of the guide are rows of its glossary; words of the sources alone are not in it. `pages`: {name: text}; `glossary`: a page with `## Words`."""
+    rows = re.findall(r"^\| ([^|]+) \|", glossary.partition("## Words")[2], flags=re.M)
+    explained = {word.strip() for row in rows for word in row.split(",")}
+    wrong = []
+    for name, text in pages.items():
+        prose = re.sub(r"`[^`\n]+`|\]\([^)]*\)", " ", without_blocks(text)).lower()
+        used = lambda word, prose=prose: re.search(rf"\b{word}s?\b", prose)  # noqa: E731
+        wrong += [f"{name}: {word} is not in the glossary" for word in OWN_WORDS if word not in explained and used(word)]
+        wrong += [f"{name}: {word} is a word of the sources" for word in NOT_OF_THE_GUIDE if used(word)]
+    return wrong

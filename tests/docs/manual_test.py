@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """manual_test.py SOURCE QUIRE: applies the checks of manual.py to the documents, and to texts with mistakes in them."""
 import json
+import re
 import subprocess
 import sys
 import unittest
@@ -11,6 +12,8 @@ sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 import manual  # noqa: E402
 
 ROOT, QUIRE = Path(sys.argv[1]).resolve(), sys.argv[2]
+sys.path.append(str(ROOT / "docs"))
+import manual_tables  # noqa: E402
 
 
 def table(which):
@@ -107,6 +110,21 @@ class Tree(unittest.TestCase):
                 if page.name != "README.md" and f"docs/{folder}/{page.name}" not in manual.GENERATED:
                     self.assertIn(f"({page.name})", index)
 
+    def test_guide_is_one_story(self):
+        pages = {page.name: page.read_text() for page in (ROOT / "docs" / "guide").glob("*.md")}
+        order, wrong = manual.chain(pages | {"../limits.md": "Next: [x](../mappings.md)"})
+        self.none(wrong)
+        self.assertEqual(order[-1], "../limits.md")
+        listed = re.findall(r"^guide/(\S+)$", (ROOT / "docs" / "index.md").read_text(), flags=re.M)
+        self.assertEqual([page for page in order if page in pages], [f"{name}.md" for name in listed], "the site has another order")
+
+    def test_words_of_the_guide_are_explained(self):
+        pages = {page.name: page.read_text() for page in (ROOT / "docs" / "guide").glob("*.md") if f"docs/guide/{page.name}" not in manual.GENERATED}
+        self.none(manual.check_words(pages, pages["README.md"]))
+
+    def test_two_machines_are_one_click_away(self):
+        self.assertRegex((ROOT / "README.md").read_text(), r"\[my OpenMP program on two machines\]\(docs/guide/openmp\.md\)")
+
 
 HELP = """  -h,--help                   Print this help message and exit
   -n,--nodes N                How many
@@ -177,8 +195,22 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_counters(page.replace(".TP\n.B c\nRest.\n", ""), rows, header)), 1)
         self.assertEqual(len(manual.check_counters(page, rows, header.replace("a, /* of, all; */ b_ns", "b_ns, a"))), 1)
         self.assertEqual(len(manual.check_counters(page, rows[:2], header)), 2)
+        page = ".SH COUNTERS\nAll.\n.TP\n.B old\nx\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nx.\n.br\ny\n.SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.SH SEE ALSO\nz\n"
+        options = [{"variable": name, "meaning": f"is {name}", "legal": "0-1", "default": ""} for name in "BA"]
+        self.assertEqual(manual_tables.with_tables(page, rows[:1], options),
+                         ".SH COUNTERS\nAll.\n.TP\n.B a\nFaults \\-\\-of one.\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nis A.\n.br\n0\\-1; default none.\n"
+                         ".SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.TP\n.B B\nis B.\n.br\n0\\-1; default none.\n.SH SEE ALSO\nz\n")
         self.assertEqual(manual.check_counter_names("x.md", "| many `a`, few `b_ns` | `z` |\n| --- | --- |\n| text | `y` |", {"a", "b_ns"}), [])
         self.assertEqual(len(manual.check_counter_names("x.md", "| many `a`, few `b` | `z` |", {"a", "b_ns"})), 1)
+
+    def test_story_and_words(self):
+        a, b, c = "Next: [b](b.md).", "Next: [c](c.md)", "Next: [d](d.md)."
+        self.assertEqual(manual.chain({"a.md": a, "b.md": b, "c.md": c}, "a.md"), (["a.md", "b.md", "c.md"], []))
+        for pages in ({"a.md": a, "b.md": "none"}, {"a.md": a, "b.md": "Next: [a](a.md)"}, {"a.md": a, "b.md": c, "c.md": c}):
+            self.assertEqual(len(manual.chain(pages, "a.md")[1]), 1, pages)
+        glossary = "## Words\n\n| word | meaning |\n| --- | --- |\n| job, home | x |\n"
+        self.assertEqual(manual.check_words({"a.md": "A home of `pool` is [here](frame.md).\n```\nunit\n```\n"}, glossary), [])
+        self.assertEqual(len(manual.check_words({"a.md": "The homes of Units: a clerk."}, glossary)), 2)
 
     def test_names_links_figures(self):
         self.assertEqual(manual.check_names("x.md", "QUIRE_POOL, QUIRE_OK, quire::mutex, quire_end()", {"QUIRE_POOL"}, "QUIRE_OK mutex quire_end"), [])
@@ -190,6 +222,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_sections("x.md", "quire(7), DEATH, says", pages)), 1)
         self.assertEqual(manual.check_figures("x.md", "a limit of 60 seconds, 4 KiB\n```cpp\nwait(50ms);\n```\n"), [])
         self.assertEqual(len(manual.check_figures("x.md", "a fault takes 5.6 us, or 2 GB/s")), 2)
+        self.assertEqual(len(manual.check_figures("x.md", "some tens of microseconds, a tenth of a millisecond, several times faster, 20 % slower")), 4)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGES = ("index.html", "guide/python.html", "guide/consistency.html", "design/page-update.html", "reference/c.html", "reference/python.html",
+PAGES = ("index.html", "guide/python.html", "guide/regions.html", "design/page-update.html", "reference/c.html", "reference/python.html",
          "reference/options.html")
 PHONE = 390
 # Of a page in a frame of the width that is asked for: headless windows are 500 wide at least.

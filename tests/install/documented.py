@@ -38,9 +38,9 @@ def main():
     documents = [(name, text) for name, text in manual.documents(SOURCE) if manual.for_users(name)]
     lines = sorted(set().union(*(shell_lines(text) for _, text in documents)))
     projects = sorted({"\n".join(block) for _, text in documents for language, block in manual.blocks(text) if language == "cmake"})
-    readme = dict(documents)["README.md"]
-    if not any("quire config" in line for line in shell_lines(readme)) or not any(language == "cmake" for language, _ in manual.blocks(readme)):
-        sys.exit("README.md does not say how to compile a program by `quire config` and by CMake")
+    first = dict(documents)["docs/guide/first-program.md"]
+    if not any("quire config" in line for line in shell_lines(first)) or not any(language == "cmake" for language, _ in manual.blocks(first)):
+        sys.exit("docs/guide/first-program.md does not say how to compile a program by `quire config` and by CMake")
     libraries = next(Path(PREFIX).rglob("quire.pc")).parent
     environment = {**os.environ, "PATH": f"{PREFIX}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(libraries), "CMAKE_PREFIX_PATH": PREFIX}
     ways = [line.replace("build/bin/quire", BUILT) for line in lines]
