@@ -18,11 +18,11 @@ demo: configure ## build the library, run ray tracer and SOR on local nodes, che
 	@tools/build_progress.py --build $(BUILD) --jobs $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
 	@tools/demo.py --build $(BUILD)
 
-test: build ## build all, run every test
+test: build ## build all, run the tests; in the simulator a third of their seeds
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
-test-all: build ## every test, and all programs over all pools, detectors and transports
-	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(TEST_JOBS)
+test-all: build ## every test with all seeds, and all programs over all pools, detectors and transports
+	@cd $(BUILD) && SIM_SEEDS=all ctest -C matrix --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with
- * addresses and handles as integers; what people use is in Python (quire/__init__.py); calls for containers are in
- * native_containers.c. All calls that may wait give the GIL away meanwhile, so that no thread of Python waits for
- * another node because one does. Serving pages to other nodes never needs the GIL. */
+ * addresses and handles as integers; what people use is in Python (quire/__init__.py); calls for memory are in
+ * native_memory.c, for synchronisation in native_sync.c, for containers in native_containers.c. All calls that may wait
+ * give the GIL away meanwhile, so that no thread of Python waits for another node because one does. Serving pages to
+ * other nodes never needs the GIL. */
 #include "native.h"
 
 #include <pthread.h>
@@ -128,7 +129,7 @@ static PyObject* set_on_interrupt(PyObject* self, PyObject* function) {
 /* ---- Calls that wait. A thread that has pinned memory makes none: another thread of this node might hold the GIL in a
  * fault on that memory. */
 
-static _Thread_local unsigned pins_of_thread;
+_Thread_local unsigned pins_of_thread;
 
 bool may_wait(void) {
   if (pins_of_thread == 0) return true;
@@ -188,155 +189,6 @@ static PyObject* alive(PyObject* self, PyObject* arguments) {
   return PyBool_FromLong(quire_alive(which));
 }
 
-/* ---- Memory */
-
-static PyObject* allocate(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long alignment, bytes;
-  if (!PyArg_ParseTuple(arguments, "KK", &alignment, &bytes)) return NULL;
-  void* address = NULL;
-  quire_status status;
-  WAITING(status, quire_aligned_alloc((size_t)alignment, (size_t)bytes, &address));
-  if (status != QUIRE_OK) return raise_status(status);
-  return PyLong_FromVoidPtr(address);
-}
-
-static PyObject* release_memory(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address;
-  if (!PyArg_ParseTuple(arguments, "K", &address)) return NULL;
-  quire_status status;
-  WAITING(status, quire_free((void*)(uintptr_t)address));
-  return none_or(status);
-}
-
-/* bytes, consistency, unit, placement, home -> (region, address) */
-static PyObject* region_create(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long bytes, unit;
-  int consistency, placement, home;
-  if (!PyArg_ParseTuple(arguments, "KiKii", &bytes, &consistency, &unit, &placement, &home)) return NULL;
-  quire_region_options options;
-  memset(&options, 0, sizeof options);
-  options.size = sizeof options;
-  options.consistency = (quire_consistency)consistency;
-  options.unit_bytes = (size_t)unit;
-  options.placement = (quire_placement)placement;
-  options.home = home;
-  quire_region region = {0};
-  quire_status status;
-  WAITING(status, quire_region_create(&options, bytes, &region));
-  if (status != QUIRE_OK) return raise_status(status);
-  void* address = NULL;
-  uint64_t length = 0;
-  status = quire_region_range(region, &address, &length);
-  if (status != QUIRE_OK) return raise_status(status);
-  return Py_BuildValue("KK", (unsigned long long)region.id, (unsigned long long)(uintptr_t)address);
-}
-
-static PyObject* region_destroy(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long region;
-  if (!PyArg_ParseTuple(arguments, "K", &region)) return NULL;
-  quire_status status;
-  WAITING(status, quire_region_destroy((quire_region){region}));
-  return none_or(status);
-}
-
-static PyObject* region_of(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address;
-  if (!PyArg_ParseTuple(arguments, "K", &address)) return NULL;
-  quire_region region;
-  const quire_status status = quire_region_of((const void*)(uintptr_t)address, &region);
-  if (status != QUIRE_OK) return raise_status(status);
-  return PyLong_FromUnsignedLongLong(region.id);
-}
-
-/* address, bytes -> a memoryview of shared memory */
-static PyObject* memory(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address, bytes;
-  if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
-  return PyMemoryView_FromMemory((char*)(uintptr_t)address, (Py_ssize_t)bytes, PyBUF_WRITE);
-}
-
-static PyObject* publish(PyObject* self, PyObject* arguments) {
-  (void)self;
-  const char* name;
-  unsigned long long value;
-  if (!PyArg_ParseTuple(arguments, "sK", &name, &value)) return NULL;
-  quire_status status;
-  WAITING(status, quire_publish(name, (const void*)(uintptr_t)value));
-  return none_or(status);
-}
-
-static PyObject* lookup(PyObject* self, PyObject* arguments) {
-  (void)self;
-  const char* name;
-  long long timeout;
-  if (!PyArg_ParseTuple(arguments, "sL", &name, &timeout)) return NULL;
-  void* value = NULL;
-  quire_status status;
-  WAITING(status, quire_lookup(name, timeout, &value));
-  if (status != QUIRE_OK) return raise_status(status);
-  return PyLong_FromVoidPtr(value);
-}
-
-/* Functions of a range and a number. */
-typedef quire_status (*range_call)(const void* address, size_t bytes, int more);
-
-static PyObject* call_with_range(PyObject* arguments, range_call call) {
-  unsigned long long address, bytes;
-  int more;
-  if (!PyArg_ParseTuple(arguments, "KKi", &address, &bytes, &more)) return NULL;
-  quire_status status;
-  WAITING(status, call((const void*)(uintptr_t)address, (size_t)bytes, more));
-  return none_or(status);
-}
-static quire_status push_range(const void* address, size_t bytes, int unused) {
-  (void)unused;
-  return quire_push(address, bytes);
-}
-static PyObject* prefetch(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return call_with_range(arguments, quire_prefetch);
-}
-static PyObject* push(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return call_with_range(arguments, push_range);
-}
-static PyObject* produce_begin(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return call_with_range(arguments, quire_produce_begin);
-}
-static PyObject* produce_end(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return call_with_range(arguments, quire_produce_end);
-}
-
-static PyObject* pin(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address, bytes;
-  long long timeout;
-  if (!PyArg_ParseTuple(arguments, "KKL", &address, &bytes, &timeout)) return NULL;
-  quire_status status;
-  WAITING(status, quire_acquire((const void*)(uintptr_t)address, (size_t)bytes, timeout, NULL));
-  if (status != QUIRE_OK) return raise_status(status);
-  ++pins_of_thread;
-  Py_RETURN_NONE;
-}
-
-static PyObject* unpin(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address, bytes;
-  if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
-  quire_status status;
-  Py_BEGIN_ALLOW_THREADS status = quire_release((const void*)(uintptr_t)address, (size_t)bytes);
-  Py_END_ALLOW_THREADS if (status == QUIRE_OK && pins_of_thread != 0)-- pins_of_thread;
-  return none_or(status);
-}
-
 /* ---- Names for the report */
 
 static PyObject* label(PyObject* self, PyObject* arguments) {
@@ -352,127 +204,6 @@ static PyObject* phase(PyObject* self, PyObject* arguments) {
   const char* name;
   if (!PyArg_ParseTuple(arguments, "z", &name)) return NULL;
   return none_or(quire_phase(name));
-}
-
-/* ---- Atomic operations on 64-bit words */
-
-static PyObject* change_word(PyObject* arguments,
-                             quire_status (*call)(uint64_t* word, uint64_t value, uint64_t* before)) {
-  unsigned long long address;
-  long long value;
-  if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
-  uint64_t before = 0;
-  quire_status status;
-  WAITING(status, call((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
-  if (status != QUIRE_OK) return raise_status(status);
-  return PyLong_FromLongLong((long long)before);
-}
-static PyObject* fetch_add(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return change_word(arguments, quire_fetch_add);
-}
-static PyObject* exchange(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return change_word(arguments, quire_exchange);
-}
-
-/* -> (whether it was done, what was there) */
-static PyObject* compare_exchange(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address;
-  long long expected, desired;
-  if (!PyArg_ParseTuple(arguments, "KLL", &address, &expected, &desired)) return NULL;
-  uint64_t there = (uint64_t)expected;
-  int done = 0;
-  quire_status status;
-  WAITING(status, quire_compare_exchange((uint64_t*)(uintptr_t)address, &there, (uint64_t)desired, &done));
-  if (status != QUIRE_OK) return raise_status(status);
-  return Py_BuildValue("NL", PyBool_FromLong(done), (long long)there);
-}
-
-/* ---- Synchronisation. A status of QUIRE_BUSY or QUIRE_TIMED_OUT is False where there is a time limit. */
-
-static PyObject* true_unless_late(quire_status status) {
-  if (status == QUIRE_BUSY || status == QUIRE_TIMED_OUT) Py_RETURN_FALSE;
-  if (status != QUIRE_OK) return raise_status(status);
-  Py_RETURN_TRUE;
-}
-
-#define CREATE(name, type, ...)                                         \
-  static PyObject* name##_create(PyObject* self, PyObject* arguments) { \
-    (void)self;                                                         \
-    unsigned long long first = 0;                                       \
-    if (!PyArg_ParseTuple(arguments, "|K", &first)) return NULL;        \
-    (void)first;                                                        \
-    type made = {0};                                                    \
-    quire_status status;                                                \
-    WAITING(status, quire_##name##_create(__VA_ARGS__));                \
-    if (status != QUIRE_OK) return raise_status(status);                \
-    return PyLong_FromUnsignedLongLong(made.id);                        \
-  }
-#define OF_HANDLE(function, type)                                  \
-  static PyObject* function(PyObject* self, PyObject* arguments) { \
-    (void)self;                                                    \
-    unsigned long long id;                                         \
-    if (!PyArg_ParseTuple(arguments, "K", &id)) return NULL;       \
-    quire_status status;                                           \
-    WAITING(status, quire_##function((type){id}));                 \
-    return none_or(status);                                        \
-  }
-#define OF_HANDLE_AND_TIME(function, type)                              \
-  static PyObject* function(PyObject* self, PyObject* arguments) {      \
-    (void)self;                                                         \
-    unsigned long long id;                                              \
-    long long timeout;                                                  \
-    if (!PyArg_ParseTuple(arguments, "KL", &id, &timeout)) return NULL; \
-    quire_status status;                                                \
-    WAITING(status, quire_##function((type){id}, timeout));             \
-    return true_unless_late(status);                                    \
-  }
-
-CREATE(mutex, quire_mutex, &made)
-OF_HANDLE_AND_TIME(mutex_timed_lock, quire_mutex)
-OF_HANDLE(mutex_lock, quire_mutex)
-OF_HANDLE(mutex_unlock, quire_mutex)
-OF_HANDLE(mutex_destroy, quire_mutex)
-CREATE(rwlock, quire_rwlock, &made)
-OF_HANDLE_AND_TIME(rwlock_read_lock, quire_rwlock)
-OF_HANDLE_AND_TIME(rwlock_write_lock, quire_rwlock)
-OF_HANDLE(rwlock_unlock, quire_rwlock)
-OF_HANDLE(rwlock_destroy, quire_rwlock)
-CREATE(condition, quire_condition, &made)
-OF_HANDLE(condition_notify_one, quire_condition)
-OF_HANDLE(condition_notify_all, quire_condition)
-OF_HANDLE(condition_destroy, quire_condition)
-CREATE(barrier, quire_barrier, (uint32_t)first, &made)
-OF_HANDLE(barrier_wait, quire_barrier)
-OF_HANDLE(barrier_destroy, quire_barrier)
-CREATE(event, quire_event, &made)
-OF_HANDLE(event_set, quire_event)
-OF_HANDLE(event_reset, quire_event)
-OF_HANDLE_AND_TIME(event_wait, quire_event)
-OF_HANDLE(event_destroy, quire_event)
-CREATE(semaphore, quire_semaphore, first, &made)
-OF_HANDLE_AND_TIME(semaphore_acquire, quire_semaphore)
-OF_HANDLE(semaphore_destroy, quire_semaphore)
-
-static PyObject* condition_wait(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long condition, mutex;
-  long long timeout;
-  if (!PyArg_ParseTuple(arguments, "KKL", &condition, &mutex, &timeout)) return NULL;
-  quire_status status;
-  WAITING(status, quire_condition_wait((quire_condition){condition}, (quire_mutex){mutex}, timeout));
-  return true_unless_late(status);
-}
-
-static PyObject* semaphore_release(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long semaphore, count;
-  if (!PyArg_ParseTuple(arguments, "KK", &semaphore, &count)) return NULL;
-  quire_status status;
-  WAITING(status, quire_semaphore_release((quire_semaphore){semaphore}, count));
-  return none_or(status);
 }
 
 /* ---- Values by messages: all nodes call */

@@ -17,6 +17,7 @@ PyObject* none_or(quire_status status);
 
 extern atomic_uint waits; /* of the main thread: odd while it waits */
 bool is_main(void);
+extern _Thread_local unsigned pins_of_thread; /* ranges that this thread has pinned */
 /** Whether this thread may call Quire: it has pinned no memory. Else an exception is set. */
 bool may_wait(void);
 
@@ -35,6 +36,54 @@ bool may_wait(void);
     if (main_) atomic_fetch_add(&waits, 1);                        \
     Py_END_ALLOW_THREADS                                           \
   } while (0)
+
+/* native_memory.c */
+PyObject* allocate(PyObject* self, PyObject* arguments);
+PyObject* release_memory(PyObject* self, PyObject* arguments);
+PyObject* region_create(PyObject* self, PyObject* arguments);
+PyObject* region_destroy(PyObject* self, PyObject* arguments);
+PyObject* region_of(PyObject* self, PyObject* arguments);
+PyObject* memory(PyObject* self, PyObject* arguments);
+PyObject* publish(PyObject* self, PyObject* arguments);
+PyObject* lookup(PyObject* self, PyObject* arguments);
+PyObject* prefetch(PyObject* self, PyObject* arguments);
+PyObject* push(PyObject* self, PyObject* arguments);
+PyObject* produce_begin(PyObject* self, PyObject* arguments);
+PyObject* produce_end(PyObject* self, PyObject* arguments);
+PyObject* pin(PyObject* self, PyObject* arguments);
+PyObject* unpin(PyObject* self, PyObject* arguments);
+PyObject* fetch_add(PyObject* self, PyObject* arguments);
+PyObject* exchange(PyObject* self, PyObject* arguments);
+PyObject* compare_exchange(PyObject* self, PyObject* arguments);
+
+/* native_sync.c */
+PyObject* mutex_create(PyObject* self, PyObject* arguments);
+PyObject* mutex_timed_lock(PyObject* self, PyObject* arguments);
+PyObject* mutex_lock(PyObject* self, PyObject* arguments);
+PyObject* mutex_unlock(PyObject* self, PyObject* arguments);
+PyObject* mutex_destroy(PyObject* self, PyObject* arguments);
+PyObject* rwlock_create(PyObject* self, PyObject* arguments);
+PyObject* rwlock_read_lock(PyObject* self, PyObject* arguments);
+PyObject* rwlock_write_lock(PyObject* self, PyObject* arguments);
+PyObject* rwlock_unlock(PyObject* self, PyObject* arguments);
+PyObject* rwlock_destroy(PyObject* self, PyObject* arguments);
+PyObject* condition_create(PyObject* self, PyObject* arguments);
+PyObject* condition_notify_one(PyObject* self, PyObject* arguments);
+PyObject* condition_notify_all(PyObject* self, PyObject* arguments);
+PyObject* condition_destroy(PyObject* self, PyObject* arguments);
+PyObject* barrier_create(PyObject* self, PyObject* arguments);
+PyObject* barrier_wait(PyObject* self, PyObject* arguments);
+PyObject* barrier_destroy(PyObject* self, PyObject* arguments);
+PyObject* event_create(PyObject* self, PyObject* arguments);
+PyObject* event_set(PyObject* self, PyObject* arguments);
+PyObject* event_reset(PyObject* self, PyObject* arguments);
+PyObject* event_wait(PyObject* self, PyObject* arguments);
+PyObject* event_destroy(PyObject* self, PyObject* arguments);
+PyObject* semaphore_create(PyObject* self, PyObject* arguments);
+PyObject* semaphore_acquire(PyObject* self, PyObject* arguments);
+PyObject* semaphore_destroy(PyObject* self, PyObject* arguments);
+PyObject* condition_wait(PyObject* self, PyObject* arguments);
+PyObject* semaphore_release(PyObject* self, PyObject* arguments);
 
 /* native_containers.c */
 PyObject* container_open(PyObject* self, PyObject* arguments);

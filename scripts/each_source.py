@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles each source of the library, the command, OpenMP's run-time and the simulator by itself, for its syntax only: a build puts sources
-together (QUIRE_UNITY), where one may lean on what another includes or defines. Exit status 1: one does.
+together (QUIRE_UNITY), where one may lean on what another includes or defines. What that build compiles first, or by itself, is left out where
+there is one. Exit status 1: one cannot be compiled.
 
     scripts/each_source.py [FOLDER]   where CMake is configured for it; build/each otherwise
 """
@@ -9,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -17,14 +19,31 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("src/", "tools/", "openmp/", "sim/")
 
 
+def built_alone(build):
+    """Sources that the usual build has compiled with nothing before them, by their paths from the root."""
+    database = build / "compile_commands.json"
+    if not database.exists():
+        return set()
+    alone = set()
+    for entry in json.loads(database.read_text()):
+        source, words = pathlib.Path(entry["file"]), shlex.split(entry["command"])
+        made = pathlib.Path(entry["directory"], words[words.index("-o") + 1])
+        if source.parent.name == "Unity":
+            source = pathlib.Path(re.search(r'#include "(.+)"', source.read_text())[1])
+        if made.is_file() and source.is_file() and made.stat().st_mtime > source.stat().st_mtime:
+            alone.add(os.path.relpath(source, ROOT))
+    return alone
+
+
 def commands(build):
     """One a source: the compiler's line without what it would write."""
     subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DQUIRE_UNITY=OFF", "-DCMAKE_CXX_COMPILER_LAUNCHER="],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", build, "quire_headers", "tool_headers"], check=True, stdout=subprocess.DEVNULL)
+    left_out = built_alone(ROOT / "build")
     for entry in json.loads((build / "compile_commands.json").read_text()):
         file = os.path.relpath(entry["file"], ROOT)
-        if not file.startswith(FOLDERS) or not file.endswith(".cpp"):
+        if not file.startswith(FOLDERS) or not file.endswith(".cpp") or file in left_out:
             continue
         words = shlex.split(entry["command"])
         del words[words.index("-o"):words.index("-o") + 2]

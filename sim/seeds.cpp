@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <string_view>
 
 #include "base/check.hpp"
 #include "sim/network.hpp"
@@ -25,6 +26,13 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
+/// So many times fewer seeds; `make test-all` looks at all of them.
+std::uint64_t part() {
+  const char* const all = std::getenv("SIM_SEEDS");
+  if (all != nullptr && std::string_view(all) == "all") return 1;
+  return std::max<std::uint64_t>(1, number_of("QUIRE_SIM_PART", 1));
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks_for wanted) {
@@ -32,7 +40,7 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks
   const bool elsewhere = std::getenv("QUIRE_SIM_FIRST") != nullptr;
   first = number_of("QUIRE_SIM_FIRST", first);
   count *= number_of("QUIRE_SIM_SOAK", 1);
-  if (wanted == looks_for::mistakes) count /= std::max<std::uint64_t>(1, number_of("QUIRE_SIM_PART", 1));
+  if (wanted == looks_for::mistakes) count /= part();
   count = std::max<std::uint64_t>(1, count);
   if (elsewhere) std::printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, first + count - 1);
   std::vector<std::uint64_t> all(count);
@@ -41,9 +49,9 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks
 }
 
 bool usual_seeds() {
-  const char* const names[] = {"QUIRE_SIM_SEED", "QUIRE_SIM_FIRST", "QUIRE_SIM_SOAK", "QUIRE_SIM_PART"};
-  return std::none_of(std::begin(names), std::end(names),
-                      [](const char* name) { return std::getenv(name) != nullptr; });
+  const char* const names[] = {"QUIRE_SIM_SEED", "QUIRE_SIM_FIRST", "QUIRE_SIM_SOAK"};
+  return part() == 1 && std::none_of(std::begin(names), std::end(names),
+                                     [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 print_on_check_failure::print_on_check_failure(const network& net) noexcept {

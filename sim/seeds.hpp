@@ -17,7 +17,8 @@ enum class looks_for : std::uint8_t { mistakes, rare_outcomes };
 
 /// `count` seeds from `first` on. Decimal numbers of the environment change that: QUIRE_SIM_SEED is the only one then;
 /// QUIRE_SIM_FIRST is where they begin, and the range is printed ("seeds A to B"); with QUIRE_SIM_SOAK there are so
-/// many times more, with QUIRE_SIM_PART as many times fewer, unless something rare is looked for.
+/// many times more, with QUIRE_SIM_PART as many times fewer, unless something rare is looked for, or SIM_SEEDS is
+/// "all".
 [[nodiscard]] std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count,
                                                looks_for wanted = looks_for::mistakes);
 

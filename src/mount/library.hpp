@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libfuse3 as a library that is loaded when something is mounted, and only then: Quire runs where it is not installed.
-// Used by session.cpp only.
+// Used by session.hpp only.
 #pragma once
 
 #define FUSE_USE_VERSION 34

@@ -31,11 +31,18 @@ def quire_run(hosts, *options, agent=None):
 
 def own_starter():
     with Hosts(4) as hosts:
-        run_suite(WHOLE + LONG, quire_run(hosts, "--tag"))
+        run_suite(WHOLE, quire_run(hosts, "--tag"))
         hosts.require_traffic(1_000_000)
         told = run_well([*quire_run(hosts, "-n", "6", "--tag"), program("launcher_program"), "exchange", "4000"], 30).out
         require(sorted(told.split("\n"))[1:] == [f"[{i}] node {i} of 6, {2 if i < 4 else 1} here" for i in range(6)], told)
         run_stock(quire_run(hosts))
+        hosts.require_nothing_left()
+
+
+def own_starter_long():
+    with Hosts(4) as hosts:
+        run_suite(LONG, quire_run(hosts))
+        hosts.require_traffic(1_000_000)
         hosts.require_nothing_left()
 
 
@@ -295,8 +302,8 @@ def alone():
     require(result.status == 43 and "unset PMIX_NAMESPACE" in result.err, result)
 
 
-CASES = {case.__name__: case for case in (own_starter, own_starter_streams, readers, many_hosts, limited_bandwidth, deaths,
-                                          containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
+CASES = {case.__name__: case for case in (own_starter, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
+                                          deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
 
 
 def give_up(*_):

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from namespaces import Hosts
 from slurm import Slurm
-from suite import ENDS_WITH_5, REPRESENTATIVE, SHORT, WHOLE, program, quire, run_stock, run_suite
+from suite import ENDS_WITH_5, PASSED_ON, REPRESENTATIVE, SHORT, program, quire, run_stock, run_suite
 from support import Job, need_program, require, run, run_well, state_of, wait_until
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -50,7 +50,7 @@ def mpirun():
     with Hosts(4) as hosts:
         reach = hosts.start_ssh()
         own = {**open_mpi(hosts, reach), "QUIRE_MEMORY_LIMIT": "0"}
-        run_suite(WHOLE, mpirun_on(hosts), environment=own)
+        run_suite(PASSED_ON, mpirun_on(hosts), environment=own)
         hosts.require_traffic(1_000_000)
         run_stock([*mpirun_on(hosts), "-x", "OMP_NUM_THREADS", quire(), "exec"], [ENDS_WITH_5], environment=own)
         by_quire = [quire(), "run", "--launcher", "mpirun", "--agent", reach]
@@ -126,7 +126,7 @@ def slurm():
     with Slurm() as cluster:
         start = [*SRUN, "--mpi=pmix"]
         own = {**cluster.environment, "QUIRE_TRANSPORT": "tcp"}
-        run_suite(WHOLE, start, environment=own)
+        run_suite(PASSED_ON, start, environment=own)
         run_stock([*start, quire(), "exec"], environment=own)
         stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmix"],
                      environment={**own, "QUIRE_PEER_TIMEOUT": "2"})

@@ -13,7 +13,7 @@
 #include "protocol/sequential/machine.hpp"
 #include "sim/random.hpp"
 
-namespace quire {
+namespace quire::change_test {
 namespace {
 
 using model::access;
@@ -201,4 +201,4 @@ TEST(change, to_and_fro) {
 }
 
 }  // namespace
-}  // namespace quire
+}  // namespace quire::change_test

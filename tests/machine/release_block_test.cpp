@@ -2,7 +2,7 @@
 // Parallel blocks on units that have release consistency before and after, as charts (src/protocol/release/blocks.cpp).
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_block_test {
 namespace {
 
 TEST(release_block, the_home_keeps_what_was_there_before_its_first_write) {
@@ -150,4 +150,4 @@ TEST(release_block, where_written_units_are_scanned_for_declarations_change_noth
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_block_test

@@ -2,7 +2,7 @@
 // Push and page broadcasting under release consistency, as charts (src/protocol/release/broadcast.cpp).
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_broadcast_test {
 namespace {
 
 TEST(release_broadcast, what_the_home_writes_in_a_phase_is_noticed) {
@@ -87,4 +87,4 @@ TEST(release_broadcast, who_was_home_passes_the_request_on) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_broadcast_test

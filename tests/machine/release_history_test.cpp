@@ -8,7 +8,7 @@
 #include "protocol/release/history.hpp"
 #include "sim/random.hpp"
 
-namespace quire::release {
+namespace quire::release::release_history_test {
 namespace {
 
 using model::region_id;
@@ -273,4 +273,4 @@ TEST(release_history, of_a_region_that_goes_only_the_ends_of_intervals_are_left)
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_history_test

@@ -2,7 +2,7 @@
 // Homes that move, come back, and are offered, as charts.
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_home_test {
 namespace {
 
 TEST(release_home, the_home_moves_to_the_only_writer_without_content) {
@@ -449,4 +449,4 @@ TEST(release_home, but_not_if_what_the_new_one_wrote_has_not_reached_it) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_home_test

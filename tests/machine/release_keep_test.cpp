@@ -4,7 +4,7 @@
 
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_keep_test {
 namespace {
 
 chart keeping(unsigned nodes = 2, updates update = updates::always) {
@@ -222,4 +222,4 @@ TEST(release_keep, nothing_is_kept_where_that_is_not_wanted) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_keep_test

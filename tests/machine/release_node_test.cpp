@@ -10,7 +10,7 @@
 
 #include "protocol/release/node.hpp"
 
-namespace quire::release {
+namespace quire::release::release_node_test {
 namespace {
 
 using model::message_kind;
@@ -274,4 +274,4 @@ TEST(release_node, of_another_life_of_a_region_nothing_is_heard_but_that_an_inte
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_node_test

@@ -2,7 +2,7 @@
 // A home that is short of memory gives units to other nodes, as charts (src/protocol/release/paging.cpp).
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_page_out_test {
 namespace {
 
 chart limited(unsigned nodes) { return chart(nodes, false, updates::learned, false, true); }
@@ -173,4 +173,4 @@ TEST(release_page_out, homes_stay_in_blocks) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_page_out_test

@@ -5,7 +5,7 @@
 
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_pin_test {
 namespace {
 
 TEST(release_pin, the_home_pins_without_a_message) {
@@ -234,4 +234,4 @@ TEST(release_pin, who_was_home_passes_requests_on) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_pin_test

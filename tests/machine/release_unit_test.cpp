@@ -2,7 +2,7 @@
 // The release protocol's machine of a unit, as charts: src/protocol/release/README.md has the table of transitions.
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_unit_test {
 namespace {
 
 TEST(release_unit, a_read_miss_takes_one_round_trip_to_the_home) {
@@ -265,4 +265,4 @@ TEST(release_unit, atomic_operations_follow_the_home) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_unit_test

@@ -2,7 +2,7 @@
 // Updates of the release protocol, as charts: a home sends what it wrote to those who will read it.
 #include "release_chart.hpp"
 
-namespace quire::release {
+namespace quire::release::release_update_test {
 namespace {
 
 /// Node 0 writes its unit, the interval ends and is told.
@@ -341,4 +341,4 @@ TEST(release_update, there_are_none_if_they_are_not_wanted) {
 }
 
 }  // namespace
-}  // namespace quire::release
+}  // namespace quire::release::release_update_test

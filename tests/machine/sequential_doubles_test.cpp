@@ -3,7 +3,7 @@
 // where a unit has shown it twice, the read asks for a writable copy.
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_doubles_test {
 namespace {
 
 /// Node 1 reads unit 0 and then writes it; node 0, the manager, has taken it before.
@@ -155,4 +155,4 @@ TEST(sequential_doubles, pin_of_a_probe_may_write) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_doubles_test

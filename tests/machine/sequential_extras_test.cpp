@@ -3,7 +3,7 @@
 // read-ahead that is not mapped until it is touched, and copysets that name groups of nodes.
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_extras_test {
 namespace {
 
 TEST(sequential_atomic, is_done_by_the_owner_and_moves_no_content) {
@@ -276,4 +276,4 @@ TEST(sequential_coarse, sixty_four_nodes_are_exact) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_extras_test

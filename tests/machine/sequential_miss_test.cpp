@@ -2,7 +2,7 @@
 // What the papers say about misses and upgrades, as charts: Millipage, Figure 3 and section 3.3; KOAN, section 4.3.2.
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_miss_test {
 namespace {
 
 TEST(sequential_miss, read_of_a_unit_that_its_manager_owns_takes_two_hops) {
@@ -191,4 +191,4 @@ TEST(sequential_miss, owner_that_only_reads_upgrades_without_data) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_miss_test

@@ -3,7 +3,7 @@
 // are until the last pin ends (invariant I8 of src/protocol/sequential/README.md).
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_pin_test {
 namespace {
 
 TEST(sequential_pin, unit_that_the_node_may_write_costs_no_message) {
@@ -333,4 +333,4 @@ TEST(pin_table, keeps_what_is_in_it_whatever_comes_and_goes) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_pin_test

@@ -5,7 +5,7 @@
 // Requests that the manager settles at once stand in sequential_settled_test.
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_race_test {
 namespace {
 
 TEST(sequential_race, next_order_waits_for_the_done_of_the_one_before) {
@@ -164,4 +164,4 @@ TEST(sequential_race, request_that_overtakes_the_done_of_its_own_node_waits_for_
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_race_test

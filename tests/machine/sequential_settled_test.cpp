@@ -4,7 +4,7 @@
 // between two nodes, so every chart here keeps it.
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_settled_test {
 namespace {
 
 /// Whether the manager, node 0, waits for a `done` (or acknowledgements) before it takes the next request of unit 0.
@@ -372,4 +372,4 @@ TEST(sequential_settled, coarse_copyset_counts_as_copies_elsewhere) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_settled_test

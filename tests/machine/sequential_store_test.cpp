@@ -7,7 +7,7 @@
 
 #include "sequential_chart.hpp"
 
-namespace quire::sequential {
+namespace quire::sequential::sequential_store_test {
 namespace {
 
 using model::flush_outcome;
@@ -121,4 +121,4 @@ TEST_F(sequential_store, nothing_is_taken_for_zero) {
 }
 
 }  // namespace
-}  // namespace quire::sequential
+}  // namespace quire::sequential::sequential_store_test

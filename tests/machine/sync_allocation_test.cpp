@@ -23,7 +23,7 @@ std::uint64_t g_allocations = 0;
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
-namespace quire::sync {
+namespace quire::sync::sync_allocation_test {
 namespace {
 
 using op = operation;
@@ -131,4 +131,4 @@ TEST(allocation, none_when_it_is_done_again) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_allocation_test

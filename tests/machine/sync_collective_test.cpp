@@ -6,7 +6,7 @@
 
 #include "sync_cluster.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_collective_test {
 namespace {
 
 using op = operation;
@@ -308,4 +308,4 @@ TEST(collective, programs_that_differ_at_random_stay_together) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_collective_test

@@ -6,7 +6,7 @@
 #include "sync_cluster.hpp"
 #include "sync/mismatch.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_group_test {
 namespace {
 
 using op = operation;
@@ -422,4 +422,4 @@ TEST(group, a_lost_job_ends_all) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_group_test

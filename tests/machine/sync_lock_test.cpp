@@ -2,7 +2,7 @@
 // Mutexes and conditions as transcripts: who sends what, what it costs, and what a wrong call gets.
 #include "sync_cluster.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_lock_test {
 namespace {
 
 using op = operation;
@@ -620,4 +620,4 @@ TEST_F(conditions, the_mutex_destroyed_meanwhile) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_lock_test

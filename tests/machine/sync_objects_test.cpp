@@ -2,7 +2,7 @@
 // Reader-writer locks, semaphores, events and barriers as transcripts: order, cost, cancels, destruction, wrong calls.
 #include "sync_cluster.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_objects_test {
 namespace {
 
 using op = operation;
@@ -275,4 +275,4 @@ TEST_F(objects, a_lost_peer_ends_all_that_waits_and_later_calls) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_objects_test

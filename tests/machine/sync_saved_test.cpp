@@ -3,7 +3,7 @@
 // their values.
 #include "sync_cluster.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_saved_test {
 namespace {
 
 using op = operation;
@@ -124,4 +124,4 @@ TEST(saved_objects_that_make_no_sense, are_refused) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_saved_test

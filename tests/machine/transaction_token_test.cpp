@@ -15,7 +15,7 @@
 #include "protocol/transaction/token/domain.hpp"
 #include "protocol/transaction/token/machine.hpp"
 
-namespace quire::transaction::token {
+namespace quire::transaction::token::transaction_token_test {
 namespace {
 
 using model::action_kind;
@@ -615,4 +615,4 @@ TEST(transaction_token_nodes, hear_nothing_before_what_it_tells) {
 }
 
 }  // namespace
-}  // namespace quire::transaction::token
+}  // namespace quire::transaction::token::transaction_token_test

@@ -13,7 +13,7 @@
 
 #include "protocol/transaction/owners/turns.hpp"
 
-namespace quire::transaction::owners {
+namespace quire::transaction::owners::transaction_turns_test {
 namespace {
 
 using model::message;
@@ -194,4 +194,4 @@ TEST(transaction_turns, refuse_messages_that_nobody_sends) {
 }
 
 }  // namespace
-}  // namespace quire::transaction::owners
+}  // namespace quire::transaction::owners::transaction_turns_test

@@ -17,7 +17,7 @@
 #include "sim/random.hpp"
 #include "sim/seeds.hpp"
 
-namespace quire::sim::history {
+namespace quire::sim::history::history_test {
 namespace {
 
 using testing::AllOf;
@@ -520,4 +520,4 @@ TEST(history, of_many_attempts_is_checked_as_well) {
 }
 
 }  // namespace
-}  // namespace quire::sim::history
+}  // namespace quire::sim::history::history_test

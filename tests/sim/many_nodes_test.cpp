@@ -9,7 +9,7 @@
 
 #include "sync_world.hpp"
 
-namespace quire::sync {
+namespace quire::sync::many_nodes_test {
 namespace {
 
 constexpr unsigned nodes = 10'000, barriers = 3;
@@ -62,4 +62,4 @@ TEST(many_nodes, start_run_barriers_and_end) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::many_nodes_test

@@ -9,7 +9,7 @@
 
 #include "sim/whole/memory.hpp"
 
-namespace quire::whole {
+namespace quire::whole::private_copies_test {
 namespace {
 
 constexpr std::uint64_t pages = 4;
@@ -167,4 +167,4 @@ TEST_F(private_copies, are_protected_from_the_runtime_too) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::private_copies_test

@@ -6,7 +6,7 @@
 
 #include "release_explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_exhaustive_test {
 namespace {
 
 using sync::operation;
@@ -257,4 +257,4 @@ TEST(release_exhaustive, what_is_broken_is_found) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_exhaustive_test

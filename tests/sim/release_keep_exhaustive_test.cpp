@@ -4,7 +4,7 @@
 // random (whole_test: mix, races).
 #include "release_explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_keep_exhaustive_test {
 namespace {
 
 release_options both(unsigned nodes) {
@@ -53,4 +53,4 @@ TEST(release_keep_exhaustive, a_word_under_a_lock_between_two_that_are_not) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_keep_exhaustive_test

@@ -6,7 +6,7 @@
 
 #include "release_explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_mutation_test {
 namespace {
 
 using model::action;
@@ -84,4 +84,4 @@ TEST(release_mutation, notice_that_leaves_the_view) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_mutation_test

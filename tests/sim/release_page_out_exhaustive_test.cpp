@@ -7,7 +7,7 @@
 
 #include "release_explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_page_out_exhaustive_test {
 namespace {
 
 using model::message_kind;
@@ -202,4 +202,4 @@ TEST(release_page_out_mutation, old_homes_that_do_not_tell_what_was_released) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_page_out_exhaustive_test

@@ -12,7 +12,7 @@
 #include "release_explore.hpp"
 #include "sim/network.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_passing_test {
 namespace {
 
 using model::message_kind;
@@ -252,4 +252,4 @@ TEST(release_passing, pins_are_granted_behind_diffs_that_are_passed_on) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_passing_test

@@ -6,7 +6,7 @@
 
 #include "release_explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::release_pin_exhaustive_test {
 namespace {
 
 using model::message_kind;
@@ -190,4 +190,4 @@ TEST(release_pins_broken, homes_that_grant_what_their_threads_have_written_witho
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::release_pin_exhaustive_test

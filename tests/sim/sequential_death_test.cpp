@@ -8,7 +8,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_death_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -107,4 +107,4 @@ TEST(sequential_death_noticed, threads_that_are_not_woken_at_the_cut) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_death_test

@@ -5,7 +5,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_exhaustive_test {
 namespace {
 
 using enum operation_kind;
@@ -201,4 +201,4 @@ TEST(sequential_exhaustive, advised_units_with_read_ahead) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_exhaustive_test

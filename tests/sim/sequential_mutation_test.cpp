@@ -9,7 +9,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_mutation_test {
 namespace {
 
 using model::action;
@@ -394,4 +394,4 @@ TEST(sequential_mutation, probe_that_is_taken_for_written) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_mutation_test

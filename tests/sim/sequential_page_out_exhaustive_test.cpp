@@ -9,7 +9,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_page_out_exhaustive_test {
 namespace {
 
 using enum operation_kind;
@@ -78,4 +78,4 @@ TEST(sequential_page_out_mutation, node_that_gives_up_a_copy_and_leaves_it_mappe
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_page_out_exhaustive_test

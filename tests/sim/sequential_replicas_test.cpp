@@ -8,7 +8,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_replicas_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -142,4 +142,4 @@ TEST(sequential_replicas_noticed, stamps_that_do_not_grow) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_replicas_test

@@ -11,7 +11,7 @@
 
 #include "explore.hpp"
 
-namespace quire::sim {
+namespace quire::sim::sequential_store_exhaustive_test {
 namespace {
 
 using model::action;
@@ -188,4 +188,4 @@ TEST(sequential_store_mutation, failed_flush_that_is_taken_for_done) {
 }
 
 }  // namespace
-}  // namespace quire::sim
+}  // namespace quire::sim::sequential_store_exhaustive_test

@@ -12,7 +12,7 @@
 #include "sync/machine.hpp"
 #include "watch/recovery.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_death_test {
 namespace {
 
 using watch::recovery;
@@ -344,4 +344,4 @@ TEST(sync_deaths, of_two_nodes) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_death_test

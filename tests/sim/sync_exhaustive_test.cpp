@@ -14,7 +14,7 @@
 
 #include "../machine/sync_cluster.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_exhaustive_test {
 namespace {
 
 using op = operation;
@@ -397,4 +397,4 @@ TEST(every_order, rwlock) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_exhaustive_test

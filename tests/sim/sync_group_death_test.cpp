@@ -13,7 +13,7 @@
 #include "sync/machine.hpp"
 #include "watch/recovery.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_group_death_test {
 namespace {
 
 using watch::recovery;
@@ -289,4 +289,4 @@ TEST(sync_group_deaths, of_two_nodes) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_group_death_test

@@ -6,7 +6,7 @@
 
 #include "sync_world.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_random_locks_test {
 namespace {
 
 using op = operation;
@@ -255,4 +255,4 @@ TEST(rwlock, a_thousand_nodes) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_random_locks_test

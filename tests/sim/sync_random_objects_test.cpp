@@ -5,7 +5,7 @@
 
 #include "sync_world.hpp"
 
-namespace quire::sync {
+namespace quire::sync::sync_random_objects_test {
 namespace {
 
 using op = operation;
@@ -367,4 +367,4 @@ TEST(everything, a_lost_peer_leaves_nobody_waiting) {
 }
 
 }  // namespace
-}  // namespace quire::sync
+}  // namespace quire::sync::sync_random_objects_test

@@ -11,9 +11,8 @@
 
 #include "sim/timed/patterns.hpp"
 
+namespace quire::timed::timed_test {
 namespace {
-
-using namespace quire::timed;
 using quire::model::message;
 using quire::model::node_id;
 
@@ -515,3 +514,4 @@ TEST(timed_prices, presets_are_known_by_name) {
 }
 
 }  // namespace
+}  // namespace quire::timed::timed_test

@@ -11,9 +11,8 @@
 
 #include "sim/timed/patterns.hpp"
 
+namespace quire::timed::timed_transactions_test {
 namespace {
-
-using namespace quire::timed;
 using quire::model::access;
 
 constexpr std::uint64_t page = 4096;
@@ -168,3 +167,4 @@ TEST(timed_transactions, free_messages_give_the_ideal_speed_up_of_a_picture) {
 }
 
 }  // namespace
+}  // namespace quire::timed::timed_transactions_test

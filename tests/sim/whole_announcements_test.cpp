@@ -19,7 +19,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_announcements_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), bytes = std::uint64_t{3} << 20;
@@ -230,4 +230,4 @@ TEST(whole_announcements, that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_announcements_test

@@ -7,7 +7,7 @@
 #include "protocol/release/node.hpp"
 #include "sim/whole/actor.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_bounds_test {
 namespace {
 
 using sync::operation;
@@ -166,4 +166,4 @@ TEST(whole_bounds, a_release_does_not_wait_for_diffs_that_came_after_it) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_bounds_test

@@ -15,7 +15,7 @@
 #include "core/region_slot.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_composed_exhaustive_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20);
@@ -163,4 +163,4 @@ INSTANTIATE_TEST_SUITE_P(scenarios, composed_exhaustive, testing::ValuesIn(scena
                          [](const auto& info) { return info.param.name + "_home_" + std::to_string(info.param.home); });
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_composed_exhaustive_test

@@ -11,7 +11,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/mourning.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_death_test {
 namespace {
 
 class whole_deaths : public testing::TestWithParam<unsigned> {};
@@ -104,4 +104,4 @@ TEST(whole_deaths_refused, release_consistency) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_death_test

@@ -8,7 +8,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/group_job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_group_test {
 namespace {
 
 class whole_groups : public testing::TestWithParam<unsigned> {};
@@ -37,4 +37,4 @@ TEST(whole_groups_many, nodes_at_once) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_group_test

@@ -15,7 +15,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/toy/two_sizes.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_layout_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, large = 4 * page, bytes = 4 * large,
@@ -165,4 +165,4 @@ TEST(toy_layout, gives_each_byte_to_one_unit) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_layout_test

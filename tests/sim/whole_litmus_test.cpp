@@ -14,7 +14,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/actor.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_litmus_test {
 namespace {
 
 using sync::operation;
@@ -310,4 +310,4 @@ TEST(whole_litmus, flags_of_a_region_that_orders_pass_on_what_others_wrote) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_litmus_test

@@ -22,7 +22,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/minipage_regions.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_minipages_limit_test {
 namespace {
 
 using namespace minipage_regions;
@@ -307,4 +307,4 @@ TEST(frames_of_minipages, are_not_read_where_all_units_come_at_once) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_minipages_limit_test

@@ -20,7 +20,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/minipage_regions.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_minipages_phases_test {
 namespace {
 
 using namespace minipage_regions;
@@ -262,4 +262,4 @@ INSTANTIATE_TEST_SUITE_P(sizes, minipages_phased, testing::Values(halves, quarte
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_minipages_phases_test

@@ -17,7 +17,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/minipage_regions.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_minipages_test {
 namespace {
 
 using namespace minipage_regions;
@@ -300,4 +300,4 @@ TEST(minipages, pins_of_a_whole_page_end_before_the_rest_is_dropped) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_minipages_test

@@ -12,7 +12,7 @@
 #include "core/region_slot.hpp"
 #include "sim/whole/job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_mutation_test {
 namespace {
 
 using model::message_kind;
@@ -267,4 +267,4 @@ TEST(whole_mutation, pages_that_are_not_taken_away) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_mutation_test

@@ -19,7 +19,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/toy/migrating.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_protocol_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20;
@@ -155,4 +155,4 @@ TEST(toy_protocol, is_refused_where_nodes_may_die) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_protocol_test

@@ -22,7 +22,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_region_test {
 namespace {
 
 const job_options comings_only{.most_pages = 2,
@@ -278,4 +278,4 @@ TEST(whole_region_mutation, a_queue_entry_that_is_left) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_region_test

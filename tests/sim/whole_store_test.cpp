@@ -19,7 +19,7 @@
 #include "sim/whole/world.hpp"
 #include "tests/sim/toy/masked.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_store_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, pages = 12;
@@ -271,4 +271,4 @@ TEST(toy_store, is_refused_if_nobody_has_it_or_units_do_not_fit) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_store_test

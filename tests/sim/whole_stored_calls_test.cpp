@@ -25,7 +25,7 @@
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_stored_calls_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule;
@@ -503,4 +503,4 @@ TEST(whole_stored_background, writes_back_now_and_then) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_stored_calls_test

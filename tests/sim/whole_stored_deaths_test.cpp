@@ -22,7 +22,7 @@
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_stored_deaths_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, base = base_address + granule,
@@ -284,4 +284,4 @@ TEST(whole_stored_deaths_at, rest_leave_copies) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_stored_deaths_test

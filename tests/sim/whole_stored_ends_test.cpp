@@ -24,7 +24,7 @@
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_stored_ends_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, pages = 24, words = 8, bytes_of_all = pages * page;
@@ -448,4 +448,4 @@ INSTANTIATE_TEST_SUITE_P(nodes, whole_stored_ends, testing::Values(1u, 2u, 3u),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_stored_ends_test

@@ -26,7 +26,7 @@
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_stored_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20, pages = 24, base = base_address + granule;
@@ -364,4 +364,4 @@ TEST(whole_stored_file, is_refused_where_it_cannot_be) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_stored_test

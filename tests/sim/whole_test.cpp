@@ -16,7 +16,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_test {
 namespace {
 
 struct program {
@@ -367,4 +367,4 @@ INSTANTIATE_TEST_SUITE_P(programs, whole, testing::ValuesIn(all()), [](const aut
 });
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_test

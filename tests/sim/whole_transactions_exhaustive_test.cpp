@@ -14,7 +14,7 @@
 #include "core/protocol_set.hpp"
 #include "sim/whole/node_transactions.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_transactions_exhaustive_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20);
@@ -231,4 +231,4 @@ INSTANTIATE_TEST_SUITE_P(scenarios, transactions_exhaustive, testing::ValuesIn(s
 });
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_transactions_exhaustive_test

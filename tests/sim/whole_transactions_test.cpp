@@ -21,7 +21,7 @@
 #include "sim/whole/node_transactions.hpp"
 #include "sim/whole/transaction_job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_transactions_test {
 namespace {
 
 using sync::operation;
@@ -365,4 +365,4 @@ TEST(node_transactions, that_wait_hear_of_units_that_have_left_memory) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_transactions_test

@@ -13,7 +13,7 @@
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
-namespace quire::whole {
+namespace quire::whole::whole_waits_test {
 namespace {
 
 struct crowd {
@@ -197,4 +197,4 @@ TEST(whole_replay, survival_costs_no_message) {
 }
 
 }  // namespace
-}  // namespace quire::whole
+}  // namespace quire::whole::whole_waits_test

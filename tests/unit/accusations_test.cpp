@@ -4,7 +4,7 @@
 
 #include "bootstrap/launcher/accusations.hpp"
 
-namespace quire::bootstrap::launcher {
+namespace quire::bootstrap::launcher::accusations_test {
 namespace {
 
 accusations said(std::initializer_list<accusation> all) {
@@ -77,4 +77,4 @@ TEST(Accusations, AreToldWithWhoAndHowLong) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap::launcher
+}  // namespace quire::bootstrap::launcher::accusations_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace quire::tools::advisor {
+namespace quire::tools::advisor::advisor_test {
 namespace {
 
 using testing::ElementsAre;
@@ -152,4 +152,4 @@ TEST(advisor, files_that_are_none_are_refused) {
 }
 
 }  // namespace
-}  // namespace quire::tools::advisor
+}  // namespace quire::tools::advisor::advisor_test

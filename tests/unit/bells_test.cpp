@@ -8,7 +8,7 @@
 
 #include <thread>
 
-namespace quire::transport::ucx {
+namespace quire::transport::ucx::bells_test {
 namespace {
 
 struct node_bells : bells {
@@ -138,4 +138,4 @@ TEST_F(pair_of_bells, no_wake_up_is_lost) {
 }
 
 }  // namespace
-}  // namespace quire::transport::ucx
+}  // namespace quire::transport::ucx::bells_test

@@ -11,7 +11,7 @@
 #include "core/minipages/minipages.hpp"
 #include "sim/random.hpp"
 
-namespace quire::core {
+namespace quire::core::block_merge_test {
 namespace {
 
 using model::node_id;
@@ -154,4 +154,4 @@ TEST(byte_ranges, join) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::block_merge_test

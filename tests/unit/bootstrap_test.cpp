@@ -10,7 +10,7 @@
 #include "bootstrap/launcher/statistics.hpp"
 #include "bootstrap/local/member.hpp"
 
-namespace quire::bootstrap {
+namespace quire::bootstrap::bootstrap_test {
 namespace {
 
 using local::channel;
@@ -164,4 +164,4 @@ TEST(LineTagger, TagsWholeLines) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap
+}  // namespace quire::bootstrap::bootstrap_test

@@ -17,7 +17,7 @@
 #include "os/durable_file.hpp"
 #include "os/injection.hpp"
 
-namespace quire::checkpoint {
+namespace quire::checkpoint::checkpoint_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -499,4 +499,4 @@ TEST_F(checkpoint_directory, sweeps_up_what_a_job_that_died_has_left) {
 }
 
 }  // namespace
-}  // namespace quire::checkpoint
+}  // namespace quire::checkpoint::checkpoint_test

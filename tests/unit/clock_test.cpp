@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::base {
+namespace quire::base::clock_test {
 namespace {
 
 TEST(limits, of_any_length_stay_limits) {
@@ -23,4 +23,4 @@ TEST(limits, from_now_on_are_in_the_future) {
 }
 
 }  // namespace
-}  // namespace quire::base
+}  // namespace quire::base::clock_test

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace quire::core {
+namespace quire::core::closed_pages_test {
 namespace {
 
 constexpr std::uint64_t page = closed_pages::page_bytes;
@@ -63,4 +63,4 @@ TEST(closed_pages, a_slot_keeps_its_table) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::closed_pages_test

@@ -9,7 +9,7 @@
 #include "code/elf_file.hpp"
 #include "elf_sample.hpp"
 
-namespace quire::code {
+namespace quire::code::code_elf_test {
 namespace {
 
 using test::elf_sample;
@@ -254,4 +254,4 @@ TEST(code_elf, libraries_of_the_linker) {
 #endif
 
 }  // namespace
-}  // namespace quire::code
+}  // namespace quire::code::code_elf_test

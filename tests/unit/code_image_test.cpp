@@ -11,7 +11,7 @@
 #include "code/image.hpp"
 #include "elf_sample.hpp"
 
-namespace quire::code {
+namespace quire::code::code_image_test {
 namespace {
 
 using test::elf_sample;
@@ -414,4 +414,4 @@ TEST(code_attach, what_symbols_are) {
 #endif
 
 }  // namespace
-}  // namespace quire::code
+}  // namespace quire::code::code_image_test

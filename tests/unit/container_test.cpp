@@ -19,7 +19,7 @@
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
 
-namespace quire::container {
+namespace quire::container::container_test {
 namespace {
 
 using outcome = name_table::outcome;
@@ -610,4 +610,4 @@ TEST(container_linkers, are_checked_and_copied) {
 }
 
 }  // namespace
-}  // namespace quire::container
+}  // namespace quire::container::container_test

@@ -3,7 +3,7 @@
 
 #include "drive/driver.hpp"
 
-namespace quire::drive {
+namespace quire::drive::contention_test {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
@@ -93,4 +93,4 @@ TEST(contention, threads_that_notice_the_same_count_once) {
 }
 
 }  // namespace
-}  // namespace quire::drive
+}  // namespace quire::drive::contention_test

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-namespace quire::split {
+namespace quire::split::core_file_test {
 namespace {
 
 std::string path() { return testing::TempDir() + "quire-core-" + std::to_string(::getpid()); }
@@ -66,4 +66,4 @@ TEST(core_file, memory_that_cannot_be_read_leaves_no_file) {
 }
 
 }  // namespace
-}  // namespace quire::split
+}  // namespace quire::split::core_file_test

@@ -12,7 +12,7 @@
 
 #include "base/add_counts.hpp"
 
-namespace quire::core {
+namespace quire::core::counter_table_test {
 namespace {
 
 constexpr std::size_t source_count = sizeof(counter_sources) / sizeof(std::uint64_t);
@@ -74,4 +74,4 @@ TEST(AddCounts, AddsEveryField) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::counter_table_test

@@ -16,7 +16,7 @@
 #include "os/futex.hpp"
 #include "store/crew.hpp"
 
-namespace quire::store {
+namespace quire::store::crew_test {
 namespace {
 
 /// Counts, and writes down in which order; while it is closed whoever comes waits.
@@ -224,4 +224,4 @@ TEST_F(crews, start_and_stop) {
 }
 
 }  // namespace
-}  // namespace quire::store
+}  // namespace quire::store::crew_test

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace quire::diff {
+namespace quire::diff::diff_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -559,4 +559,4 @@ TEST_P(diff_codec, the_same_value_by_two_writers_is_an_overlap_too) {
 }
 
 }  // namespace
-}  // namespace quire::diff
+}  // namespace quire::diff::diff_test

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace quire::drive {
+namespace quire::drive::driver_test {
 namespace {
 
 constexpr int threads = 4, rounds = 5000;
@@ -177,4 +177,4 @@ TEST(driver, what_is_cancelled_is_known_to_nobody_afterwards) {
 }
 
 }  // namespace
-}  // namespace quire::drive
+}  // namespace quire::drive::driver_test

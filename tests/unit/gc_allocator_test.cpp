@@ -10,7 +10,7 @@
 #include "gc/allocator.hpp"
 #include "gc/types.hpp"
 
-namespace quire::gc {
+namespace quire::gc::gc_allocator_test {
 namespace {
 
 constexpr std::uint64_t unit = 256;  // granules of 4 KiB
@@ -248,4 +248,4 @@ TEST(gc_types, layouts_that_no_type_has) {
 }
 
 }  // namespace
-}  // namespace quire::gc
+}  // namespace quire::gc::gc_allocator_test

@@ -17,7 +17,7 @@
 #include "gc/ending.hpp"
 #include "gc/marker.hpp"
 
-namespace quire::gc {
+namespace quire::gc::gc_marker_test {
 namespace {
 
 constexpr std::uint64_t base = 0x100000000000;
@@ -340,4 +340,4 @@ TEST(gc_items, numbers_of_all_sizes_come_back) {
 }
 
 }  // namespace
-}  // namespace quire::gc
+}  // namespace quire::gc::gc_marker_test

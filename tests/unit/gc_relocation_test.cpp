@@ -7,7 +7,7 @@
 
 #include "gc/relocation.hpp"
 
-namespace quire::gc {
+namespace quire::gc::gc_relocation_test {
 namespace {
 
 const heap_shape shape = heap_shape::of(1u << 20, 4096, 3);
@@ -102,4 +102,4 @@ TEST(gc_relocation, evidence_adds_up) {
 }
 
 }  // namespace
-}  // namespace quire::gc
+}  // namespace quire::gc::gc_relocation_test

@@ -7,7 +7,7 @@
 
 #include "core/region_slot.hpp"
 
-namespace quire::core {
+namespace quire::core::groups_test {
 namespace {
 
 using model::fault_outcome;
@@ -199,4 +199,4 @@ TEST(groups, count_what_was_taken_away_before_its_fault_as_brought_for_nothing) 
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::groups_test

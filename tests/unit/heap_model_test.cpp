@@ -15,7 +15,7 @@
 
 #include "heap_support.hpp"
 
-namespace quire::heap {
+namespace quire::heap::heap_model_test {
 namespace {
 
 // ---- Every sequence of a few operations on a few pages --------------------------------------------------------------
@@ -329,4 +329,4 @@ TEST(heap_stress, memory_is_used_again_before_fresh_memory_is_touched) {
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::heap_model_test

@@ -8,7 +8,7 @@
 #include "heap_support.hpp"
 #include "minipage_heap_support.hpp"
 
-namespace quire::heap {
+namespace quire::heap::heap_saved_test {
 namespace {
 
 using words = std::vector<std::uint64_t>;
@@ -236,4 +236,4 @@ TEST(saved_minipage_heap, words_that_make_no_sense_are_refused_or_make_a_valid_h
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::heap_saved_test

@@ -35,7 +35,7 @@ void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return allocation_fails() ? nullptr : ::operator new[](bytes);
 }
 
-namespace quire::heap {
+namespace quire::heap::heap_test {
 namespace {
 
 TEST(size_classes, every_small_size_has_the_smallest_class_that_holds_it) {
@@ -302,4 +302,4 @@ TEST(heap_use, metadata_follows_what_is_live) {
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::heap_test

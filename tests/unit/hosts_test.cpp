@@ -11,7 +11,7 @@
 #include "bootstrap/launcher/installed.hpp"
 #include "bootstrap/pmi1/member.hpp"
 
-namespace quire::bootstrap {
+namespace quire::bootstrap::hosts_test {
 namespace {
 
 using launcher::host_entry;
@@ -140,4 +140,4 @@ TEST_F(Pmi1, ALauncherThatRefusesOrIsGoneIsTold) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap
+}  // namespace quire::bootstrap::hosts_test

@@ -7,7 +7,7 @@
 #include "core/fault.hpp"
 #include "core/hot_units.hpp"
 
-namespace quire::core {
+namespace quire::core::hot_units_test {
 namespace {
 
 TEST(hot_units, counts_faults_writes_and_time) {
@@ -65,4 +65,4 @@ TEST(hot_units, threads_count_at_the_same_time) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::hot_units_test

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace quire::bootstrap::launcher {
+namespace quire::bootstrap::launcher::inquest_test {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
@@ -118,4 +118,4 @@ TEST(Inquest, AKillOfANodeThatHadLostOthersIsStillAKill) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap::launcher
+}  // namespace quire::bootstrap::launcher::inquest_test

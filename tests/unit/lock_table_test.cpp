@@ -8,7 +8,7 @@
 
 #include "container/lock_table.hpp"
 
-namespace quire::container {
+namespace quire::container::lock_table_test {
 namespace {
 
 using outcome = lock_table::outcome;
@@ -112,4 +112,4 @@ TEST(lock_table, does_what_a_table_of_bytes_does) {
 }
 
 }  // namespace
-}  // namespace quire::container
+}  // namespace quire::container::lock_table_test

@@ -15,7 +15,7 @@
 
 #include "minipage_heap_support.hpp"
 
-namespace quire::heap {
+namespace quire::heap::minipage_heap_model_test {
 namespace {
 
 /// Random operations in waves; the model knows what is live, and what each page is. No two live objects of different
@@ -215,4 +215,4 @@ TEST(minipage_heap_stress, threads_get_what_was_announced_and_never_the_same) {
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::minipage_heap_model_test

@@ -16,7 +16,7 @@
 
 #include "minipage_heap_support.hpp"
 
-namespace quire::heap {
+namespace quire::heap::minipage_heap_test {
 namespace {
 
 // ---- Sizes and places -----------------------------------------------------------------------------------------------
@@ -432,4 +432,4 @@ TEST(minipage_heap_use, without_a_fresh_page_small_objects_share_pages) {
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::minipage_heap_test

@@ -13,7 +13,7 @@
 #include "core/region_slot.hpp"
 #include "core/view_map.hpp"
 
-namespace quire::core {
+namespace quire::core::minipages_test {
 namespace {
 
 constexpr std::uint64_t page = 4096, pages = 5, bytes = pages * page;
@@ -240,4 +240,4 @@ TEST(view_states, leave_what_fails) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::minipages_test

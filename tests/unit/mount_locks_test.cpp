@@ -14,7 +14,7 @@
 
 #include "mount_support.hpp"
 
-namespace quire::mount {
+namespace quire::mount::mount_locks_test {
 namespace {
 
 class MountLocks : public Mount {};
@@ -184,4 +184,4 @@ TEST_F(MountLocks, MoreWaitForALockThanThereAreThreads) {
 }
 
 }  // namespace
-}  // namespace quire::mount
+}  // namespace quire::mount::mount_locks_test

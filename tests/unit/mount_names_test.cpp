@@ -6,7 +6,7 @@
 
 #include "mount/name_table.hpp"
 
-namespace quire::mount {
+namespace quire::mount::mount_names_test {
 namespace {
 
 constexpr name_table::number first = 2;
@@ -165,4 +165,4 @@ TEST(MountNames, WhatIsOpenIsClosedByItsLastUser) {
 }
 
 }  // namespace
-}  // namespace quire::mount
+}  // namespace quire::mount::mount_names_test

@@ -15,7 +15,7 @@
 
 #include "mount_support.hpp"
 
-namespace quire::mount {
+namespace quire::mount::mount_renames_test {
 namespace {
 
 class MountRenames : public Mount {};
@@ -127,4 +127,4 @@ TEST_F(MountRenames, MakesAndRemovesAJournalAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace quire::mount
+}  // namespace quire::mount::mount_renames_test

@@ -29,7 +29,7 @@
 
 #include "mount_support.hpp"
 
-namespace quire::mount {
+namespace quire::mount::mount_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -486,4 +486,4 @@ TEST(DeadMount, IsTakenAwayByWhoLooksForOne) {
 }
 
 }  // namespace
-}  // namespace quire::mount
+}  // namespace quire::mount::mount_test

@@ -11,7 +11,7 @@
 
 #include "base/log.hpp"
 
-namespace quire::base {
+namespace quire::base::options_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -207,4 +207,4 @@ TEST(NearestWord, IsTheOneWithTheFewestEdits) {
 }
 
 }  // namespace
-}  // namespace quire::base
+}  // namespace quire::base::options_test

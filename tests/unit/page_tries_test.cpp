@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace quire::core {
+namespace quire::core::page_tries_test {
 namespace {
 
 using model::access;
@@ -113,4 +113,4 @@ TEST_F(tries_for_pages, of_a_region_go_with_it) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::page_tries_test

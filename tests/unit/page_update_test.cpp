@@ -14,7 +14,7 @@
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
 
-namespace quire {
+namespace quire::page_update_test {
 namespace {
 
 using detect::access;
@@ -175,4 +175,4 @@ TEST(broken_page_update, is_seen_within_seconds) {
 }
 
 }  // namespace
-}  // namespace quire
+}  // namespace quire::page_update_test

@@ -6,7 +6,7 @@
 
 #include "core/parked_units.hpp"
 
-namespace quire::core {
+namespace quire::core::parked_units_test {
 namespace {
 
 op make_op() {
@@ -51,4 +51,4 @@ TEST(parked_units, lose_who_waits_no_longer) {
 }
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::parked_units_test

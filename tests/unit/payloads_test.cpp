@@ -21,7 +21,7 @@
 #include "engine/engine.hpp"
 #include "transport/loopback/loopback.hpp"
 
-namespace quire::core {
+namespace quire::core::payloads_test {
 namespace {
 
 using model::message;
@@ -190,4 +190,4 @@ INSTANTIATE_TEST_SUITE_P(all, illegal, testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::payloads_test

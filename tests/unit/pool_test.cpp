@@ -17,7 +17,7 @@
 #include "os/segments.hpp"
 #include "pool/pool.hpp"
 
-namespace quire::pool {
+namespace quire::pool::pool_test {
 namespace {
 
 constexpr std::uint64_t MiB = 1u << 20;
@@ -333,4 +333,4 @@ TEST(pool_leftovers, names_of_processes_that_were_killed_go_with_the_next_file) 
 }
 
 }  // namespace
-}  // namespace quire::pool
+}  // namespace quire::pool::pool_test

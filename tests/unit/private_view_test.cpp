@@ -17,7 +17,7 @@
 #include "os/userfault.hpp"
 #include "pool/pool.hpp"
 
-namespace quire {
+namespace quire::private_view_test {
 namespace {
 
 using detect::access;
@@ -381,4 +381,4 @@ TEST(private_view_limits, fine_views_are_refused) {
 }
 
 }  // namespace
-}  // namespace quire
+}  // namespace quire::private_view_test

@@ -12,7 +12,7 @@
 
 #include "os/process.hpp"
 
-namespace quire::os {
+namespace quire::os::process_test {
 namespace {
 
 TEST(process_states, are_told_apart) {
@@ -81,4 +81,4 @@ TEST(thread_times, tell_who_lacked_a_core) {
 }
 
 }  // namespace
-}  // namespace quire::os
+}  // namespace quire::os::process_test

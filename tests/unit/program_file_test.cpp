@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace quire::os {
+namespace quire::os::program_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_F(ProgramFile, DamagedHeadersLeadNowhere) {
 }
 
 }  // namespace
-}  // namespace quire::os
+}  // namespace quire::os::program_file_test

@@ -13,7 +13,7 @@
 
 #include "protocol/table/table.hpp"
 
-namespace quire::protocol {
+namespace quire::protocol::protocol_table_test {
 namespace {
 
 using model::message_kind;
@@ -113,4 +113,4 @@ TEST(protocol_table, is_what_people_read) {
 }
 
 }  // namespace
-}  // namespace quire::protocol
+}  // namespace quire::protocol::protocol_table_test

@@ -14,7 +14,7 @@
 #include "record/recorder.hpp"
 #include "record/tell.hpp"
 
-namespace quire::record {
+namespace quire::record::record_test {
 namespace {
 
 constexpr std::uint64_t us = 1000, ms = 1000 * us, s = 1000 * ms;
@@ -415,4 +415,4 @@ TEST(record_file, what_makes_no_sense_is_refused_though_it_is_whole) {
 }
 
 }  // namespace
-}  // namespace quire::record
+}  // namespace quire::record::record_test

@@ -10,7 +10,7 @@
 
 #include "watch/recovery.hpp"
 
-namespace quire::watch {
+namespace quire::watch::recovery_test {
 namespace {
 
 using round = recovery::round;
@@ -139,4 +139,4 @@ TEST(Recovery, OfTheLastOneAliveEndsWithItsOwnMarkers) {
 }
 
 }  // namespace
-}  // namespace quire::watch
+}  // namespace quire::watch::recovery_test

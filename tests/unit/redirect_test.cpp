@@ -9,7 +9,7 @@
 
 #include <fstream>
 
-namespace quire::os {
+namespace quire::os::redirect_test {
 namespace {
 
 pid_t another_parent() { return 4711; }
@@ -92,4 +92,4 @@ TEST_P(redirecting, leaves_the_table_as_it_was) {
 }
 
 }  // namespace
-}  // namespace quire::os
+}  // namespace quire::os::redirect_test

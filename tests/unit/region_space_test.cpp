@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-namespace quire::region {
+namespace quire::region::region_space_test {
 namespace {
 
 constexpr std::uint64_t granule = 1 << 21, base = 0x300000000000;
@@ -87,4 +87,4 @@ TEST(region_numbers, are_used_again_when_they_are_given_back_and_no_sooner) {
 }
 
 }  // namespace
-}  // namespace quire::region
+}  // namespace quire::region::region_space_test

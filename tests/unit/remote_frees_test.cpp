@@ -6,7 +6,7 @@
 
 #include "heap/remote_frees.hpp"
 
-namespace quire::heap {
+namespace quire::heap::remote_frees_test {
 namespace {
 
 using outcome = remote_frees::outcome;
@@ -85,4 +85,4 @@ TEST(remote_frees, of_one_each_are_full_at_once) {
 }
 
 }  // namespace
-}  // namespace quire::heap
+}  // namespace quire::heap::remote_frees_test

@@ -22,7 +22,7 @@
 #include "os/memory.hpp"
 #include "os/restart_point.hpp"
 
-namespace quire {
+namespace quire::restart_test {
 namespace {
 
 using os::restart_point;
@@ -563,4 +563,4 @@ TEST(restart_point, wrong_use_ends_the_program) {
 }
 
 }  // namespace
-}  // namespace quire
+}  // namespace quire::restart_test

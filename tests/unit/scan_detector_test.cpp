@@ -23,7 +23,7 @@
 #include "os/userfault.hpp"
 #include "pool/pool.hpp"
 
-namespace quire::detect {
+namespace quire::detect::scan_detector_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -527,4 +527,4 @@ TEST(page_set, finds_what_is_in_and_what_is_not) {
 }
 
 }  // namespace
-}  // namespace quire::detect
+}  // namespace quire::detect::scan_detector_test

@@ -10,7 +10,7 @@
 #include "base/siphash.hpp"
 #include "bootstrap/secret.hpp"
 
-namespace quire::wire {
+namespace quire::wire::seal_test {
 namespace {
 
 using model::node_id;
@@ -100,4 +100,4 @@ TEST(secret, is_another_in_each_job_and_of_one_version) {
 }
 
 }  // namespace
-}  // namespace quire::wire
+}  // namespace quire::wire::seal_test

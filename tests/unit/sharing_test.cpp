@@ -8,7 +8,7 @@
 #include "sharing/table.hpp"
 #include "sharing/verdict.hpp"
 
-namespace quire::sharing {
+namespace quire::sharing::sharing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -305,4 +305,4 @@ TEST(sharing_advice, offers_the_largest_unit_that_parts_the_nodes) {
 }
 
 }  // namespace
-}  // namespace quire::sharing
+}  // namespace quire::sharing::sharing_test

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <thread>
 
-namespace quire::os {
+namespace quire::os::slices_test {
 namespace {
 
 struct attributes {
@@ -68,4 +68,4 @@ TEST(slices, children_are_reset_as_the_program_wishes) {
 }
 
 }  // namespace
-}  // namespace quire::os
+}  // namespace quire::os::slices_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::bootstrap::launcher {
+namespace quire::bootstrap::launcher::stops_test {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000, limit = 8 * second;
@@ -70,4 +70,4 @@ TEST(Stops, ALimitOfZeroLooksAtNobody) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap::launcher
+}  // namespace quire::bootstrap::launcher::stops_test

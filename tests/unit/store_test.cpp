@@ -12,7 +12,7 @@
 #include "os/injection.hpp"
 #include "store/table.hpp"
 
-namespace quire::store {
+namespace quire::store::store_test {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -89,4 +89,4 @@ TEST(swap, has_one_file_whoever_makes_it) {
 }
 
 }  // namespace
-}  // namespace quire::store
+}  // namespace quire::store::store_test

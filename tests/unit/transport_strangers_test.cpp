@@ -8,7 +8,7 @@
 #include "wire/seal.hpp"
 #include "wire/wire.hpp"
 
-namespace quire::transport::test {
+namespace quire::transport::test::transport_strangers_test {
 namespace {
 
 /// Of the address of a node: the mark, a name, and its bells; then UCX's own.
@@ -190,4 +190,4 @@ TEST_P(strangers, a_message_of_a_node_that_cannot_be_read_loses_the_node) {
 }
 
 }  // namespace
-}  // namespace quire::transport::test
+}  // namespace quire::transport::test::transport_strangers_test

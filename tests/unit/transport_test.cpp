@@ -11,7 +11,7 @@
 #include "transport_nodes.hpp"
 #include "wire/wire.hpp"
 
-namespace quire::transport::test {
+namespace quire::transport::test::transport_test {
 namespace {
 
 class transport_contract : public testing::TestWithParam<const char*> {
@@ -594,4 +594,4 @@ TEST(transport_connect, refuses_addresses_that_are_not_of_its_kind) {
 }
 
 }  // namespace
-}  // namespace quire::transport::test
+}  // namespace quire::transport::test::transport_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::core {
+namespace quire::core::unit_layout_test {
 namespace {
 
 class layouts : public testing::TestWithParam<std::uint64_t> {
@@ -77,4 +77,4 @@ INSTANTIATE_TEST_SUITE_P(uniform, layouts, testing::Values(4096, 65536, 2 << 20)
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
-}  // namespace quire::core
+}  // namespace quire::core::unit_layout_test

@@ -17,7 +17,7 @@
 #include "os/memory.hpp"
 #include "os/process.hpp"
 
-namespace quire::detect {
+namespace quire::detect::userfault_trial_test {
 namespace {
 
 constexpr std::size_t page_bytes = os::page_bytes;
@@ -118,4 +118,4 @@ TEST(populate, by_the_way_of_old_kernels_makes_frames_and_keeps_content) {
 }
 
 }  // namespace
-}  // namespace quire::detect
+}  // namespace quire::detect::userfault_trial_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::bootstrap::launcher {
+namespace quire::bootstrap::launcher::viewers_test {
 namespace {
 
 job_view sample() { return {"./heat 100", 12.5, {{"east", "runs", "{\"now_ns\":1}"}, {"", "has ended", ""}}}; }
@@ -35,4 +35,4 @@ TEST(viewers, what_is_no_view_or_of_another_version_is_refused) {
 }
 
 }  // namespace
-}  // namespace quire::bootstrap::launcher
+}  // namespace quire::bootstrap::launcher::viewers_test

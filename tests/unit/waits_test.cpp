@@ -8,7 +8,7 @@
 
 #include "waits/report.hpp"
 
-namespace quire::waits {
+namespace quire::waits::waits_test {
 namespace {
 
 using testing::Contains;
@@ -149,4 +149,4 @@ TEST(waits, that_are_no_records_are_none) {
 }
 
 }  // namespace
-}  // namespace quire::waits
+}  // namespace quire::waits::waits_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::drive {
+namespace quire::drive::wake_policy_test {
 namespace {
 
 pace some_pace() {
@@ -107,4 +107,4 @@ TEST(wake_policy, ticks_get_longer_to_a_bound) {
 }
 
 }  // namespace
-}  // namespace quire::drive
+}  // namespace quire::drive::wake_policy_test

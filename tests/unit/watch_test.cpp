@@ -10,7 +10,7 @@
 #include "core/inbox.hpp"
 #include "watch/watch.hpp"
 
-namespace quire::watch {
+namespace quire::watch::watch_test {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms, limit = 5 * second, never = UINT64_MAX;
@@ -296,4 +296,4 @@ TEST(Watch, AnythingGoes) {
 }
 
 }  // namespace
-}  // namespace quire::watch
+}  // namespace quire::watch::watch_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace quire::wire {
+namespace quire::wire::wire_test {
 namespace {
 
 using model::message;
@@ -174,4 +174,4 @@ TEST(wire, random_bytes_behind_a_good_mark) {
 }
 
 }  // namespace
-}  // namespace quire::wire
+}  // namespace quire::wire::wire_test
