@@ -69,6 +69,12 @@ struct shared_state {
     std::uint64_t first, pages;
     std::uint64_t *zero, *unmapped, *begins;
   } closed;
+  /// Mappings that the program has unmapped last (memory/kept_blocks.cpp), the oldest first, under `process`.
+  struct kept_blocks {
+    static constexpr std::uint32_t most = 16;
+    std::uint64_t first[most], bytes[most];
+    std::uint32_t count;
+  } kept;
   /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
   struct {
     std::uint64_t first, now, end;  ///< 0: it was never called
