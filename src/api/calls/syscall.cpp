@@ -67,7 +67,8 @@ QUIRE_OWN(long, syscall, (long number, long a, long b, long c, long d, long e, l
   const auto size = [](long count) { return static_cast<std::size_t>(count); };
   const auto run = [number](auto... arguments) { return make<long>(row_syscall, number, arguments...); };
   const auto length = [&](long address) {
-    return address != 0 ? *reinterpret_cast<const socklen_t*>(address) : std::size_t{0};
+    const auto* const at = reinterpret_cast<const socklen_t*>(address);
+    return at != nullptr && !any_closed(at, sizeof *at) ? *at : std::size_t{0};
   };
   switch (number) {
     case SYS_read:
