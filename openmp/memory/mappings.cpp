@@ -95,17 +95,17 @@ void* map_file(void* at, std::size_t bytes, int protection, int flags, int file,
   return map_next([=] { return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset); });
 }
 
-/// Of mremap(2): always elsewhere, as what lies behind may be anybody's.
-void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) noexcept {
-  if (any_closed(at, whole_pages(bytes))) {
+/// Of mremap(2): always elsewhere, as what lies behind may be anybody's; at `to`, if it is not null.
+void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays, void* to) noexcept {
+  if (any_closed(at, bytes)) {
     refuse_mapping("mremap()", at, "some of its pages are closed: open them by mprotect(PROT_READ | PROT_WRITE) first");
     return MAP_FAILED;
   }
-  void* const moved = map_shared(wanted);
+  void* const moved = to == nullptr ? map_shared(wanted) : map_pages_over(to, wanted, false) ? to : MAP_FAILED;
   if (moved == MAP_FAILED) return moved;
-  memcpy(moved, at, std::min(whole_pages(bytes), whole_pages(wanted)));
+  memcpy(moved, at, std::min(bytes, wanted));
   if (stays) {
-    memset(at, 0, whole_pages(bytes));
+    memset(at, 0, bytes);
   } else {
     (void)unmap_shared(at, bytes);
   }
@@ -162,16 +162,19 @@ void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, vo
   if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
       ((stays || to != nullptr) && (flags & MREMAP_MAYMOVE) == 0))
     return errno = EINVAL, MAP_FAILED;
-  const char* const advice = to != nullptr
+  const std::size_t had = whole_pages(bytes), all = whole_pages(wanted);
+  const auto first = reinterpret_cast<std::uintptr_t>(at), there = reinterpret_cast<std::uintptr_t>(to);
+  if (to != nullptr && (!begins_page(to) || (first < there + all && there < first + had)))
+    return errno = EINVAL, MAP_FAILED;
+  const char* const advice = from == part::some || onto == part::some ? whole_advice
+                             : to != nullptr && from != onto
                                  ? "one of the two is shared by all nodes: copy the content, and unmap the old place"
-                             : bytes == 0         ? "shared memory has no second address: use the first one"
-                             : from == part::some ? whole_advice
-                                                  : nullptr;
+                             : bytes == 0 ? "shared memory has no second address: use the first one"
+                                          : nullptr;
   if (advice != nullptr) return refuse_mapping("mremap()", at, advice), MAP_FAILED;
-  if (!stays && whole_pages(wanted) <= whole_pages(bytes))
-    return shrink_shared(at, whole_pages(bytes), whole_pages(wanted));
+  if (!stays && to == nullptr && all <= had) return shrink_shared(at, had, all);
   if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
-  return move_shared(at, bytes, wanted, stays);
+  return move_shared(at, had, all, stays, to);
 }
 
 }  // namespace quire::openmp

@@ -100,6 +100,23 @@ static void* shrink(void* argument) {
   return NULL;
 }
 
+/// To an address of the program's choice: where something was, and where nothing is.
+static void* move_there(void* argument) {
+  const intptr_t me = (intptr_t)argument;
+  char* const at = map_at(NULL, bytes, rw, 0);
+  char* const to = map_at(NULL, 2 * bytes, rw, 0);
+  memset(at, 8, bytes);
+  memset(to, 9, 2 * bytes);
+  g_wrong[me] += mremap(at, bytes, bytes + page, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to;
+  g_wrong[me] += !is_full_of(to, bytes, 8) || !is_full_of(to + bytes, page, 0);
+  g_wrong[me] += !is_full_of(to + bytes + page, bytes - page, 9);
+  g_wrong[me] += mremap(to, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at || !is_full_of(at, bytes, 8);
+  g_wrong[me] += mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at + page) != MAP_FAILED || errno != EINVAL;
+  munmap(at, bytes);
+  munmap(to, 2 * bytes);
+  return NULL;
+}
+
 static sigjmp_buf g_back;
 static void on_fault(int number) {
   (void)number;
@@ -112,7 +129,7 @@ static int is_there(const volatile char* at) {
 }
 
 int main(void) {
-  void* (*const all[])(void*) = {map_and_take, unmap_and_take, unmap_in_parts, shrink};
+  void* (*const all[])(void*) = {map_and_take, unmap_and_take, unmap_in_parts, shrink, move_there};
   int wrong = 0;
   for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
     run(all[i]);
