@@ -4,80 +4,124 @@
 #include <quire/system.h>
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
 
-#include "openmp/files/on_all_nodes.hpp"
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/page_marks.hpp"
 #include "openmp/memory/shared_pages.hpp"
+#include "openmp/team/shared_state.hpp"
+#include "openmp/team/team.hpp"
 
 namespace quire::openmp {
 namespace {
 
-constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;  ///< of several; one may have any size
+constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;  ///< of several
+/// What a heap can do without.
+std::size_t most_of_one() noexcept {
+  return openmp::shared().closed.pages * mapped_page / static_cast<std::size_t>(job().nodes) / 16;
+}
 
-/// What is there now: the program may have mapped there meanwhile, and unmapped again.
-bool is_kept(void* first, std::size_t bytes) noexcept {
-  void* begin = nullptr;
-  std::uint64_t now = 0;
+struct block {
+  void* first;
+  std::size_t bytes;
+};
+
+/// This node's, the oldest first. A handler that comes meanwhile would wait for its own thread.
+class kept_list {
+ public:
+  /// Those that have to leave for it are added to `leave`.
+  template <class Leave>
+  void keep(const block& one, const Leave& leave) noexcept {
+    const std::size_t most = std::min(most_kept_bytes, most_of_one());
+    const no_handlers none;
+    const std::lock_guard held(guard_);
+    while (count_ == all_.size()) leave(take_first());
+    all_[count_] = one;
+    bytes_ += one.bytes;
+    ++count_;
+    while (count_ != 0 && (one.bytes > most_of_one() || (count_ > 1 && bytes_ > most))) leave(take_first());
+    count_now_.store(count_, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool take(block& one) noexcept {
+    if (count_now_.load(std::memory_order_relaxed) == 0) return false;
+    const no_handlers none;
+    const std::lock_guard held(guard_);
+    if (count_ == 0) return false;
+    one = take_first();
+    count_now_.store(count_, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  block take_first() noexcept {
+    const block first = all_[0];
+    std::copy(all_.begin() + 1, all_.begin() + count_, all_.begin());
+    --count_;
+    bytes_ -= first.bytes;
+    return first;
+  }
+
+  std::mutex guard_;
+  std::array<block, 16> all_{};
+  std::size_t count_ = 0, bytes_ = 0;
+  std::atomic<std::size_t> count_now_{0};
+};
+kept_list g_kept;
+
+/// The caller alone has it from now on. False: the program has mapped there meanwhile, or others have it.
+bool take_from_program(const block& b) noexcept {
+  if (!add_mark(page_mark::leaves, b.first)) return false;
+  const bool mine = take_mark(page_mark::begins, b.first);
+  void* first = nullptr;
+  std::uint64_t bytes = 0;
   int taken = 0;
-  return are_all(page_mark::begins, first, mapped_page) &&
-         quire_allocation_around(first, &begin, &now, &taken) == QUIRE_OK && taken != 0 && begin == first &&
-         now == bytes && are_all(page_mark::unmapped, first, bytes);
+  if (mine && quire_allocation_around(b.first, &first, &bytes, &taken) == QUIRE_OK && taken != 0 && first == b.first &&
+      bytes == b.bytes && are_all(page_mark::unmapped, b.first, b.bytes))
+    return true;
+  if (mine) set_mark(page_mark::begins, b.first, mapped_page);
+  clear_mark(page_mark::leaves, b.first, mapped_page);
+  return false;
 }
 
-std::pair<void*, std::size_t> take_out(shared_state::kept_blocks& k, std::uint32_t which) noexcept {
-  const std::pair<void*, std::size_t> one{reinterpret_cast<void*>(k.first[which]), k.bytes[which]};
-  std::copy(k.first + which + 1, k.first + k.count, k.first + which);
-  std::copy(k.bytes + which + 1, k.bytes + k.count, k.bytes + which);
-  --k.count;
-  return one;
-}
-
-void give_back_oldest(shared_state::kept_blocks& k) noexcept {
-  const auto [first, bytes] = take_out(k, 0);
+void give_back_block(const block& b) noexcept {
   bool zero = false;
-  if (!is_kept(first, bytes) || !open_in_turn(first, bytes, zero)) return;
-  clear_mark(page_mark::begins, first, mapped_page);
-  (void)quire_free_now(first, zero ? 1 : 0);
+  if (!take_from_program(b)) return;
+  if (open_to_give_back(b.first, b.bytes, zero)) (void)quire_free_now(b.first, zero ? 1 : 0);
+  clear_mark(page_mark::leaves, b.first, mapped_page);
 }
 
 }  // namespace
 
 void keep_block(void* first, std::size_t bytes) noexcept {
-  auto& k = shared().kept;
-  const auto address = reinterpret_cast<std::uint64_t>(first);
-  for (std::uint32_t i = k.count; i-- != 0;) {
-    if (k.first[i] == address) (void)take_out(k, i);
-  }
-  while (k.count == k.most || (k.count != 0 && std::accumulate(k.bytes, k.bytes + k.count, bytes) > most_kept_bytes))
-    give_back_oldest(k);
-  k.first[k.count] = address;
-  k.bytes[k.count++] = bytes;
+  std::array<block, 17> leave;
+  std::size_t count = 0;
+  g_kept.keep({first, bytes}, [&](const block& b) { leave[count++] = b; });
+  for (std::size_t i = 0; i < count; ++i) give_back_block(leave[i]);
 }
 
 void* take_kept(std::size_t bytes, std::size_t alignment) noexcept {
-  auto& k = shared().kept;
-  if (bytes <= most_kept_bytes || std::atomic_ref(k.count).load() == 0) return nullptr;
-  const process_turn mine;
-  while (k.count != 0) {
-    if (k.bytes[0] != bytes || k.first[0] % alignment != 0 || !is_kept(reinterpret_cast<void*>(k.first[0]), bytes)) {
-      give_back_oldest(k);
-      continue;
+  block b{};
+  while (bytes > most_kept_bytes && g_kept.take(b)) {
+    if (b.bytes != bytes || reinterpret_cast<std::uintptr_t>(b.first) % alignment != 0) {
+      give_back_block(b);
+    } else if (take_from_program(b)) {
+      clear_mark(page_mark::unmapped, b.first, bytes);
+      set_mark(page_mark::begins, b.first, mapped_page);
+      clear_mark(page_mark::leaves, b.first, mapped_page);
+      return b.first;
     }
-    void* const first = take_out(k, 0).first;
-    clear_mark(page_mark::unmapped, first, bytes);
-    return first;
   }
   return nullptr;
 }
 
 bool give_kept_back() noexcept {
-  auto& k = shared().kept;
-  if (std::atomic_ref(k.count).load() == 0) return false;
-  const process_turn mine;
-  while (k.count != 0) give_back_oldest(k);
-  return true;
+  block b{};
+  bool any = false;
+  for (; g_kept.take(b); any = true) give_back_block(b);
+  return any;
 }
 
 }  // namespace quire::openmp

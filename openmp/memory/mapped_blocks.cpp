@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <quire/quire.h>
 #include <quire/system.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "openmp/files/on_all_nodes.hpp"
 #include "openmp/memory/kept_blocks.hpp"
 #include "openmp/memory/page_marks.hpp"
 #include "openmp/memory/shared_pages.hpp"
@@ -33,7 +33,11 @@ piece piece_at(char* at, std::size_t most) noexcept {
   int taken = 0;
   quire_region in{};
   const auto address = reinterpret_cast<std::uintptr_t>(at);
-  if (quire_allocation_around(at, &first, &bytes, &taken) == QUIRE_OK) {
+  while (quire_allocation_around(at, &first, &bytes, &taken) == QUIRE_OK) {
+    if (taken != 0 && are_all(page_mark::leaves, first, mapped_page)) {
+      ::sched_yield();
+      continue;
+    }
     const std::uintptr_t end = whole_pages(reinterpret_cast<std::uintptr_t>(first) + bytes);
     const std::size_t here = std::min(most, end - address);
     const bool is_mapping = taken != 0 && begins_page(first) && are_all(page_mark::begins, first, mapped_page);
@@ -71,19 +75,16 @@ bool unmap_piece(const piece& p) noexcept {
   if (is_open_to_all(p)) return true;
   const bool whole = p.what == piece::mapping && p.is_whole();
   if (!whole && !empty_pages(p.at, p.here)) return false;
-  const process_turn mine;  // two threads may unmap the last parts
   set_mark(page_mark::unmapped, p.at, p.here);
   if (p.what == piece::mapping && are_all(page_mark::unmapped, p.first, p.bytes)) keep_block(p.first, p.bytes);
   return true;
 }
 
-/// Nobody gives the block back from now on.
+/// Nobody gives the block back from now on. False: that is under way, or done.
 bool is_mapped_again(const piece& p) noexcept {
   if (count_marks(page_mark::unmapped, p.at, p.here) == 0) return true;
-  const process_turn mine;
-  if (piece_at(p.at, p.here).what != p.what) return false;  // it was given back meanwhile
   clear_mark(page_mark::unmapped, p.at, p.here);
-  return true;
+  return p.what != piece::mapping || are_all(page_mark::begins, p.first, mapped_page);
 }
 
 /// False, and errno.
@@ -110,6 +111,13 @@ bool unmap_pages(void* at, std::size_t bytes) noexcept { return for_each_piece(a
 
 bool map_pages_over(void* at, std::size_t bytes, bool closed) noexcept {
   return for_each_piece(at, bytes, [closed](const piece& p) { return map_piece_over(p, closed); });
+}
+
+bool is_any_free(void* at, std::size_t bytes) noexcept {
+  return !for_each_piece(at, bytes, [](const piece& p) {
+    return p.what == piece::other ||
+           (p.what == piece::mapping && !are_all(page_mark::unmapped, p.first, whole_pages(p.bytes)));
+  });
 }
 
 bool are_all_free(void* at, std::size_t bytes) noexcept { return for_each_piece(at, bytes, is_open_to_all); }

@@ -19,5 +19,7 @@ void note_mapping(const void* at) noexcept;
 /// and errno: ENOTSUP, as of close_pages().
 [[nodiscard]] bool map_pages_over(void* at, std::size_t bytes, bool closed) noexcept;
 [[nodiscard]] bool are_all_free(void* at, std::size_t bytes) noexcept;
+/// Some are no block's, or a mapping's that was unmapped as a whole: others may get them at any time.
+[[nodiscard]] bool is_any_free(void* at, std::size_t bytes) noexcept;
 
 }  // namespace quire::openmp

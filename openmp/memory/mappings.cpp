@@ -30,10 +30,16 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// The processor has no memory that can be written and not read.
 bool is_open(int protection) noexcept { return protection == PROT_WRITE || protection == (PROT_READ | PROT_WRITE); }
 
+/// Neither MAP_PRIVATE nor MAP_SHARED: the system says what is wrong.
+bool has_kind(int flags) noexcept {
+  const int kind = flags & MAP_TYPE;
+  return kind == MAP_PRIVATE || kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE;
+}
+
 bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
   constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
-  return bytes != 0 && (is_open(protection) || protection == PROT_NONE) && (flags & MAP_ANONYMOUS) != 0 &&
-         (flags & elsewhere) == 0;
+  return bytes != 0 && has_kind(flags) && (is_open(protection) || protection == PROT_NONE) &&
+         (flags & MAP_ANONYMOUS) != 0 && (flags & elsewhere) == 0;
 }
 
 /// `closed`: addresses that the program will use later. Where there are none, or pages cannot be closed, they are of
@@ -63,7 +69,7 @@ void* map_over(void* at, std::size_t bytes, int protection, int flags, part shar
   constexpr const char* call = "mmap(MAP_FIXED)";
   const char* advice = nullptr;
   const std::size_t all = whole_pages(bytes);
-  if (!begins_page(at)) return errno = EINVAL, MAP_FAILED;
+  if (!begins_page(at) || !has_kind(flags)) return errno = EINVAL, MAP_FAILED;
   if ((flags & MAP_FIXED_NOREPLACE) != 0 && (shared == part::some || !are_all_free(at, all)))
     return errno = EEXIST, MAP_FAILED;
   if (shared == part::some) {

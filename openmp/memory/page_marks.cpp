@@ -15,7 +15,17 @@ using mark_word = std::atomic_ref<std::uint64_t>;
 
 std::uint64_t* bits_of(page_mark which) noexcept {
   const shared_state::closed_pages& known = openmp::shared().closed;
-  return which == page_mark::zero ? known.zero : which == page_mark::unmapped ? known.unmapped : known.begins;
+  switch (which) {
+    case page_mark::zero:
+      return known.zero;
+    case page_mark::unmapped:
+      return known.unmapped;
+    case page_mark::begins:
+      return known.begins;
+    case page_mark::leaves:
+      break;
+  }
+  return known.leaves;
 }
 
 /// Calls use(word, mask) for the words that have bits of the pages, as long as it says true. False: it has said false,
@@ -50,6 +60,16 @@ void clear_mark(page_mark which, const void* at, std::size_t bytes) noexcept {
     if ((w.load() & mask) != 0) w.fetch_and(~mask);
     return true;
   });
+}
+
+bool add_mark(page_mark which, const void* at) noexcept {
+  return for_each_word(which, at, mapped_page,
+                       [](mark_word w, std::uint64_t mask) { return (w.fetch_or(mask) & mask) == 0; });
+}
+
+bool take_mark(page_mark which, const void* at) noexcept {
+  return for_each_word(which, at, mapped_page,
+                       [](mark_word w, std::uint64_t mask) { return (w.fetch_and(~mask) & mask) != 0; });
 }
 
 bool are_all(page_mark which, const void* at, std::size_t bytes) noexcept {

@@ -58,16 +58,10 @@ int set_here(void* at, std::size_t bytes, bool closed) noexcept {
   return -1;
 }
 
-/// Within a process_turn.
-bool set_in_turn(void* at, std::size_t bytes, bool closed) noexcept {
-  if (!files::apart || !files::is_node()) return set_here(at, bytes, closed) == 0;
-  return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
-}
-
 bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
   if (!files::apart || !files::is_node()) return set_here(at, bytes, closed) == 0;
   const process_turn mine;
-  return set_in_turn(at, bytes, closed);
+  return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
 }
 
 bool is_all_zero(const void* at, std::size_t bytes) noexcept { return are_all(page_mark::zero, at, bytes); }
@@ -119,9 +113,9 @@ bool open_pages(void* at, std::size_t bytes) noexcept {
   return true;
 }
 
-bool open_in_turn(void* at, std::size_t bytes, bool& zero) noexcept {
+bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept {
   zero = count_marks(page_mark::zero, at, bytes) >= bytes / mapped_page / 2;
-  if (any_closed(at, bytes) && !set_in_turn(at, bytes, false)) return false;
+  if (any_closed(at, bytes) && !set_on_all(at, bytes, false)) return false;
   if (zero) write_zeroes(at, bytes);
   unmark_all(at, bytes);
   return true;

@@ -27,9 +27,8 @@ enum class part : std::uint8_t { none, some, all };
 [[nodiscard]] bool close_pages(void* at, std::size_t bytes) noexcept;
 /// Where no page is closed, this costs no message.
 [[nodiscard]] bool open_pages(void* at, std::size_t bytes) noexcept;
-/// Before a block of them is given back, within a process_turn. `zero`: all are, as most were and the others are
-/// written.
-[[nodiscard]] bool open_in_turn(void* at, std::size_t bytes, bool& zero) noexcept;
+/// Before a block of them is given back. `zero`: all are, as most were and the others are written.
+[[nodiscard]] bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept;
 [[nodiscard]] bool any_closed(const void* at, std::size_t bytes) noexcept;
 /// They read as zeroes from now on, and are open.
 [[nodiscard]] bool clear_pages(void* at, std::size_t bytes) noexcept;

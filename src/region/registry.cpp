@@ -94,6 +94,16 @@ base::status registry::open(const heap_settings& how) {
         return of != nullptr && of->is_slice_of(node, first, bytes);
       },
       this);
+  serve_looks();
+  return {};
+}
+
+/// What other nodes ask of places in this one's slices.
+void registry::serve_looks() noexcept {
+  using value = std::span<const std::byte>;
+  const auto serve = [this](service s, core::service_table::handler h, const char* name) {
+    core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
+  };
   serve(
       service::allocation_size,
       [](void* self, core::core& e, const message& m, value) noexcept {
@@ -120,7 +130,6 @@ base::status registry::open(const heap_settings& how) {
         e.services.answer(m, got.why(), clean, got.value().dirty_bytes);
       },
       "quire_calloc_at");
-  return {};
 }
 
 /// The heap of small objects, behind the other one. Sequential consistency does for any program; it orders, as atomic

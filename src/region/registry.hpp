@@ -94,6 +94,7 @@ class registry {
  private:
   using slice = shared_heap::slice;
   [[nodiscard]] base::status open_small(std::uint64_t base, const heap_settings& how);
+  void serve_looks() noexcept;
   void on_made(const core::region_description& about);
   void on_gone(const core::region_description& about) noexcept;
   void clear_old() noexcept;

@@ -60,6 +60,8 @@ static void* unmap_and_take(void* argument) {
   char* const at = g_at;
   g_wrong[me] += munmap(at, bytes) != 0;
   g_wrong[me] += munmap(at, bytes) != 0;  // of nothing: that is no error
+  g_wrong[me] += mprotect(at, bytes, PROT_NONE) != -1 || errno != ENOMEM;
+  g_wrong[me] += mmap(NULL, page, rw, MAP_ANONYMOUS, -1, 0) != MAP_FAILED || errno != EINVAL;
   g_wrong[me] += map_at(at, bytes, rw, MAP_FIXED_NOREPLACE) != at;
   g_wrong[me] += map_at(at, bytes, rw, MAP_FIXED_NOREPLACE) != MAP_FAILED || errno != EEXIST;
   g_wrong[me] += !is_full_of(at, bytes, 0);
