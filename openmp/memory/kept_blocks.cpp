@@ -7,9 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
-#include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/page_marks.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/team/shared_state.hpp"
@@ -29,33 +27,36 @@ struct block {
   std::size_t bytes;
 };
 
-/// This node's, the oldest first. A handler that comes meanwhile would wait for its own thread.
+/// This node's, the oldest first. A handler may interrupt whoever is in it, and so nobody waits long.
 class kept_list {
  public:
-  /// Those that have to leave for it are added to `leave`.
+  /// leave(block) for those that are not kept.
   template <class Leave>
   void keep(const block& one, const Leave& leave) noexcept {
     const std::size_t most = std::min(most_kept_bytes, most_of_one());
-    const no_handlers none;
-    const std::lock_guard held(guard_);
-    while (count_ == all_.size()) leave(take_first());
-    all_[count_] = one;
+    if (one.bytes > most_of_one() || !enter()) return leave(one);
+    if (count_ == all_.size()) leave(take_first());
+    all_[count_++] = one;
     bytes_ += one.bytes;
-    ++count_;
-    while (count_ != 0 && (one.bytes > most_of_one() || (count_ > 1 && bytes_ > most))) leave(take_first());
-    count_now_.store(count_, std::memory_order_relaxed);
+    while (count_ > 1 && bytes_ > most) leave(take_first());
+    busy_.clear(std::memory_order_release);
   }
   [[nodiscard]] bool take(block& one) noexcept {
-    if (count_now_.load(std::memory_order_relaxed) == 0) return false;
-    const no_handlers none;
-    const std::lock_guard held(guard_);
-    if (count_ == 0) return false;
-    one = take_first();
-    count_now_.store(count_, std::memory_order_relaxed);
-    return true;
+    if (!enter()) return false;
+    const bool any = count_ != 0;
+    if (any) one = take_first();
+    busy_.clear(std::memory_order_release);
+    return any;
   }
 
  private:
+  [[nodiscard]] bool enter() noexcept {
+    constexpr int tries = 1000;
+    for (int i = 0; i < tries; ++i) {
+      if (!busy_.test_and_set(std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
   block take_first() noexcept {
     const block first = all_[0];
     std::copy(all_.begin() + 1, all_.begin() + count_, all_.begin());
@@ -64,10 +65,9 @@ class kept_list {
     return first;
   }
 
-  std::mutex guard_;
+  std::atomic_flag busy_{};
   std::array<block, 16> all_{};
   std::size_t count_ = 0, bytes_ = 0;
-  std::atomic<std::size_t> count_now_{0};
 };
 kept_list g_kept;
 
