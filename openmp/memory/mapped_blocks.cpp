@@ -33,20 +33,22 @@ piece piece_at(char* at, std::size_t most) noexcept {
   int taken = 0;
   quire_region in{};
   const auto address = reinterpret_cast<std::uintptr_t>(at);
-  while (quire_allocation_around(at, &first, &bytes, &taken) == QUIRE_OK) {
-    if (taken != 0 && are_all(page_mark::leaves, first, mapped_page)) {
+  for (int looks = 0; quire_allocation_around(at, &first, &bytes, &taken) == QUIRE_OK; ++looks) {
+    const bool is_mapping = taken != 0 && begins_page(first) && are_all(page_mark::begins, first, mapped_page);
+    // Who gives a block back takes that mark for as long as the other one is there.
+    const bool may_change = are_all(page_mark::leaves, first, mapped_page) ||
+                            (looks == 0 && !is_mapping && are_all(page_mark::unmapped, at, mapped_page));
+    if (taken != 0 && may_change) {
       ::sched_yield();
       continue;
     }
     const std::uintptr_t end = whole_pages(reinterpret_cast<std::uintptr_t>(first) + bytes);
-    const std::size_t here = std::min(most, end - address);
-    const bool is_mapping = taken != 0 && begins_page(first) && are_all(page_mark::begins, first, mapped_page);
     return {taken == 0   ? piece::free
             : is_mapping ? piece::mapping
                          : piece::other,
-            static_cast<char*>(first), bytes, at, here};
+            static_cast<char*>(first), bytes, at, std::min(most, end - address)};
   }
-  // No part of a heap is static data, to its end; or a page that small blocks leave over.
+  // Static data, to the end of their region; else what small blocks leave over.
   if (quire_region_of(at, &in) == QUIRE_OK && quire_region_range(in, &first, &bytes) == QUIRE_OK) {
     const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(first) + bytes;
     return {piece::other, static_cast<char*>(first), bytes, at, std::min(most, whole_pages(end - address))};
