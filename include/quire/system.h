@@ -69,6 +69,20 @@ QUIRE_API quire_status quire_pages_closed(const void* address, uint64_t bytes, i
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes,
                                                            void** address);
+/** What has the byte at `address` of memory that is allocated from, wherever it was made: an allocation (`*taken` is
+ * 1), or free pages between two (0); where it begins, and its bytes. The place of a small object is told when it has
+ * been freed, too. Any thread; costs a message where another node has that part of the heap. QUIRE_BAD_ADDRESS: no such
+ * memory; QUIRE_UNSUPPORTED: free, in a heap with quire_region_options::views; QUIRE_INVALID: a pointer is NULL. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_allocation_around(const void* address, void** first, uint64_t* bytes,
+                                                               int* taken);
+/** An allocation of the whole pages from `address` on, of content zero, for quire_free(). QUIRE_EXISTS: not all of them
+ * are free; QUIRE_BAD_ADDRESS: not within what one node allocates from (quire_allocation_around() tells how far that
+ * reaches); QUIRE_INVALID: not whole pages, or none; QUIRE_UNSUPPORTED as above; QUIRE_NO_MEMORY. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_calloc_at(void* address, uint64_t bytes);
+/** quire_free() that has been done when it returns, also for memory of another node. Not 0 `zero`: all of the content
+ * is zero; who gets it by quire_calloc() next need not write that. */
+QUIRE_API quire_status quire_free_now(void* address, int zero);
+
 /** First address and size of a region that memory is allocated from (quire_region_options::heap), region zero too: to
  * tell its memory from other memory without a call. With quire_region_options::views that is where all its views lie.
  * Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */

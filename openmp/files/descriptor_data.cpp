@@ -21,6 +21,7 @@
 
 #include "openmp/files/at_owner.hpp"
 #include "openmp/memory/libc_heap.hpp"
+#include "openmp/memory/shared_pages.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
@@ -68,14 +69,28 @@ QUIRE_READ(__recv_chk, (int fd, void* to, size_t bytes, size_t room, int flags),
 // Several parts become one there.
 namespace {
 constexpr ssize_t bad = -1;
-/// All bytes of the parts; -1, and errno.
+/// What comes before a page that nobody may access.
+size_t open_bytes(const iovec& part) noexcept {
+  if (!any_closed(part.iov_base, part.iov_len)) return part.iov_len;
+  const auto* const at = static_cast<const char*>(part.iov_base);
+  for (size_t done = 0, some = 0;; done += some) {
+    some = mapped_page - reinterpret_cast<std::uintptr_t>(at + done) % mapped_page;
+    if (any_closed(at + done, some)) return done;
+  }
+}
+/// All bytes of the parts, up to a closed page; -1, and errno.
 ssize_t length_of(const iovec* list, int count) noexcept {
   if (count < 0 || count > IOV_MAX) return errno = EINVAL, bad;
+  if (any_closed(list, static_cast<size_t>(count) * sizeof *list)) return errno = EFAULT, bad;
   ssize_t all = 0;
   for (int i = 0; i < count; ++i) {
     if (__builtin_add_overflow(all, static_cast<ssize_t>(list[i].iov_len), &all) ||
         static_cast<ssize_t>(list[i].iov_len) < 0)
       return errno = EINVAL, bad;
+    const size_t open = open_bytes(list[i]);
+    if (open == list[i].iov_len) continue;
+    all -= static_cast<ssize_t>(list[i].iov_len - open);
+    return all != 0 ? all : (errno = EFAULT, bad);
   }
   return all;
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/files/errand.hpp"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/signals.hpp"
@@ -119,6 +122,10 @@ bool is_shared(const void* at) noexcept {
 }
 /// Null, and what the kernel refuses on any node.
 bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uintptr_t>(at) < 65536; }
+/// Nor with closed pages: those are closed on all nodes.
+bool is_refused(const void* at, std::size_t bytes) noexcept {
+  return is_never_mapped(at) || (any_closed(at, bytes) && is_shared(at));
+}
 
 }  // namespace
 
@@ -201,9 +208,14 @@ void* errand::of_heap(std::size_t bytes) noexcept {
   return blocks_[block_count_++] = at;
 }
 
+const char* errand::take(const char* text) noexcept {
+  if (text == nullptr || is_refused(text, PATH_MAX)) return text;
+  return take(text, std::strlen(text) + 1);
+}
+
 /// What is little travels with the desk: else the caller's page would travel, which it goes on to use.
 const void* errand::carry(const void* from, std::size_t bytes) noexcept {
-  if (is_never_mapped(from)) return from;
+  if (is_refused(from, bytes)) return from;
   void* to = on_desk(bytes);
   if (to == nullptr && is_shared(from)) return from;
   if (to == nullptr) to = of_heap(bytes);
@@ -212,7 +224,7 @@ const void* errand::carry(const void* from, std::size_t bytes) noexcept {
 }
 
 void* errand::make_room(void* to, std::size_t bytes) noexcept {
-  if (is_never_mapped(to)) return to;
+  if (is_refused(to, bytes)) return to;
   if (void* const at = on_desk(bytes); at != nullptr) return at;
   return is_shared(to) ? to : of_heap(bytes);
 }
@@ -221,9 +233,11 @@ char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept 
   void* at = on_desk(bytes);
   if (at == nullptr) at = of_heap(bytes);
   char* to = static_cast<char*>(at);
-  for (int i = 0; i < count; ++i) {
-    if (parts[i].iov_len != 0) std::memcpy(to, parts[i].iov_base, parts[i].iov_len);
-    to += parts[i].iov_len;
+  for (int i = 0; i < count && bytes != 0; ++i) {
+    const std::size_t some = std::min(bytes, parts[i].iov_len);
+    if (some != 0) std::memcpy(to, parts[i].iov_base, some);
+    to += some;
+    bytes -= some;
   }
   return static_cast<char*>(at);
 }

@@ -66,7 +66,7 @@ class errand {
   const T* take(const T* from, std::size_t bytes) noexcept {
     return static_cast<const T*>(carry(from, bytes));
   }
-  const char* take(const char* text) noexcept { return text == nullptr ? nullptr : take(text, std::strlen(text) + 1); }
+  const char* take(const char* text) noexcept;
   /// Where the call writes so many bytes at most for `to`, and bring() gets them.
   template <class T>
   T* room_for(T* to, std::size_t bytes) noexcept {
@@ -83,7 +83,7 @@ class errand {
     return there;
   }
 
-  /// Room for `bytes`, which begin with the first `count` parts.
+  /// Room for `bytes`, which begin with the first `count` parts, as far as they fit.
   char* joined(const iovec* parts, int count, std::size_t bytes) noexcept;
 
   /// The clerk is the thread's own until let_go() has been called as often.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "openmp/files/on_all_nodes.hpp"
@@ -29,27 +30,48 @@ bool find_room() noexcept {
   return data.first != 0;
 }
 
-/// Where it was before. What is given back is zero when it comes again.
-void* move_to(std::uint64_t wanted) noexcept {
-  auto& data = shared().data_end;
-  const std::uint64_t before = data.now;
-  if (wanted < data.first || wanted > data.end) return errno = ENOMEM, reinterpret_cast<void*>(-1);
-  if (wanted < before) memset(reinterpret_cast<void*>(wanted), 0, before - wanted);
-  data.now = wanted;
-  return reinterpret_cast<void*>(before);
+void* const no_room = reinterpret_cast<void*>(-1);
+
+/// What is given back is zero when it comes again. Not within a process_turn: pages that the program has closed are
+/// opened on all nodes.
+bool clear(std::uint64_t first, std::uint64_t end) noexcept {
+  const std::uint64_t page = std::min(whole_pages(first), end), last = whole_pages(end);
+  auto* const rest = reinterpret_cast<void*>(first);
+  if (page != first && !any_closed(reinterpret_cast<void*>(first / mapped_page * mapped_page), mapped_page))
+    memset(rest, 0, page - first);
+  return page == end || clear_pages(reinterpret_cast<void*>(page), last - page);
+}
+
+/// Moves the end of data to wanted(now). Where it was before.
+template <class Wanted>
+void* move_end(const Wanted& wanted) noexcept {
+  for (std::uint64_t cleared_from = 0, cleared_to = 0;;) {
+    std::uint64_t before = 0, now = 0;
+    {
+      const process_turn mine;
+      if (!find_room()) return errno = ENOMEM, no_room;
+      auto& data = shared().data_end;
+      before = data.now;
+      now = wanted(before);
+      if (now < data.first || now > data.end) return errno = ENOMEM, no_room;
+      if (now >= before || (cleared_from == now && cleared_to == before)) {
+        data.now = now;
+        return reinterpret_cast<void*>(before);
+      }
+    }
+    if (!clear(now, before)) return no_room;
+    cleared_from = now;
+    cleared_to = before;
+  }
 }
 
 }  // namespace
 
 QUIRE_LIBC void* sbrk(std::intptr_t more) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(sbrk)(more);
-  const process_turn mine;
-  if (!find_room()) return errno = ENOMEM, reinterpret_cast<void*>(-1);
-  return move_to(shared().data_end.now + static_cast<std::uint64_t>(more));
+  return move_end([more](std::uint64_t now) { return now + static_cast<std::uint64_t>(more); });
 }
 QUIRE_LIBC int brk(void* end) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(brk)(end);
-  const process_turn mine;
-  if (!find_room()) return errno = ENOMEM, -1;
-  return move_to(reinterpret_cast<std::uint64_t>(end)) == reinterpret_cast<void*>(-1) ? -1 : 0;
+  return move_end([end](std::uint64_t) { return reinterpret_cast<std::uint64_t>(end); }) == no_room ? -1 : 0;
 }

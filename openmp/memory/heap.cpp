@@ -14,6 +14,7 @@
 
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/kept_blocks.hpp"
 #include "openmp/memory/libc_heap.hpp"
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/shared_pages.hpp"
@@ -76,7 +77,8 @@ void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
   if (is_large(bytes)) {
     if (void* const at = allocate_large(bytes, alignment, zero); at != nullptr) return at;
   }
-  return allocate_shared(bytes, alignment, zero);
+  void* const at = allocate_shared(bytes, alignment, zero);
+  return at != nullptr || !give_kept_back() ? at : allocate_shared(bytes, alignment, zero);
 }
 
 std::size_t size_of(void* at) noexcept {
@@ -115,13 +117,10 @@ void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexc
   if (bytes == 0) bytes = 1;
   const bool plain =
       alignment <= 16 || (alignment == 4096 && bytes >= 4096);  // from a page on, memory begins on a page
-  const quire_status why = zero && plain ? quire_calloc(1, bytes, &at)
-                           : plain       ? quire_malloc(bytes, &at)
-                                         : quire_aligned_alloc(alignment, bytes, &at);
-  if (why == QUIRE_OK) {
-    if (zero && !plain) std::memset(at, 0, bytes);
-    return at;
-  }
+  const quire_status why = zero    ? quire_region_calloc(quire_region{}, plain ? 0 : alignment, bytes, &at)
+                           : plain ? quire_malloc(bytes, &at)
+                                   : quire_aligned_alloc(alignment, bytes, &at);
+  if (why == QUIRE_OK) return at;
   errno = ENOMEM;
   return nullptr;
 }

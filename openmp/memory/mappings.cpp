@@ -14,6 +14,8 @@
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/kept_blocks.hpp"
+#include "openmp/memory/mapped_blocks.hpp"
 #include "openmp/memory/mapping_calls.hpp"
 #include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
@@ -28,47 +30,48 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// The processor has no memory that can be written and not read.
 bool is_open(int protection) noexcept { return protection == PROT_WRITE || protection == (PROT_READ | PROT_WRITE); }
 
+/// Neither MAP_PRIVATE nor MAP_SHARED: the system says what is wrong.
+bool has_kind(int flags) noexcept {
+  const int kind = flags & MAP_TYPE;
+  return kind == MAP_PRIVATE || kind == MAP_SHARED || kind == MAP_SHARED_VALIDATE;
+}
+
 bool is_for_all(std::size_t bytes, int protection, int flags) noexcept {
   constexpr int elsewhere = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
-  return bytes != 0 && (is_open(protection) || protection == PROT_NONE) && (flags & MAP_ANONYMOUS) != 0 &&
-         (flags & elsewhere) == 0;
+  return bytes != 0 && has_kind(flags) && (is_open(protection) || protection == PROT_NONE) &&
+         (flags & MAP_ANONYMOUS) != 0 && (flags & elsewhere) == 0;
 }
 
-void* map_shared(std::size_t bytes, int flags = 0) noexcept {
-  const bool huge = (flags & MAP_HUGETLB) != 0;
-  void* const at = allocate_shared(whole_pages(bytes), huge ? huge_page : mapped_page, true);
+/// `closed`: addresses that the program will use later. Where there are none, or pages cannot be closed, they are of
+/// this node.
+void* map_shared(std::size_t bytes, int flags = 0, bool closed = false) noexcept {
+  const std::size_t all = whole_pages(bytes), alignment = (flags & MAP_HUGETLB) != 0 ? huge_page : mapped_page;
+  void* const kept = take_kept(all, alignment);
+  void* at = kept;
+  if (at == nullptr) at = allocate_shared(all, alignment, true);
+  if (at == nullptr && give_kept_back()) at = allocate_shared(all, alignment, true);
   if (at == nullptr) return MAP_FAILED;
   note_mapping(at);
-  return at;
-}
-
-/// Addresses that the program will use later. Where there are none, or pages cannot be closed, they are of this node.
-void* reserve_shared(std::size_t bytes) noexcept {
-  void* const at = map_shared(bytes);
-  if (at == MAP_FAILED || empty_pages(at, whole_pages(bytes), true)) return at;
-  (void)give_mapping_back(at, whole_pages(bytes));
+  const bool done = closed ? empty_pages(at, all, kept == nullptr) : kept != nullptr ? clear_pages(at, all) : true;
+  if (done) return at;
+  (void)unmap_pages(at, all);
   return MAP_FAILED;
 }
 
-/// Gives back what was mapped as one. Parts of it are closed, until the program maps over them, or unmaps the whole.
 int unmap_shared(void* at, std::size_t bytes) noexcept {
-  auto* next = static_cast<char*>(at);
-  for (std::size_t left = whole_pages(bytes), all = 0; left != 0; next += all, left -= all) {
-    const bool begins =
-        begins_mapping(next) && quire_allocation_size(next, &all) == QUIRE_OK && left + mapped_page > all;
-    all = begins ? std::min(all, left) : left;
-    if (!(begins ? give_mapping_back(next, all) : unmap_pages(next, all)))
-      return refuse_mapping("munmap()", next, "this memory is shared to the end of the job"), -1;
-  }
-  return 0;
+  if (unmap_pages(at, whole_pages(bytes))) return 0;
+  refuse_mapping("munmap()", at, "this memory is shared to the end of the job");
+  return -1;
 }
 
 /// What `advice` says is the only way that leaves the memory shared.
 void* map_over(void* at, std::size_t bytes, int protection, int flags, part shared) noexcept {
   constexpr const char* call = "mmap(MAP_FIXED)";
   const char* advice = nullptr;
-  if (!begins_page(at)) return errno = EINVAL, MAP_FAILED;
-  if ((flags & MAP_FIXED_NOREPLACE) != 0) return errno = EEXIST, MAP_FAILED;
+  const std::size_t all = whole_pages(bytes);
+  if (!begins_page(at) || !has_kind(flags)) return errno = EINVAL, MAP_FAILED;
+  if ((flags & MAP_FIXED_NOREPLACE) != 0 && (shared == part::some || !are_all_free(at, all)))
+    return errno = EEXIST, MAP_FAILED;
   if (shared == part::some) {
     advice = whole_advice;
   } else if ((flags & MAP_ANONYMOUS) == 0) {
@@ -77,10 +80,13 @@ void* map_over(void* at, std::size_t bytes, int protection, int flags, part shar
         "read() it to there";
   } else if (protection != PROT_NONE && !is_open(protection)) {
     advice = "the memory is shared by all nodes, which read and write it: map it with PROT_READ | PROT_WRITE";
-  } else if (!(protection == PROT_NONE ? empty_pages(at, whole_pages(bytes)) : clear_pages(at, whole_pages(bytes)))) {
+  } else if (map_pages_over(at, all, protection == PROT_NONE)) {
+    return at;
+  } else if (errno != ENOTSUP) {
+    return MAP_FAILED;
+  } else {
     advice = "pages of this memory cannot be closed: leave it as it is, and write zeroes there";
   }
-  if (advice == nullptr) return map_again(at, whole_pages(bytes)), at;
   refuse_mapping(call, at, advice);
   return MAP_FAILED;
 }
@@ -95,21 +101,25 @@ void* map_file(void* at, std::size_t bytes, int protection, int flags, int file,
   return map_next([=] { return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset); });
 }
 
-/// Of mremap(2): always elsewhere, as what lies behind may be anybody's.
-void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays) noexcept {
-  if (any_closed(at, whole_pages(bytes))) {
+/// Of mremap(2): always elsewhere, as what lies behind may be anybody's; at `to`, if it is not null.
+void* move_shared(void* at, std::size_t bytes, std::size_t wanted, bool stays, void* to) noexcept {
+  if (any_closed(at, bytes)) {
     refuse_mapping("mremap()", at, "some of its pages are closed: open them by mprotect(PROT_READ | PROT_WRITE) first");
     return MAP_FAILED;
   }
-  void* const moved = map_shared(wanted);
+  void* const moved = to == nullptr ? map_shared(wanted) : map_pages_over(to, wanted, false) ? to : MAP_FAILED;
   if (moved == MAP_FAILED) return moved;
-  memcpy(moved, at, std::min(whole_pages(bytes), whole_pages(wanted)));
+  memcpy(moved, at, std::min(bytes, wanted));
   if (stays) {
-    memset(at, 0, whole_pages(bytes));
+    memset(at, 0, bytes);
   } else {
     (void)unmap_shared(at, bytes);
   }
   return moved;
+}
+
+void* shrink_shared(void* at, std::size_t bytes, std::size_t wanted) noexcept {
+  return wanted == bytes || unmap_shared(static_cast<char*>(at) + wanted, bytes - wanted) == 0 ? at : MAP_FAILED;
 }
 
 }  // namespace
@@ -125,7 +135,7 @@ void* map_memory(void* at, std::size_t bytes, int protection, int flags, int fil
                  const void* caller) noexcept {
   if (bytes > most_bytes) return errno = ENOMEM, MAP_FAILED;
   if (is_for_all(bytes, protection, flags) && for_program(caller)) {
-    void* const got = protection == PROT_NONE ? reserve_shared(bytes) : map_shared(bytes, flags);
+    void* const got = map_shared(bytes, flags, protection == PROT_NONE);
     if (got != MAP_FAILED || protection != PROT_NONE) return got;
   }
   if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
@@ -158,15 +168,19 @@ void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, vo
   if (!begins_page(at) || wanted == 0 || (stays && whole_pages(bytes) != whole_pages(wanted)) ||
       ((stays || to != nullptr) && (flags & MREMAP_MAYMOVE) == 0))
     return errno = EINVAL, MAP_FAILED;
-  const char* const advice = to != nullptr
+  const std::size_t had = whole_pages(bytes), all = whole_pages(wanted);
+  const auto first = reinterpret_cast<std::uintptr_t>(at), there = reinterpret_cast<std::uintptr_t>(to);
+  if (to != nullptr && (!begins_page(to) || (first < there + all && there < first + had)))
+    return errno = EINVAL, MAP_FAILED;
+  const char* const advice = from == part::some || onto == part::some ? whole_advice
+                             : to != nullptr && from != onto
                                  ? "one of the two is shared by all nodes: copy the content, and unmap the old place"
-                             : bytes == 0         ? "shared memory has no second address: use the first one"
-                             : from == part::some ? whole_advice
-                                                  : nullptr;
+                             : bytes == 0 ? "shared memory has no second address: use the first one"
+                                          : nullptr;
   if (advice != nullptr) return refuse_mapping("mremap()", at, advice), MAP_FAILED;
-  if (!stays && whole_pages(wanted) <= whole_pages(bytes)) return at;
+  if (!stays && to == nullptr && all <= had) return shrink_shared(at, had, all);
   if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
-  return move_shared(at, bytes, wanted, stays);
+  return move_shared(at, had, all, stays, to);
 }
 
 }  // namespace quire::openmp

@@ -3,12 +3,17 @@
 // and without an alignment, which a program may have replaced.
 #include "openmp/memory/operators.hpp"
 
+#include <errno.h>
+#include <quire/system.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <new>
 
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/shared_pages.hpp"
 #include "openmp/sites/known_libraries.hpp"
 
 namespace quire::openmp {
@@ -69,12 +74,31 @@ void* make_marked(std::size_t bytes, std::size_t alignment, const void* caller) 
   memcpy(at - sizeof m, &m, sizeof m);
   return at;
 }
+/// What stands before a block, if that belongs to it: the page before may be anybody's, and closed.
+bool read_mark(const void* at, mark& m) noexcept {
+  const auto* const from = static_cast<const std::byte*>(at) - sizeof m;
+  if (begins_page(at) && in_heap(at)) {
+    void* first = nullptr;
+    std::uint64_t bytes = 0;
+    int taken = 0;
+    if (quire_allocation_around(at, &first, &bytes, &taken) != QUIRE_OK || first == at) return false;
+  } else if (begins_page(at)) {
+    const iovec here{&m, sizeof m}, there{const_cast<std::byte*>(from), sizeof m};
+    const ssize_t got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
+    if (got >= 0 || errno == EFAULT) return got == sizeof m;
+  }
+  memcpy(&m, from, sizeof m);
+  return true;
+}
+
 /// False: somebody else has made it.
 bool drop_marked(void* at) noexcept {
   if (at == nullptr) return true;
   mark m;
-  memcpy(&m, static_cast<std::byte*>(at) - sizeof m, sizeof m);
-  if (m.sign != sign_of(at)) return false;
+  const int saved = errno;
+  const bool marked = read_mark(at, m) && m.sign == sign_of(at);
+  errno = saved;
+  if (!marked) return false;
   memset(static_cast<std::byte*>(at) - sizeof m, 0, sizeof m);
   give_back(m.block);
   return true;

@@ -7,6 +7,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/mapped_blocks.hpp"
 #include "openmp/memory/mapping_calls.hpp"
 #include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
@@ -53,6 +54,7 @@ int protect_shared(const char* call, void* at, std::size_t bytes, int protection
         call, at,
         "the memory is shared by all nodes, which cannot run what is in it: map code with PROT_EXEC from the "
         "start, on each node that runs it");
+  if (protection == PROT_NONE && is_any_free(at, whole_pages(bytes))) return errno = ENOMEM, -1;
   if (protection == PROT_NONE) return close_pages(at, whole_pages(bytes)) ? 0 : refused(call, at, closing_advice);
   if ((protection & PROT_WRITE) == 0)
     return refused(call, at, "the memory is shared by all nodes, which read and write it: leave it open to writing");
@@ -70,6 +72,7 @@ int advise_shared(void* at, std::size_t bytes, int advice, part shared) noexcept
     case MADV_REMOVE:
       return clear_open_pages(at, all) ? 0 : -1;
     case MADV_GUARD_INSTALL:
+      if (is_any_free(at, all)) return errno = ENOMEM, -1;
       return empty_pages(at, all) ? 0 : refused("madvise(MADV_GUARD_INSTALL)", at, closing_advice);
     case MADV_GUARD_REMOVE:
       return open_pages(at, all) ? 0 : -1;

@@ -14,6 +14,7 @@
 
 #include "openmp/files/on_all_nodes.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/page_marks.hpp"
 #include "openmp/start/image.hpp"
 
 namespace quire::openmp {
@@ -63,50 +64,10 @@ bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
   return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
 }
 
-using bits = std::uint64_t* shared_state::closed_pages::*;
-constexpr bits zero = &shared_state::closed_pages::zero, unmapped = &shared_state::closed_pages::unmapped,
-               begins = &shared_state::closed_pages::begins;
-
-/// Calls use(word, mask) for the words that have bits of the pages, as far as these are in the heap. False: not all
-/// are.
-template <class Use>
-bool for_each_word(bits which, const void* at, std::size_t bytes, const Use& use) noexcept {
-  const shared_state::closed_pages& known = openmp::shared().closed;
-  const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(at) - known.first) / mapped_page;
-  const std::uint64_t count = bytes / mapped_page;
-  if (first >= known.pages || count > known.pages - first) return false;
-  for (std::uint64_t page = first, stop = 0; page < first + count; page = stop) {
-    stop = std::min(first + count, (page | 63) + 1);
-    const std::uint64_t ones = stop - page == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (stop - page)) - 1;
-    use(std::atomic_ref<std::uint64_t>((known.*which)[page / 64]), ones << page % 64);
-  }
-  return true;
-}
-void mark(bits which, const void* at, std::size_t bytes) noexcept {
-  (void)for_each_word(which, at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { w.fetch_or(mask); });
-}
-void unmark(bits which, const void* at, std::size_t bytes) noexcept {
-  (void)for_each_word(which, at, bytes, [](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) {
-    if ((w.load() & mask) != 0) w.fetch_and(~mask);
-  });
-}
-/// Whether the page had it: one thread only finds so.
-bool take_mark(bits which, const void* at) noexcept {
-  bool had = false;
-  (void)for_each_word(which, at, mapped_page, [&had](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) {
-    had = (w.fetch_and(~mask) & mask) != 0;
-  });
-  return had;
-}
-bool are_all(bits which, const void* at, std::size_t bytes) noexcept {
-  std::uint64_t other = 0;
-  const auto look = [&other](std::atomic_ref<std::uint64_t> w, std::uint64_t mask) { other |= mask & ~w.load(); };
-  return for_each_word(which, at, bytes, look) && other == 0;
-}
-bool is_all_zero(const void* at, std::size_t bytes) noexcept { return are_all(zero, at, bytes); }
+bool is_all_zero(const void* at, std::size_t bytes) noexcept { return are_all(page_mark::zero, at, bytes); }
 void unmark_all(const void* at, std::size_t bytes) noexcept {
-  unmark(zero, at, bytes);
-  unmark(unmapped, at, bytes);
+  clear_mark(page_mark::zero, at, bytes);
+  clear_mark(page_mark::unmapped, at, bytes);
 }
 
 /// Of pages that are open.
@@ -152,6 +113,14 @@ bool open_pages(void* at, std::size_t bytes) noexcept {
   return true;
 }
 
+bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept {
+  zero = count_marks(page_mark::zero, at, bytes) >= bytes / mapped_page / 2;
+  if (any_closed(at, bytes) && !set_on_all(at, bytes, false)) return false;
+  if (zero) write_zeroes(at, bytes);
+  unmark_all(at, bytes);
+  return true;
+}
+
 bool any_closed(const void* at, std::size_t bytes) noexcept {
   if (!g_any.load(std::memory_order_relaxed)) return false;
   const auto look = [](const void* first, std::size_t some) {
@@ -190,30 +159,9 @@ bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
     memset(at, 0, bytes);
   }
   if (!close_pages(at, bytes)) return false;
-  mark(zero, at, bytes);
+  set_mark(page_mark::zero, at, bytes);
   return true;
 }
-
-bool unmap_pages(void* at, std::size_t bytes) noexcept {
-  if (!empty_pages(at, bytes)) return false;
-  mark(unmapped, at, bytes);
-  auto* first = static_cast<char*>(at);
-  while (!are_all(begins, first, mapped_page) && are_all(unmapped, first - mapped_page, mapped_page))
-    first -= mapped_page;
-  std::size_t all = 0;
-  const bool whole = are_all(begins, first, mapped_page) && quire_allocation_size(first, &all) == QUIRE_OK &&
-                     are_all(unmapped, first, whole_pages(all));
-  // Two threads may have unmapped the last parts.
-  return !whole || !take_mark(begins, first) || give_mapping_back(first, whole_pages(all));
-}
-void note_mapping(const void* at) noexcept { mark(begins, at, mapped_page); }
-bool begins_mapping(const void* at) noexcept { return are_all(begins, at, mapped_page); }
-bool give_mapping_back(void* at, std::size_t bytes) noexcept {
-  if (!open_pages(at, bytes)) return false;
-  unmark(begins, at, mapped_page);
-  return quire_free(at) == QUIRE_OK;
-}
-void map_again(const void* at, std::size_t bytes) noexcept { unmark(unmapped, at, bytes); }
 
 void open_block(void* at) noexcept {
   std::size_t bytes = 0;

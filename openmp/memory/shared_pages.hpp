@@ -27,6 +27,8 @@ enum class part : std::uint8_t { none, some, all };
 [[nodiscard]] bool close_pages(void* at, std::size_t bytes) noexcept;
 /// Where no page is closed, this costs no message.
 [[nodiscard]] bool open_pages(void* at, std::size_t bytes) noexcept;
+/// Before a block of them is given back. `zero`: all are, as most were and the others are written.
+[[nodiscard]] bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept;
 [[nodiscard]] bool any_closed(const void* at, std::size_t bytes) noexcept;
 /// They read as zeroes from now on, and are open.
 [[nodiscard]] bool clear_pages(void* at, std::size_t bytes) noexcept;
@@ -35,15 +37,6 @@ enum class part : std::uint8_t { none, some, all };
 /// They are closed, and will read as zeroes when they are opened. `fresh`: they are zero already.
 [[nodiscard]] bool empty_pages(void* at, std::size_t bytes, bool fresh = false) noexcept;
 
-/// The program has unmapped them: they are empty until it maps over them (map_again). A mapping is given back with its
-/// last part.
-[[nodiscard]] bool unmap_pages(void* at, std::size_t bytes) noexcept;
-void map_again(const void* at, std::size_t bytes) noexcept;
-/// A mapping, which is a block of the heap, begins. Its end, if it is unmapped as one.
-void note_mapping(const void* at) noexcept;
-/// Whether one does: other blocks are the program's to free.
-[[nodiscard]] bool begins_mapping(const void* at) noexcept;
-[[nodiscard]] bool give_mapping_back(void* at, std::size_t bytes) noexcept;
 /// Before a block of the heap is freed: none of its pages may stay closed.
 void open_block(void* at) noexcept;
 

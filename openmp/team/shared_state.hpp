@@ -63,11 +63,10 @@ struct shared_state {
   std::uint32_t affinity_format_set;
   desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
   alignas(64) std::uint32_t children_elsewhere;  ///< 1: threads of other nodes than node 0 have made some
-  /// Of pages of the heap (memory/shared_pages.cpp), a bit a page: which are closed and zero; which are closed as the
-  /// program has unmapped them; with which a mapping begins.
+  /// Of pages of the heap, a bit a page for each page_mark (memory/page_marks.hpp).
   struct closed_pages {
     std::uint64_t first, pages;
-    std::uint64_t *zero, *unmapped, *begins;
+    std::uint64_t *zero, *unmapped, *begins, *leaves;
   } closed;
   /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
   struct {

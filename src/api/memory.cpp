@@ -36,27 +36,33 @@ void keep_what_comes() noexcept {
   if (quire_in_transaction() != 0) (void)!quire_transaction_irrevocable();
 }
 
-/// `dirty_bytes` of it, from the start, may not be zero.
-quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at,
-                       std::uint64_t* dirty_bytes) {
-  QUIRE_FORWARD(find_room, from, bytes, alignment, at, dirty_bytes);
+quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, quire::heap::allocation* got) {
+  QUIRE_FORWARD(find_room, from, bytes, alignment, got);
   QUIRE_ENTER(r);
-  return r->regions->allocate(from, bytes, alignment, *at, *dirty_bytes).code();
+  return r->regions->allocate(from, bytes, alignment, *got).code();
+}
+
+/// All `bytes` of what was got.
+void write_zeroes(const quire::heap::allocation& got, std::uint64_t bytes) noexcept {
+  auto* const at = reinterpret_cast<char*>(got.address);
+  const std::uint64_t end = std::min(bytes, got.dirty_bytes), clean = std::min(end, got.clean_offset),
+                      behind = std::min(end, got.clean_offset + got.clean_bytes);
+  std::memset(at, 0, clean);
+  std::memset(at + behind, 0, end - behind);
 }
 
 quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero,
                       quire_region from = {}) {
-  std::uint64_t at = 0;
-  std::uint64_t dirty_bytes = 0;
   if (address == nullptr) {
     QUIRE_STARTED();
     return explain(QUIRE_INVALID, "%s(): the place for the address is NULL", call);
   }
-  if (const auto why = find_room(from, bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
-  *address = reinterpret_cast<void*>(at);
-  quire::api::sites::on_allocated(at, bytes);
+  quire::heap::allocation got;
+  if (const auto why = find_room(from, bytes, alignment, &got); why != QUIRE_OK) return why;
+  *address = reinterpret_cast<void*>(got.address);
+  quire::api::sites::on_allocated(got.address, bytes);
   quire::api::transactions::on_allocated(*address);
-  if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
+  if (zero) write_zeroes(got, bytes);
   return QUIRE_OK;
 }
 
@@ -98,6 +104,30 @@ quire_status change_size(std::uint64_t address, std::uint64_t bytes) {
   QUIRE_FORWARD(change_size, address, bytes);
   QUIRE_ENTER(r);
   return r->regions->resize(address, bytes).code();
+}
+
+quire_status look_around(std::uint64_t address, std::uint64_t* first, std::uint64_t* bytes, int* taken) {
+  QUIRE_FORWARD(look_around, address, first, bytes, taken);
+  QUIRE_ENTER(r);
+  auto found = r->regions->around(address);
+  *taken = found.ok() ? 1 : 0;
+  if (found.why().code() == QUIRE_BAD_ADDRESS) found = r->regions->gap_around(address);
+  if (!found.ok()) {
+    return explain(found.why().code(), "quire_allocation_around(): nothing is known of 0x%lx",
+                   static_cast<unsigned long>(address));
+  }
+  *first = found.value().address;
+  *bytes = found.value().bytes;
+  return QUIRE_OK;
+}
+
+quire_status take_room(std::uint64_t address, std::uint64_t bytes, quire::heap::allocation* got) {
+  QUIRE_FORWARD(take_room, address, bytes, got);
+  QUIRE_ENTER(r);
+  const auto why = r->regions->allocate_at(address, bytes, *got);
+  if (why.ok()) return QUIRE_OK;
+  return explain(why.code(), "quire_calloc_at(): %lu bytes at 0x%lx cannot be had", static_cast<unsigned long>(bytes),
+                 static_cast<unsigned long>(address));
 }
 
 quire_status create_region(quire_region_options given, std::uint64_t bytes, quire_region* region) {
@@ -169,6 +199,35 @@ quire_status quire_free(void* address) {
   QUIRE_ENTER(r);
   if (address == nullptr) return QUIRE_OK;
   return r->regions->release(reinterpret_cast<std::uint64_t>(address)).code();
+}
+
+quire_status quire_free_now(void* address, int zero) {
+  QUIRE_FORWARD(quire_free_now, address, zero);
+  QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0)
+    return explain(QUIRE_INVALID, "quire_free_now(): not within a transaction, which may begin again: quire_free()");
+  if (address == nullptr) return QUIRE_OK;
+  return r->regions->release_now(reinterpret_cast<std::uint64_t>(address), zero != 0).code();
+}
+
+quire_status quire_allocation_around(const void* address, void** first, uint64_t* bytes, int* taken) {
+  QUIRE_STARTED();
+  if (first == nullptr || bytes == nullptr || taken == nullptr)
+    return explain(QUIRE_INVALID, "quire_allocation_around(): a pointer to an answer is NULL");
+  std::uint64_t at = 0;
+  if (const auto why = look_around(reinterpret_cast<std::uint64_t>(address), &at, bytes, taken); why != QUIRE_OK)
+    return why;
+  *first = reinterpret_cast<void*>(at);
+  return QUIRE_OK;
+}
+
+quire_status quire_calloc_at(void* address, uint64_t bytes) {
+  quire::heap::allocation got;
+  if (const auto why = take_room(reinterpret_cast<std::uint64_t>(address), bytes, &got); why != QUIRE_OK) return why;
+  quire::api::sites::on_allocated(got.address, bytes);
+  quire::api::transactions::on_allocated(address);
+  write_zeroes(got, bytes);
+  return QUIRE_OK;
 }
 
 quire_status quire_allocation_size(const void* address, size_t* bytes) {

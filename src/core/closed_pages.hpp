@@ -50,14 +50,12 @@ class closed_pages {
   /// Calls use(first, bytes) for the runs of closed pages in a range, as long as it returns 0; what it has returned.
   template <class Use>
   int for_each(std::uint64_t first, std::uint64_t bytes, Use&& use) const noexcept {
-    const std::uint64_t end = first + bytes;
-    for (std::uint64_t at = first / page_bytes * page_bytes; at < end;) {
-      const std::uint64_t begin = next(at, end, 0);
-      if (begin == end) return 0;
-      at = next(begin, end, ~std::uint64_t{0});
-      if (const int error = use(begin, at - begin); error != 0) return error;
-    }
-    return 0;
+    return for_each(first, bytes, 0, use);
+  }
+  /// The same for the runs of pages that are not closed.
+  template <class Use>
+  int for_each_open(std::uint64_t first, std::uint64_t bytes, Use&& use) const noexcept {
+    return any() ? for_each(first, bytes, ~std::uint64_t{0}, use) : use(first, bytes);
   }
   /// The region goes.
   void forget(std::uint64_t region_bytes) noexcept { open(0, region_bytes); }
@@ -65,6 +63,18 @@ class closed_pages {
  private:
   using word = std::atomic<std::uint64_t>;
 
+  /// With `flip` of ones: of those that are not closed.
+  template <class Use>
+  int for_each(std::uint64_t first, std::uint64_t bytes, std::uint64_t flip, Use&& use) const noexcept {
+    const std::uint64_t end = first + bytes;
+    for (std::uint64_t at = first / page_bytes * page_bytes; at < end;) {
+      const std::uint64_t begin = next(at, end, flip);
+      if (begin == end) return 0;
+      at = next(begin, end, ~flip);
+      if (const int error = use(begin, at - begin); error != 0) return error;
+    }
+    return 0;
+  }
   static std::uint64_t number(std::uint64_t bits) noexcept {
     return static_cast<std::uint64_t>(__builtin_popcountll(bits));
   }

@@ -10,12 +10,14 @@ std::byte* address_of(const region_slot& r, const view_pages& run) noexcept {
   return r.memory->application_view() + r.views.distance({run.view, run.page * page_bytes});
 }
 
-/// Threads may not access closed pages whatever they may do with their units: as if the kernel had unmapped them.
-int keep_closed(region_slot& r, std::uint64_t first, std::uint64_t count, access level) noexcept {
-  if (!r.closed.any()) return 0;
-  return r.closed.for_each(r.layout.offset_of(first), r.bytes_of(first, count), [&](std::uint64_t at, std::uint64_t n) {
-    return r.detector->protect(r.memory->application_view() + at, n, level, access::none);
-  });
+/// Threads may not access closed pages whatever they may do with their units: call(first, bytes) for the others, in the
+/// application view.
+template <class Call>
+int for_each_open(region_slot& r, std::uint64_t first, std::uint64_t count, const Call& call) noexcept {
+  if (!r.closed.any()) return call(r.application(first), r.bytes_of(first, count));
+  return r.closed.for_each_open(
+      r.layout.offset_of(first), r.bytes_of(first, count),
+      [&](std::uint64_t at, std::uint64_t n) { return call(r.memory->application_view() + at, n); });
 }
 
 }  // namespace
@@ -27,8 +29,8 @@ int close(region_slot& r, std::uint64_t offset, std::uint64_t bytes) noexcept {
 
 int permit(region_slot& r, std::uint64_t first, std::uint64_t count, access from, access to) noexcept {
   if (!r.states.used()) {
-    const int error = r.detector->permit(r.application(first), r.bytes_of(first, count), from, to);
-    return error == 0 ? keep_closed(r, first, count, to) : error;
+    return for_each_open(r, first, count,
+                         [&](std::byte* at, std::uint64_t n) { return r.detector->permit(at, n, from, to); });
   }
   return r.states.raise(r.layout, first, count, to, [&](const view_pages& run) {
     return r.detector->permit(address_of(r, run), run.count * page_bytes, run.now, to);
@@ -37,8 +39,8 @@ int permit(region_slot& r, std::uint64_t first, std::uint64_t count, access from
 
 int protect(region_slot& r, std::uint64_t first, std::uint64_t count, access from, access to) noexcept {
   if (!r.states.used()) {
-    const int error = r.detector->protect(r.application(first), r.bytes_of(first, count), from, to);
-    return error == 0 && to != access::none ? keep_closed(r, first, count, to) : error;
+    return for_each_open(r, first, count,
+                         [&](std::byte* at, std::uint64_t n) { return r.detector->protect(at, n, from, to); });
   }
   return r.states.lower(r.layout, first, count, to, [&](const view_pages& run) {
     return r.detector->protect(address_of(r, run), run.count * page_bytes, run.now, to);
@@ -47,8 +49,8 @@ int protect(region_slot& r, std::uint64_t first, std::uint64_t count, access fro
 
 int map_again(region_slot& r, std::uint64_t unit, access level) noexcept {
   if (!r.states.used()) {
-    const int error = r.detector->permit(r.application(unit), r.bytes_of(unit), access::none, level);
-    return error == 0 ? keep_closed(r, unit, 1, level) : error;
+    return for_each_open(
+        r, unit, 1, [&](std::byte* at, std::uint64_t n) { return r.detector->permit(at, n, access::none, level); });
   }
   if (r.states.own(unit) < level) return permit(r, unit, 1, access::none, level);
   return r.detector->permit(r.application(unit), page_bytes, access::none, r.states.own(unit));

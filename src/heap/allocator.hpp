@@ -20,9 +20,20 @@ namespace quire::heap {
 struct allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;  ///< usable, at least what was asked for
-  /// The first `dirty_bytes` may have been handed out before. What follows never was: if the range was zero at first,
-  /// it still is.
+  /// The first `dirty_bytes` may have been handed out before. What follows never was, or was zero when it was freed: if
+  /// the range was zero at first, it still is. So is the part from `clean_offset` on.
   std::uint64_t dirty_bytes = 0;
+  std::uint64_t clean_offset = 0, clean_bytes = 0;
+
+  allocation() noexcept = default;
+  allocation(std::uint64_t at, std::uint64_t count, std::uint64_t dirty) noexcept
+      : address(at), bytes(count), dirty_bytes(dirty) {}
+  allocation(std::uint64_t at, std::uint64_t count, const dirt& left) noexcept
+      : address(at),
+        bytes(count),
+        dirty_bytes(left.bytes),
+        clean_offset(left.clean_offset),
+        clean_bytes(left.clean_bytes) {}
 };
 
 struct heap_numbers {
@@ -48,8 +59,8 @@ class allocator {
   /// when pages have to be laid out first (plan()).
   [[nodiscard]] virtual base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment) noexcept = 0;
 
-  /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation.
-  virtual base::status release(std::uint64_t address) noexcept = 0;
+  /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation. `zero`: all of its content is.
+  virtual base::status release(std::uint64_t address, bool zero = false) noexcept = 0;
 
   /// Makes an allocation larger or smaller where it stands. QUIRE_NO_MEMORY when it cannot grow there; then nothing has
   /// changed, and the caller moves it. QUIRE_BAD_ADDRESS, QUIRE_INVALID as above.
@@ -61,6 +72,15 @@ class allocator {
   /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object
   /// is told when it has been freed, too. QUIRE_BAD_ADDRESS if none has it.
   [[nodiscard]] virtual base::result<allocation> around(std::uint64_t address) const noexcept = 0;
+
+  // Of heaps whose sharing units are whole pages; the others say QUIRE_UNSUPPORTED.
+  /// An allocation of the whole pages from `address` on. QUIRE_EXISTS where not all of them are free; QUIRE_INVALID for
+  /// none, or for what is not whole pages; QUIRE_NO_MEMORY for metadata.
+  [[nodiscard]] virtual base::result<allocation> allocate_at(std::uint64_t, std::uint64_t) noexcept {
+    return QUIRE_UNSUPPORTED;
+  }
+  /// The free pages that have the byte at `address`, up to the next allocations. QUIRE_BAD_ADDRESS if it is not free.
+  [[nodiscard]] virtual base::result<allocation> gap_around(std::uint64_t) const noexcept { return QUIRE_UNSUPPORTED; }
 
   // Of heaps with minipages, whose allocate() may say QUIRE_BUSY.
   /// Pages for such an allocation. The caller tells all nodes, then settle()s the plan, then allocates again.

@@ -61,15 +61,15 @@ base::result<allocation> heap::allocate_small(unsigned size_class) noexcept {
 }
 
 base::result<allocation> heap::allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept {
-  std::uint64_t dirty_bytes = 0;
-  run* const taken = take_run(round_up(bytes, page_bytes) >> page_shift, alignment_power_of(alignment), dirty_bytes);
+  dirt left;
+  run* const taken = take_run(round_up(bytes, page_bytes) >> page_shift, alignment_power_of(alignment), left);
   if (taken == nullptr) return QUIRE_NO_MEMORY;
-  return allocation{taken->address(), taken->bytes(), dirty_bytes};
+  return allocation{taken->address(), taken->bytes(), left};
 }
 
-run* heap::take_run(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept {
-  run* taken = pages_.take(page_count, alignment_power, dirty_bytes);
-  if (taken == nullptr && give_back_spares()) taken = pages_.take(page_count, alignment_power, dirty_bytes);
+run* heap::take_run(std::uint64_t page_count, unsigned alignment_power, dirt& left) noexcept {
+  run* taken = pages_.take(page_count, alignment_power, left);
+  if (taken == nullptr && give_back_spares()) taken = pages_.take(page_count, alignment_power, left);
   return taken;
 }
 
@@ -80,10 +80,10 @@ run* heap::make_span(unsigned size_class) noexcept {
 }
 
 run* heap::make_span(unsigned size_class, std::uint64_t bytes) noexcept {
-  std::uint64_t dirty_bytes = 0;
-  run* const made = take_run(bytes >> page_shift, alignment_power_of(unit_bytes_), dirty_bytes);
+  dirt left;
+  run* const made = take_run(bytes >> page_shift, alignment_power_of(unit_bytes_), left);
   if (made == nullptr) return nullptr;
-  made->objects = span::make(size_class, bytes, dirty_bytes);
+  made->objects = span::make(size_class, bytes, left.bytes);
   if (made->objects == nullptr) {
     pages_.give_back(made);
     return nullptr;
@@ -110,7 +110,7 @@ heap::place heap::find_object(std::uint64_t address) const noexcept {
   return starts_here ? place{in, offset} : place{};
 }
 
-base::status heap::release(std::uint64_t address) noexcept {
+base::status heap::release(std::uint64_t address, bool zero) noexcept {
   std::lock_guard lock{mutex_};
   const place found = find_object(address);
   if (found.in == nullptr) return QUIRE_BAD_ADDRESS;
@@ -119,9 +119,33 @@ base::status heap::release(std::uint64_t address) noexcept {
   if (found.in->use == run_use::span) {
     release_small(found.in, found.offset);
   } else {
-    pages_.give_back(found.in);
+    pages_.give_back(found.in, zero);
   }
   return QUIRE_OK;
+}
+
+base::result<allocation> heap::allocate_at(std::uint64_t address, std::uint64_t bytes) noexcept {
+  if (bytes == 0 || (address | bytes) % page_bytes != 0) return QUIRE_INVALID;
+  if (address < base_ || address >= end_ || bytes > end_ - address) return QUIRE_BAD_ADDRESS;
+  std::lock_guard lock{mutex_};
+  dirt left;
+  run* const taken = pages_.take_at(address >> page_shift, bytes >> page_shift, left);
+  if (taken == nullptr) return QUIRE_EXISTS;
+  live_bytes_ += taken->bytes();
+  ++live_objects_;
+  return allocation{taken->address(), taken->bytes(), left};
+}
+
+base::result<allocation> heap::gap_around(std::uint64_t address) const noexcept {
+  std::lock_guard lock{mutex_};
+  const std::uint64_t reached = pages_.frontier() << page_shift;
+  const run* const in = address < reached ? find_run(address) : nullptr;
+  if (in != nullptr ? in->use != run_use::free : address < reached || address >= end_) return QUIRE_BAD_ADDRESS;
+  const run* const last = in != nullptr ? in : pages_.tree().last();
+  const bool is_last = last == nullptr || last == pages_.tree().last();
+  const std::uint64_t first = last != nullptr && last->use == run_use::free ? last->address() : reached,
+                      end = is_last ? end_ : last->address() + last->bytes();
+  return allocation{first, end - first, 0};
 }
 
 void heap::release_small(run* in, std::uint64_t offset) noexcept {

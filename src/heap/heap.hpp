@@ -42,11 +42,13 @@ class heap final : public allocator {
 
   /// 16 and less are the same alignment, as is a page and less for what is larger than 3840 bytes.
   [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept override;
-  base::status release(std::uint64_t address) noexcept override;
+  base::status release(std::uint64_t address, bool zero = false) noexcept override;
   /// A small object keeps its slot when it shrinks, a large one at least a page.
   base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept override;
   [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept override;
+  [[nodiscard]] base::result<allocation> allocate_at(std::uint64_t address, std::uint64_t bytes) noexcept override;
+  [[nodiscard]] base::result<allocation> gap_around(std::uint64_t address) const noexcept override;
 
   void save(std::vector<std::uint64_t>& words) const override;
   [[nodiscard]] bool load(std::span<const std::uint64_t>& words) override;
@@ -67,7 +69,7 @@ class heap final : public allocator {
   [[nodiscard]] place find_object(std::uint64_t address) const noexcept;
   [[nodiscard]] base::result<allocation> allocate_small(unsigned size_class) noexcept;
   [[nodiscard]] base::result<allocation> allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept;
-  [[nodiscard]] run* take_run(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept;
+  [[nodiscard]] run* take_run(std::uint64_t page_count, unsigned alignment_power, dirt& left) noexcept;
   [[nodiscard]] run* make_span(unsigned size_class) noexcept;
   [[nodiscard]] run* make_span(unsigned size_class, std::uint64_t bytes) noexcept;
   void release_small(run* in, std::uint64_t offset) noexcept;

@@ -92,11 +92,11 @@ base::result<allocation> minipage_heap::allocate_in_page_units(minipage_cut cut)
   cut.chunk = cut.alone_bytes = 0;
   shelf& from = shelf_of(cut);
   if (from.first == nullptr) {
-    std::uint64_t dirty_bytes = 0;
+    dirt left;
     std::uint64_t pages = next_span_pages(from);
-    run* taken = pages_.take(pages, 0, dirty_bytes);
-    while (taken == nullptr && (pages /= 2) != 0) taken = pages_.take(pages, 0, dirty_bytes);
-    minipage_span* const made = taken != nullptr ? make_span(cut, taken, dirty_bytes) : nullptr;
+    run* taken = pages_.take(pages, 0, left);
+    while (taken == nullptr && (pages /= 2) != 0) taken = pages_.take(pages, 0, left);
+    minipage_span* const made = taken != nullptr ? make_span(cut, taken, left.bytes) : nullptr;
     if (made == nullptr) return QUIRE_NO_MEMORY;
     made->laid = true;
     put_on(from, made);
@@ -112,10 +112,10 @@ allocation minipage_heap::take_slot(shelf& from) noexcept {
 }
 
 base::result<allocation> minipage_heap::allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept {
-  std::uint64_t dirty_bytes = 0;
-  run* const taken = pages_.take(round_up(bytes, page_bytes) >> page_shift, alignment_power_of(alignment), dirty_bytes);
+  dirt left;
+  run* const taken = pages_.take(round_up(bytes, page_bytes) >> page_shift, alignment_power_of(alignment), left);
   if (taken == nullptr) return QUIRE_NO_MEMORY;
-  return allocation{taken->address(), taken->bytes(), dirty_bytes};
+  return allocation{taken->address(), taken->bytes(), left};
 }
 
 // ---- Spans
@@ -202,14 +202,14 @@ minipage_heap::place minipage_heap::find_object(std::uint64_t address) const noe
   return in->minipages->slots.is_taken(slot) ? place{in, slot} : place{};
 }
 
-base::status minipage_heap::release(std::uint64_t address) noexcept {
+base::status minipage_heap::release(std::uint64_t address, bool zero) noexcept {
   std::lock_guard lock{mutex_};
   const place found = find_object(address);
   if (found.in == nullptr) return QUIRE_BAD_ADDRESS;
   live_bytes_ -= found.bytes();
   --live_objects_;
   if (found.in->use == run_use::object) {
-    pages_.give_back(found.in);
+    pages_.give_back(found.in, zero);
     return QUIRE_OK;
   }
   minipage_span* const in = found.in->minipages.get();

@@ -37,7 +37,7 @@ class minipage_heap final : public allocator {
 
   /// Alignments of a page and less are the same for what is larger than 2048 bytes.
   [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept override;
-  base::status release(std::uint64_t address) noexcept override;
+  base::status release(std::uint64_t address, bool zero = false) noexcept override;
   /// A small object keeps its slot when it shrinks, a large one at least a page.
   base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept override;

@@ -24,26 +24,54 @@ page_runs::page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept
   CHECK(first_page <= end_page && end_page - first_page <= UINT32_MAX);  // what an offer can count
 }
 
-run* page_runs::take(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept {
+run* page_runs::take(std::uint64_t page_count, unsigned alignment_power, dirt& left) noexcept {
   const std::uint64_t frontier = frontier_;
   run* const taken = take(page_count, alignment_power);
   if (taken == nullptr) return nullptr;
-  const std::uint64_t dirty_end = std::min(frontier, taken->end_page());
-  dirty_bytes = dirty_end > taken->first_page ? (dirty_end - taken->first_page) << page_shift : 0;
+  left = take_dirt(*taken, frontier);
   return taken;
+}
+
+run* page_runs::take_at(std::uint64_t first_page, std::uint64_t page_count, dirt& left) noexcept {
+  const std::uint64_t frontier = frontier_, end = first_page + page_count;
+  if (first_page < first_ || first_page >= end_ || page_count == 0 || page_count > end_ - first_page) return nullptr;
+  run* fits = first_page < frontier_ ? tree_.find(first_page) : nullptr;
+  if (fits != nullptr && !is_free(fits)) return nullptr;
+  if (end > frontier_) {
+    if (fits != nullptr && fits != tree_.last()) return nullptr;
+    fits = reach(end);
+  }
+  if (fits == nullptr || end > fits->end_page()) return nullptr;
+  run* const taken = cut(fits, first_page, page_count);
+  if (taken != nullptr) left = take_dirt(*taken, frontier);
+  return taken;
+}
+
+/// Of a run that was taken, while the frontier was there before.
+dirt page_runs::take_dirt(const run& taken, std::uint64_t frontier) noexcept {
+  const std::uint64_t first = taken.first_page, end = std::min(frontier, taken.end_page());
+  if (end <= first) return {};
+  const std::uint64_t dirty_end = clean_.dirty_end(first, end);
+  const clean_pages::range zero = clean_.longest(first, dirty_end);
+  clean_.remove(first, end);
+  return {(dirty_end - first) << page_shift, (zero.first - first) << page_shift, zero.pages() << page_shift};
 }
 
 run* page_runs::take(std::uint64_t page_count, unsigned alignment_power) noexcept {
   run* fits = tree_.lowest_free(page_count, alignment_power);
   if (fits == nullptr) fits = push_frontier(page_count, alignment_power);
   if (fits == nullptr) return nullptr;
-  const std::uint64_t start = align_up(fits->first_page, alignment_power);
-  if (start > fits->first_page) fits = tree_.split(fits, start);
+  return cut(fits, align_up(fits->first_page, alignment_power), page_count);
+}
+
+/// Takes a part of a free run. Null without memory for metadata.
+run* page_runs::cut(run* free, std::uint64_t first_page, std::uint64_t page_count) noexcept {
+  run* const fits = first_page > free->first_page ? tree_.split(free, first_page) : free;
   if (fits == nullptr) return nullptr;
   fits->use = run_use::object;
   if (fits->page_count == page_count) {
     tree_.update(fits);
-  } else if (tree_.split(fits, start + page_count) == nullptr) {
+  } else if (tree_.split(fits, first_page + page_count) == nullptr) {
     fits->use = run_use::free;
     join_free_neighbours(fits);
     return nullptr;
@@ -53,23 +81,28 @@ run* page_runs::take(std::uint64_t page_count, unsigned alignment_power) noexcep
 
 /// Makes the last run free and long enough, by pages from above the frontier.
 run* page_runs::push_frontier(std::uint64_t page_count, unsigned alignment_power) noexcept {
-  run* last = tree_.last();
-  const bool extend = is_free(last);
-  const std::uint64_t from = extend ? last->first_page : frontier_;
+  const run* const last = tree_.last();
+  const std::uint64_t from = is_free(last) ? last->first_page : frontier_;
   const std::uint64_t end = align_up(from, alignment_power) + page_count;
-  if (end > end_) return nullptr;
-  if (extend) {
-    last->page_count = end - from;
+  return end <= end_ ? reach(end) : nullptr;
+}
+
+/// Makes the last run free up to a page above the frontier.
+run* page_runs::reach(std::uint64_t end_page) noexcept {
+  run* last = tree_.last();
+  if (is_free(last)) {
+    last->page_count = end_page - last->first_page;
     tree_.update(last);
   } else {
-    last = tree_.append(from, end - from);
+    last = tree_.append(frontier_, end_page - frontier_);
     if (last == nullptr) return nullptr;
   }
-  frontier_ = end;
+  frontier_ = end_page;
   return last;
 }
 
-void page_runs::give_back(run* taken) noexcept {
+void page_runs::give_back(run* taken, bool zero) noexcept {
+  if (zero) clean_.add(taken->first_page, taken->end_page());
   // As long as the run offers nothing, joining its neighbour behind costs no way up the tree.
   if (is_free(taken->next)) tree_.absorb_next(taken);
   if (is_free(taken->previous)) {
@@ -108,6 +141,7 @@ bool page_runs::resize(run* taken, std::uint64_t page_count) noexcept {
   const bool reaches_frontier = next == nullptr || next->next == nullptr;
   const std::uint64_t room_end = reaches_frontier ? end_ : next->end_page();
   if (end > room_end) return false;
+  clean_.remove(taken->end_page(), end);
   if (end > frontier_) frontier_ = end;
   if (next != nullptr && end < next->end_page()) {
     next->page_count = next->end_page() - end;

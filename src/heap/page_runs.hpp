@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "heap/clean_pages.hpp"
 #include "heap/run_tree.hpp"
 
 namespace quire::heap {
@@ -23,15 +24,22 @@ static_assert(largest_alignment_bytes == 2u << 20);
   return alignment <= page_bytes ? 0 : static_cast<unsigned>(std::countr_zero(alignment)) - page_shift;
 }
 
+/// What a run that was taken may hold from before: its first `bytes`, but for a part that is zero.
+struct dirt {
+  std::uint64_t bytes = 0;
+  std::uint64_t clean_offset = 0, clean_bytes = 0;
+};
+
 class page_runs {
  public:
   page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept;
 
-  /// A run for one object, or null when there is no room (or no memory for metadata). Of its bytes the first
-  /// `dirty_bytes` may have been handed out before.
-  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept;
-  /// Frees a run for one object.
-  void give_back(run* taken) noexcept;
+  /// A run for one object, or null when there is no room (or no memory for metadata).
+  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power, dirt& left) noexcept;
+  /// A run for one object just there. Null where some of these pages are taken, or beyond the end.
+  [[nodiscard]] run* take_at(std::uint64_t first_page, std::uint64_t page_count, dirt& left) noexcept;
+  /// Frees a run for one object. `zero`: all of its content is.
+  void give_back(run* taken, bool zero = false) noexcept;
   /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
   [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;
 
@@ -46,12 +54,16 @@ class page_runs {
 
  private:
   [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power) noexcept;
+  [[nodiscard]] run* cut(run* free, std::uint64_t first_page, std::uint64_t page_count) noexcept;
+  [[nodiscard]] run* reach(std::uint64_t end_page) noexcept;
+  [[nodiscard]] dirt take_dirt(const run& taken, std::uint64_t frontier) noexcept;
   [[nodiscard]] run* push_frontier(std::uint64_t page_count, unsigned alignment_power) noexcept;
   void join_free_neighbours(run* free) noexcept;
 
   const std::uint64_t first_, end_;
   std::uint64_t frontier_;
   run_tree tree_;
+  clean_pages clean_;  ///< of free runs below the frontier
 };
 
 }  // namespace quire::heap

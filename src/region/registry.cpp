@@ -81,7 +81,7 @@ base::status registry::open(const heap_settings& how) {
       service::release,
       [](void* self, core::core& e, const message& m, value) noexcept {
         shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-        e.services.answer(m, of != nullptr ? of->release_here(m.a) : base::status(QUIRE_BAD_ADDRESS));
+        e.services.answer(m, of != nullptr ? of->release_here(m.a, m.b != 0) : base::status(QUIRE_BAD_ADDRESS));
       },
       "quire_free");
   open_frees(how.free_batch);
@@ -94,6 +94,16 @@ base::status registry::open(const heap_settings& how) {
         return of != nullptr && of->is_slice_of(node, first, bytes);
       },
       this);
+  serve_looks();
+  return {};
+}
+
+/// What other nodes ask of places in this one's slices.
+void registry::serve_looks() noexcept {
+  using value = std::span<const std::byte>;
+  const auto serve = [this](service s, core::service_table::handler h, const char* name) {
+    core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
+  };
   serve(
       service::allocation_size,
       [](void* self, core::core& e, const message& m, value) noexcept {
@@ -106,11 +116,20 @@ base::status registry::open(const heap_settings& how) {
       service::allocation_around,
       [](void* self, core::core& e, const message& m, value) noexcept {
         shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-        auto found = of != nullptr ? of->around_here(m.a) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+        auto found = of != nullptr ? of->around_here(m.a, m.b != 0) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
         e.services.answer(m, found.why(), found.value().address, found.value().bytes);
       },
       "quire_end");
-  return {};
+  serve(
+      service::allocate_at,
+      [](void* self, core::core& e, const message& m, value) noexcept {
+        shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+        auto got = of != nullptr ? of->allocate_at_here(m.a, m.b) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+        const std::uint64_t clean =
+            (got.value().clean_offset >> heap::page_shift) << 32 | got.value().clean_bytes >> heap::page_shift;
+        e.services.answer(m, got.why(), clean, got.value().dirty_bytes);
+      },
+      "quire_calloc_at");
 }
 
 /// The heap of small objects, behind the other one. Sequential consistency does for any program; it orders, as atomic
@@ -199,8 +218,8 @@ const registry::slice* registry::slice_of(std::uint64_t& address) const noexcept
   return of->slice_of(natural);
 }
 
-base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
-                                std::uint64_t& dirty_bytes) {
+base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
+                                heap::allocation& got) {
   const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
   if (bytes == 0) return base::explain(QUIRE_INVALID, "an allocation of 0 bytes");
   if (bytes > core_.config.bytes) {
@@ -214,16 +233,16 @@ base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uin
   clear_old();
   if (small_ != 0 && (from.id == 0 || from.id == small_)) {
     if (bytes <= heap::largest_minipage_bytes && alignment <= heap::largest_minipage_bytes) {
-      const auto why = allocate_from(quire_region{small_}, bytes, alignment, address, dirty_bytes);
+      const auto why = allocate_from(quire_region{small_}, bytes, alignment, got);
       if (why.code() != QUIRE_NO_MEMORY) return why;
     }
     from = {};
   }
-  return allocate_from(from, bytes, alignment, address, dirty_bytes);
+  return allocate_from(from, bytes, alignment, got);
 }
 
 base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
-                                     std::uint64_t& address, std::uint64_t& dirty_bytes) {
+                                     heap::allocation& got) {
   const core::region_ref region = core_.regions.of_handle(from.id);
   if (region == nullptr) {
     return base::explain(
@@ -245,8 +264,8 @@ base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std
   }
   const auto take = [&](const heap::allocation& block) {
     if (core_.protocols.of(*region).relaxed) core_.catch_up();
-    address = region->fine(block.address);
-    dirty_bytes = block.dirty_bytes;
+    got = block;
+    got.address = region->fine(block.address);
     return base::status{};
   };
   auto block = allocate_here(*heap, bytes, alignment);
@@ -284,7 +303,7 @@ base::status registry::allocate_at(node_id node, const shared_heap& from, std::u
   m.b = alignment;
   m.c = core::handle_of(from.about());
   const auto why = ask(node, service::allocate, m);
-  if (why.ok()) given = {.address = m.a, .bytes = bytes, .dirty_bytes = m.b};
+  if (why.ok()) given = {m.a, bytes, m.b};
   return why;
 }
 
@@ -388,14 +407,48 @@ base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {
   return why;
 }
 
-base::result<heap::allocation> registry::around(std::uint64_t address) {
+base::result<heap::allocation> registry::around(std::uint64_t address) { return look_around(address, false); }
+base::result<heap::allocation> registry::gap_around(std::uint64_t address) { return look_around(address, true); }
+
+base::result<heap::allocation> registry::look_around(std::uint64_t address, bool gap) {
   const slice* const s = slice_of(address);
   if (s == nullptr) return QUIRE_BAD_ADDRESS;
-  if (s->memory != nullptr) return s->memory->around(address);
+  if (s->memory != nullptr) return gap ? s->memory->gap_around(address) : s->memory->around(address);
   message m;
   m.a = address;
+  m.b = gap ? 1 : 0;
   if (const auto why = ask(s->node, service::allocation_around, m); !why.ok()) return why;
   return heap::allocation{m.a, m.b, 0};
+}
+
+base::status registry::allocate_at(std::uint64_t address, std::uint64_t bytes, heap::allocation& got) {
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return QUIRE_BAD_ADDRESS;
+  if (s->memory != nullptr) {
+    const auto here = s->memory->allocate_at(address, bytes);
+    if (!here.ok()) return here.why();
+    got = here.value();
+  } else {
+    message m;
+    m.a = address;
+    m.b = bytes;
+    if (const auto why = ask(s->node, service::allocate_at, m); !why.ok()) return why;
+    got = {address, bytes, heap::dirt{m.b, (m.a >> 32) << heap::page_shift, (m.a & UINT32_MAX) << heap::page_shift}};
+  }
+  if (const core::region_ref in = core_.regions.find(address); in != nullptr && core_.protocols.of(*in).relaxed)
+    core_.catch_up();
+  return {};
+}
+
+base::status registry::release_now(std::uint64_t given, bool zero) {
+  std::uint64_t address = given;
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return no_allocation("quire_free_now", given);
+  message m;
+  m.a = address;
+  m.b = zero ? 1 : 0;
+  const base::status why = s->memory != nullptr ? s->memory->release(address, zero) : ask(s->node, service::release, m);
+  return why.code() == QUIRE_BAD_ADDRESS ? no_allocation("quire_free_now", given) : why;
 }
 
 }  // namespace quire::region

@@ -50,16 +50,21 @@ class registry {
   /// The other regions.
   [[nodiscard]] keeper& others() noexcept { return keeper_; }
 
-  // Memory. Of region zero, or of one that is a heap. What follows the first `dirty_bytes` was never handed out before:
-  // it is zero.
+  // Memory. Of region zero, or of one that is a heap. `got` tells which of it may not be zero.
   [[nodiscard]] base::status allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
-                                      std::uint64_t& address, std::uint64_t& dirty_bytes);
+                                      heap::allocation& got);
   /// Grows or shrinks in place; NO_MEMORY when the caller must move it.
   [[nodiscard]] base::status resize(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] base::status release(std::uint64_t address);
   [[nodiscard]] base::status size_of(std::uint64_t address, std::uint64_t& bytes);
   /// The allocation that has this byte, wherever it was made: heap::around().
   [[nodiscard]] base::result<heap::allocation> around(std::uint64_t address);
+  /// The free pages that have it: heap::gap_around().
+  [[nodiscard]] base::result<heap::allocation> gap_around(std::uint64_t address);
+  /// heap::allocate_at().
+  [[nodiscard]] base::status allocate_at(std::uint64_t address, std::uint64_t bytes, heap::allocation& got);
+  /// It is free when the call returns, wherever it was made. `zero`: all of its content is.
+  [[nodiscard]] base::status release_now(std::uint64_t address, bool zero);
   /// Of a heap with views: from now on this node puts so many objects into each minipage.
   [[nodiscard]] base::status set_chunk(quire_region heap, unsigned slots);
 
@@ -89,6 +94,7 @@ class registry {
  private:
   using slice = shared_heap::slice;
   [[nodiscard]] base::status open_small(std::uint64_t base, const heap_settings& how);
+  void serve_looks() noexcept;
   void on_made(const core::region_description& about);
   void on_gone(const core::region_description& about) noexcept;
   void clear_old() noexcept;
@@ -97,10 +103,11 @@ class registry {
   [[nodiscard]] shared_heap* heap_of(std::uint64_t address, core::region_ref* in = nullptr) const noexcept;
   /// Where it lies, by its natural address, which replaces `address`. Null for what no heap gives as an address.
   [[nodiscard]] const slice* slice_of(std::uint64_t& address) const noexcept;
+  [[nodiscard]] base::result<heap::allocation> look_around(std::uint64_t address, bool gap);
   [[nodiscard]] base::status ask(model::node_id to, region::service number, model::message& m,
                                  std::span<const std::byte> value = {});
   [[nodiscard]] base::status allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment,
-                                           std::uint64_t& address, std::uint64_t& dirty_bytes);
+                                           heap::allocation& got);
   [[nodiscard]] base::result<heap::allocation> allocate_here(shared_heap& from, std::uint64_t bytes,
                                                              std::uint64_t alignment);
   [[nodiscard]] base::status allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment,

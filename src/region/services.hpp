@@ -11,7 +11,7 @@ enum class service : std::uint32_t {
   region_announce,    ///< node 0 -> all: the description
   region_added,       ///< all -> node 0
   allocate,           ///< -> the node of a heap slice: bytes, alignment; answered with address and whether it is fresh
-  release,            ///< -> the node of the slice: address
+  release,            ///< -> the node of the slice: address, and whether all of its content is zero
   allocation_size,    ///< -> the node of the slice: address
   publish,            ///< -> node 0: name, value
   lookup,             ///< -> node 0: name; answered when there is such a name
@@ -27,8 +27,8 @@ enum class service : std::uint32_t {
   region_step_done,  ///< all -> node 0
   exit,              ///< any node -> all: the job ends; a notice
   exit_answer,       ///< and back: the sender is about to end
-  allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it
-                      ///< is
+  allocation_around,  ///< -> the node of the slice: address, and whether it is free; answered with where its allocation
+                      ///< or the gap begins, and how long it is
   lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
   laid,               ///< and back: the sender has written it down, or a reason why not
   code,  ///< any -> any: a module of code, and what is to be done with it (api/code_service.hpp); answered when it is
@@ -39,6 +39,7 @@ enum class service : std::uint32_t {
   gc_borrow,      ///< -> the node of a slice of such a heap: bytes; answered with where they are
   container,      ///< any node -> node 0: names of containers; any node -> any that does the I/O of one
                   ///< (api/container_service.hpp)
+  allocate_at,  ///< -> the node of the slice: address, bytes; answered with which of them may not be zero (heap::dirt)
 };
 
 }  // namespace quire::region

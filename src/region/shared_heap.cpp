@@ -96,15 +96,21 @@ base::result<std::uint64_t> shared_heap::size_here(std::uint64_t address) const 
                                               : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
 }
 
-base::result<heap::allocation> shared_heap::around_here(std::uint64_t address) const noexcept {
+base::result<heap::allocation> shared_heap::around_here(std::uint64_t address, bool gap) const noexcept {
   const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->around(address)
+  if (s == nullptr || s->memory == nullptr) return QUIRE_BAD_ADDRESS;
+  return gap ? s->memory->gap_around(address) : s->memory->around(address);
+}
+
+base::result<heap::allocation> shared_heap::allocate_at_here(std::uint64_t address, std::uint64_t bytes) noexcept {
+  const slice* const s = slice_of(address);
+  return s != nullptr && s->memory != nullptr ? s->memory->allocate_at(address, bytes)
                                               : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
 }
 
-base::status shared_heap::release_here(std::uint64_t address) noexcept {
+base::status shared_heap::release_here(std::uint64_t address, bool zero) noexcept {
   const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->release(address) : base::status(QUIRE_BAD_ADDRESS);
+  return s != nullptr && s->memory != nullptr ? s->memory->release(address, zero) : base::status(QUIRE_BAD_ADDRESS);
 }
 
 bool shared_heap::is_used() const noexcept {

@@ -58,8 +58,9 @@ class shared_heap {
   /// Of a heap with views, for what this node's slices hand out from now on.
   void set_chunk_here(unsigned slots) noexcept;
   [[nodiscard]] base::result<std::uint64_t> size_here(std::uint64_t address) const noexcept;
-  [[nodiscard]] base::result<heap::allocation> around_here(std::uint64_t address) const noexcept;
-  [[nodiscard]] base::status release_here(std::uint64_t address) noexcept;
+  [[nodiscard]] base::result<heap::allocation> around_here(std::uint64_t address, bool gap) const noexcept;
+  [[nodiscard]] base::result<heap::allocation> allocate_at_here(std::uint64_t address, std::uint64_t bytes) noexcept;
+  [[nodiscard]] base::status release_here(std::uint64_t address, bool zero = false) noexcept;
   [[nodiscard]] bool is_used() const noexcept;
 
   // Checkpoints (restored.cpp).

@@ -143,6 +143,18 @@ inline void guarded() {
   REQUIRE_OK(quire_pages_open(at, large));
   REQUIRE_OK(quire_pages_closed(at, large, &closed));
   REQUIRE(closed == 0 && bytes[large - 1] == 3);
+  void* first = nullptr;
+  std::uint64_t all = 0;
+  int taken = 0;
+  REQUIRE_STATUS(quire_allocation_around(at, &first, &all, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_allocation_around(&private_byte, &first, &all, &taken), QUIRE_BAD_ADDRESS);
+  REQUIRE_OK(quire_allocation_around(static_cast<char*>(at) + 5000, &first, &all, &taken));
+  REQUIRE(first == at && all == large && taken == 1);
+  REQUIRE_STATUS(quire_calloc_at(at, 4096), QUIRE_EXISTS);
+  REQUIRE_STATUS(quire_calloc_at(static_cast<char*>(at) + large, 100), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_calloc_at(reinterpret_cast<void*>(4096), 4096), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_free_now(static_cast<char*>(at) + 16, 0), QUIRE_BAD_ADDRESS);
+  REQUIRE_OK(quire_free_now(nullptr, 0));
   REQUIRE_OK(quire_guard(at, large / 2, "this is the guarded half"));
   for (std::size_t i = large / 2; i < large; i += 4096) bytes[i] = 1;
   barrier();

@@ -161,6 +161,32 @@ static int data_end(void) {
   return wrong;
 }
 
+/// The program closes pages of what sbrk() has given, and gives them back.
+static void* move_end(void* argument) {
+  int* const wrong = argument;
+  char* const at = sbrk(8 * page);
+  char* const begin = (char*)(((uintptr_t)at + page - 1) / page * page);
+  memset(at, 5, 8 * page);
+  *wrong += mprotect(begin + page, 2 * page, PROT_NONE) != 0;
+  *wrong += sbrk(-8 * page) != at + 8 * page;
+  char* const again = sbrk(8 * page);
+  *wrong += again != at || !is_full_of(begin, 7 * page, 0);
+  memset(at, 6, 8 * page);
+  *wrong += brk(at) != 0 || sbrk(0) != at;
+  return NULL;
+}
+static int closed_end(void) {
+  static int wrong[threads];
+  int all = 0;
+  for (int i = 0; i < threads; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, move_end, &wrong[i]);
+    pthread_join(thread, NULL);
+    all += wrong[i];
+  }
+  return all;
+}
+
 int main(void) {
   pthread_t all[threads];
   int wrong = 0;
@@ -173,6 +199,7 @@ int main(void) {
   printf("parts: %d wrong\n", parts());
   printf("guards: %d wrong\n", guarded_blocks());
   printf("end of data: %d wrong\n", data_end());
+  printf("closed end of data: %d wrong\n", closed_end());
   printf("lazily: %d wrong\n", lazy_pages());
   printf("unmapped: %d\n", munmap(g_reserved, (size_t)reserved));
   return wrong != 0;

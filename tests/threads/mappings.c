@@ -220,7 +220,7 @@ static const struct row {
     {"mremap() to more, in place", grow_here},
     {"mremap() to less", shrink},
     {"mremap(MREMAP_DONTUNMAP)", leave},
-    {"mremap(MREMAP_FIXED)", move_to},
+    {"mremap(MREMAP_FIXED) to addresses that are not shared", move_to},
     {"madvise(MADV_DONTNEED)", dont_need},
     {"madvise(MADV_REMOVE)", drop},
     {"madvise(MADV_FREE)", let_go},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <new>
@@ -188,7 +189,7 @@ TEST(heap_use, no_unit_holds_two_classes_or_small_beside_large) {
     for (int i = 0; i < 3000; ++i) {
       const auto given = h.allocate(1 + random() % 6000);
       ASSERT_TRUE(given.ok());
-      const auto [address, bytes, dirty] = given.value();
+      const std::uint64_t address = given.value().address, bytes = given.value().bytes;
       const std::uint64_t kind = bytes < page ? bytes : 0;
       for (std::uint64_t at = address / unit; at <= (address + bytes - 1) / unit; ++at) {
         ASSERT_EQ(kind_of_unit.try_emplace(at, kind).first->second, kind) << "unit " << unit;
@@ -262,6 +263,104 @@ TEST(heap_use, fresh_memory_is_told_from_used_memory) {
   EXPECT_EQ(across.dirty_bytes, 3 * page);
   ASSERT_TRUE(h.release(across.address).ok());
   EXPECT_EQ(h.allocate(10 * page).value().dirty_bytes, 10 * page);
+}
+
+TEST(heap_use, pages_are_taken_where_they_are_wanted) {
+  heap h{base_address, 64 * mib, page};
+  const auto first = h.allocate(8 * page);
+  ASSERT_TRUE(first.ok());
+  const std::uint64_t at = first.value().address;
+  EXPECT_EQ(h.allocate_at(at + 7 * page, 2 * page).why().code(), QUIRE_EXISTS);
+  EXPECT_EQ(h.allocate_at(at + page + 16, page).why().code(), QUIRE_INVALID);
+  EXPECT_EQ(h.allocate_at(at, 0).why().code(), QUIRE_INVALID);
+  EXPECT_EQ(h.allocate_at(at, 65 * mib).why().code(), QUIRE_BAD_ADDRESS);
+  ASSERT_TRUE(h.release(at).ok());
+  // Within what is free, up to beyond all that was ever handed out, and far behind it.
+  for (const auto& [offset, pages, dirty] :
+       {std::array<std::uint64_t, 3>{2, 3, 3}, std::array<std::uint64_t, 3>{6, 10, 2},
+        std::array<std::uint64_t, 3>{1000, 1, 0}, std::array<std::uint64_t, 3>{999, 1, 1},
+        std::array<std::uint64_t, 3>{64 * mib / page - 1, 1, 0}}) {
+    const auto got = h.allocate_at(at + offset * page, pages * page);
+    ASSERT_TRUE(got.ok()) << offset;
+    EXPECT_EQ(got.value().bytes, pages * page);
+    EXPECT_EQ(got.value().dirty_bytes, dirty * page) << offset;
+    EXPECT_EQ(h.allocate_at(at + offset * page, page).why().code(), QUIRE_EXISTS);
+    ASSERT_TRUE(h.is_valid());
+  }
+  for (const std::uint64_t offset :
+       {std::uint64_t{2}, std::uint64_t{6}, std::uint64_t{1000}, std::uint64_t{999}, 64 * mib / page - 1})
+    EXPECT_TRUE(h.release(at + offset * page).ok());
+  expect_all_free(h, 64 * mib);
+}
+
+TEST(heap_use, gaps_reach_to_the_next_allocations) {
+  heap h{base_address, 64 * mib, page};
+  const auto all = h.gap_around(base_address + mib);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all.value().address, base_address);
+  EXPECT_EQ(all.value().bytes, 64 * mib);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(h.allocate(4 * page).ok());
+  ASSERT_TRUE(h.release(base_address + 4 * page).ok());
+  const auto between = h.gap_around(base_address + 6 * page);
+  ASSERT_TRUE(between.ok());
+  EXPECT_EQ(between.value().address, base_address + 4 * page);
+  EXPECT_EQ(between.value().bytes, 4 * page);
+  ASSERT_TRUE(h.release(base_address + 8 * page).ok());
+  for (const std::uint64_t offset : {5 * page, 12 * page, 32 * mib}) {
+    const auto behind = h.gap_around(base_address + offset);
+    ASSERT_TRUE(behind.ok());
+    EXPECT_EQ(behind.value().address, base_address + 4 * page);
+    EXPECT_EQ(behind.value().bytes, 64 * mib - 4 * page);
+  }
+  EXPECT_EQ(h.gap_around(base_address).why().code(), QUIRE_BAD_ADDRESS);
+  EXPECT_EQ(h.gap_around(base_address + 64 * mib).why().code(), QUIRE_BAD_ADDRESS);
+}
+
+TEST(heap_use, what_was_zero_when_it_was_freed_is_not_dirty) {
+  heap h{base_address, 64 * mib, page};
+  ASSERT_TRUE(h.allocate(4 * page).ok());
+  ASSERT_TRUE(h.allocate(mib).ok());
+  ASSERT_TRUE(h.release(base_address).ok());
+  ASSERT_TRUE(h.release(base_address + 4 * page, true).ok());
+  // The dirt is in front; what is taken and freed as ever is dirty again.
+  EXPECT_EQ(h.allocate(2 * mib).value().dirty_bytes, 4 * page);
+  ASSERT_TRUE(h.release(base_address).ok());
+  EXPECT_EQ(h.allocate(2 * mib).value().dirty_bytes, 2 * mib);
+  ASSERT_TRUE(h.release(base_address, true).ok());
+  EXPECT_EQ(h.allocate(page).value().dirty_bytes, 0u);
+  ASSERT_TRUE(h.release(base_address).ok());
+  EXPECT_EQ(h.allocate(mib).value().dirty_bytes, page);
+  EXPECT_EQ(h.allocate(2 * mib).value().dirty_bytes, 0u);
+}
+
+TEST(heap_use, dirt_on_both_sides_of_what_is_zero) {
+  heap h{base_address, 64 * mib, page};
+  for (const std::uint64_t bytes : {page, 7 * mib, page}) ASSERT_TRUE(h.allocate(bytes).ok());
+  ASSERT_TRUE(h.release(base_address).ok());
+  ASSERT_TRUE(h.release(base_address + page + 7 * mib).ok());
+  ASSERT_TRUE(h.release(base_address + page, true).ok());
+  const auto all = h.allocate(8 * mib).value();
+  EXPECT_EQ(all.dirty_bytes, 7 * mib + 2 * page);
+  EXPECT_EQ(all.clean_offset, page);
+  EXPECT_EQ(all.clean_bytes, 7 * mib);
+}
+
+TEST(clean_pages, ranges_join_and_are_cut) {
+  clean_pages c;
+  c.add(10, 20);
+  c.add(30, 40);
+  EXPECT_EQ(c.dirty_end(10, 20), 10u);
+  EXPECT_EQ(c.dirty_end(10, 40), 30u);
+  c.add(20, 30);
+  EXPECT_EQ(c.dirty_end(5, 40), 10u);
+  EXPECT_EQ(c.dirty_end(12, 38), 12u);
+  EXPECT_EQ(c.dirty_end(12, 41), 41u);
+  c.remove(15, 16);
+  EXPECT_EQ(c.dirty_end(10, 40), 16u);
+  EXPECT_EQ(c.dirty_end(10, 15), 10u);
+  for (std::uint64_t i = 0; i < 200; ++i) c.add(100 + 4 * i, 102 + 4 * i);  // more than are kept
+  EXPECT_EQ(c.dirty_end(16, 40), 16u);
+  EXPECT_EQ(c.dirty_end(0, 8), 8u);
 }
 
 TEST(heap_use, resize_where_it_stands) {

@@ -35,7 +35,7 @@ void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operatio
     return random() % 10 != 0 ? 1 + random() % (random() % 2 == 0 ? 300 : 2048) : 1 + random() % (64 * kib);
   };
   const auto note = [&](const allocation& given, std::uint64_t bytes, std::uint64_t alignment) {
-    const auto [address, usable, dirty] = given;
+    const std::uint64_t address = given.address, usable = given.bytes, dirty = given.dirty_bytes;
     ASSERT_GE(usable, bytes);
     ASSERT_EQ(address % std::max<std::uint64_t>(alignment, 16), 0u);
     ASSERT_TRUE(address >= base_address && address + usable <= base_address + size);

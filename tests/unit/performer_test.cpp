@@ -145,6 +145,20 @@ TEST_F(performer, units_in_a_row_become_one_call_and_one_message) {
   EXPECT_EQ(performed(), (strings{"protect 5+8", "send to 1 5+8 content"}));
 }
 
+TEST_F(performer, closed_pages_are_not_touched_when_their_neighbours_are_permitted) {
+  ASSERT_EQ(region.closed.cover(region.memory->bytes()), 0);
+  region.closed.close(7 * 4096, 2 * 4096);
+  for (std::uint64_t unit = 5; unit < 13; ++unit) permit(unit);
+  end_step();
+  for (std::uint64_t unit = 7; unit < 13; ++unit) protect(unit);
+  end_step();
+  permit(8);
+  end_step();
+  const strings found = performed();
+  EXPECT_EQ(strings(found.begin(), found.begin() + 3), (strings{"read 5+2", "read 9+4", "protect 9+4"}));
+  for (std::size_t i = 3; i < found.size(); ++i) EXPECT_EQ(found[i].rfind("read", 0), std::string::npos) << found[i];
+}
+
 TEST_F(performer, gaps_other_receivers_and_calls_of_threads_do_not_join) {
   send(1, 1, false);
   send(3, 1, false);

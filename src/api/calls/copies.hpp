@@ -3,13 +3,15 @@
 // (in), fills it as its result tells (out), or changes it (both). While all of it is private, the call passes straight
 // through. What is shared is exchanged for private copies around the call. Exactly one system call is made with the
 // whole lengths, so that all that is known of short counts and datagrams stays true. Touching the pages in advance
-// would not do: another node may take them away before the kernel comes.
+// would not do: another node may take them away before the kernel comes. Where pages are closed, those of the copy are,
+// too: the kernel finds EFAULT, or ends early, as on one machine.
 //
 // Application threads, signal handlers. Calls are points of cancellation: nothing here is noexcept that makes one.
 #pragma once
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -31,7 +33,7 @@ inline constexpr std::size_t most_bytes = 0x7ffff000;  // what one system call m
 class copies {
  public:
   explicit copies(std::size_t bytes) noexcept : bytes_(bytes) {
-    if (bytes <= sizeof small_ && !is_shared(small_)) {
+    if (bytes == 0 || (bytes <= sizeof small_ && !is_shared(small_))) {  // nothing with closed pages
       start_ = at_ = small_;
       return;
     }
@@ -54,6 +56,26 @@ class copies {
     const std::size_t a = alignment(bytes);
     char* const found = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(at_) + a - 1) / a * a);
     at_ = found + bytes;
+    return found;
+  }
+  /// The same of memory with closed pages: those of the copy are closed, too.
+  [[nodiscard]] static std::size_t room_like(std::size_t bytes) noexcept {
+    return bytes == 0 ? 0 : bytes + 3 * os::page_bytes;
+  }
+  [[nodiscard]] char* next_like(const void* of, std::size_t bytes) noexcept {
+    constexpr std::uintptr_t page = os::page_bytes;
+    const auto first = (reinterpret_cast<std::uintptr_t>(at_) + page - 1) / page * page;
+    auto* const found = reinterpret_cast<char*>(first + reinterpret_cast<std::uintptr_t>(of) % page);
+    at_ = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(found) + bytes + page - 1) / page * page);
+    const auto* const from = static_cast<const char*>(of);
+    for (std::size_t done = 0; done < bytes;) {
+      done += before_closed(from + done, bytes - done);
+      const std::size_t closed = closed_here(from + done, bytes - done);
+      const auto begin = reinterpret_cast<std::uintptr_t>(found + done) / page * page;
+      const auto end = (reinterpret_cast<std::uintptr_t>(found + done) + closed + page - 1) / page * page;
+      if (closed != 0) (void)!os::protect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
+      done += closed;
+    }
     return found;
   }
 
@@ -83,26 +105,36 @@ class bytes : public argument {
     length_ = taken_ = std::min(length_, most_bytes);
     // What the program says may be more than there is, where less comes back.
     if (direction == way::both && length_ > longest_structure && away()) taken_ = within_region(at_, length_);
-    return away() ? copies::room(length_) * (direction == way::both ? 2 : 1) : 0;
+    if (!away()) return 0;
+    closed_ = any_closed(at_, length_);
+    return (closed_ ? copies::room_like(length_) : copies::room(length_)) +
+           (direction == way::both ? copies::room(length_) : 0);
   }
   void take(copies& to) noexcept {
     if (!away() || length_ == 0) return;
-    copy_ = to.next(length_);
-    if constexpr (direction != way::out) std::memcpy(copy_, at_, taken_);
+    copy_ = closed_ ? to.next_like(at_, length_) : to.next(length_);
+    if constexpr (direction != way::out) {
+      for_each_open(at_, taken_, [this](std::size_t i, std::size_t n) { std::memcpy(copy_ + i, place() + i, n); });
+    }
     if constexpr (direction == way::both) {
       before_ = to.next(length_);
-      std::memcpy(before_, copy_, taken_);
+      for_each_open(at_, taken_, [this](std::size_t i, std::size_t n) { std::memcpy(before_ + i, copy_ + i, n); });
     }
   }
   [[nodiscard]] T* use() const noexcept { return copy_ != nullptr ? reinterpret_cast<T*>(copy_) : at_; }
   void give_back(long result) noexcept {
     if (copy_ == nullptr) return;
     if constexpr (direction == way::out) {
-      if (result > 0) std::memcpy(place(), copy_, std::min(static_cast<std::size_t>(result) * scale_, length_));
-    } else if constexpr (direction == way::both) {
-      for (std::size_t i = 0; i < taken_; ++i) {
-        if (copy_[i] != before_[i]) place()[i] = copy_[i];
+      if (result > 0) {
+        const std::size_t n = std::min(static_cast<std::size_t>(result) * scale_, length_);
+        std::memcpy(place(), copy_, before_closed(at_, n));
       }
+    } else if constexpr (direction == way::both) {
+      for_each_open(at_, taken_, [this](std::size_t first, std::size_t n) {
+        for (std::size_t i = first; i < first + n; ++i) {
+          if (copy_[i] != before_[i]) place()[i] = copy_[i];
+        }
+      });
     }
   }
 
@@ -113,6 +145,7 @@ class bytes : public argument {
   T* at_;
   std::size_t length_, scale_, taken_ = 0;
   char *copy_ = nullptr, *before_ = nullptr;
+  bool closed_ = false;  ///< some of it
 };
 
 /// A structure of unknown length: no region may end within what is taken for it.
@@ -139,6 +172,13 @@ bytes<way::both, T> both(T* at, std::size_t length = sizeof(T)) noexcept {
   return {at, length};
 }
 
+/// False: a closed page comes before it. Then the kernel is given the address itself, and finds EFAULT.
+[[nodiscard]] inline bool has_end(const char* text, std::size_t most, std::size_t& length) noexcept {
+  const std::size_t open = before_closed(text, most);
+  length = ::strnlen(text, open);
+  return length < open || open == most;
+}
+
 /// A name or path: what is longer than a path may be is too long for the kernel as well.
 class text : public argument {
  public:
@@ -146,12 +186,11 @@ class text : public argument {
   [[nodiscard]] bool away() const noexcept { return is_away(at_); }
   [[nodiscard]] const char* given() const noexcept { return at_; }
   [[nodiscard]] std::size_t room() noexcept {
-    if (!away()) return 0;
-    length_ = ::strnlen(at_, most_);
+    if (!away() || !has_end(at_, most_, length_)) return 0;
     return copies::room(length_ + 1);
   }
   void take(copies& to) noexcept {
-    if (!away()) return;
+    if (!away() || !has_end(at_, most_, length_)) return;
     copy_ = to.next(length_ + 1);
     std::memcpy(copy_, at_, length_);
     copy_[length_] = 0;
@@ -170,7 +209,7 @@ class texts : public argument {
  public:
   explicit texts(char* const* list) noexcept : list_(list) {}
   [[nodiscard]] bool away() const noexcept {
-    if (is_away(list_)) return true;
+    if (is_away(list_)) return before_closed(list_, sizeof *list_) != 0;
     for (char* const* one = list_; one != nullptr && *one != nullptr; ++one) {
       if (is_away(*one)) return true;
     }
@@ -190,10 +229,11 @@ class texts : public argument {
     copy_ = reinterpret_cast<char**>(to.next((count_ + 1) * sizeof *list_));
     for (std::size_t i = 0; i < count_; ++i) {
       copy_[i] = list_[i];
-      if (!is_away(list_[i])) continue;
-      const std::size_t length = std::strlen(list_[i]) + 1;
-      copy_[i] = to.next(length);
+      std::size_t length = 0;
+      if (!is_away(list_[i]) || !has_end(list_[i], most_word, length)) continue;
+      copy_[i] = to.next(length + 1);
       std::memcpy(copy_[i], list_[i], length);
+      copy_[i][length] = 0;
     }
     copy_[count_] = nullptr;
   }
@@ -201,6 +241,7 @@ class texts : public argument {
   void give_back(long) noexcept {}
 
  private:
+  static constexpr std::size_t most_word = 1 << 20;  ///< the kernel takes 128 KiB
   char* const* list_;
   std::size_t count_ = 0;
   char** copy_ = nullptr;
@@ -213,6 +254,7 @@ class parts : public argument {
   parts(const iovec* list, std::size_t count) noexcept : list_(list), count_(count) {}
   [[nodiscard]] bool away() const noexcept {
     if (list_ == nullptr || count_ == 0 || count_ > IOV_MAX) return false;  // the kernel says what is wrong
+    if (any_closed(list_, count_ * sizeof *list_)) return false;            // and here
     if (is_away(list_)) return true;
     for (std::size_t i = 0; i < count_; ++i) {
       if (is_away(list_[i].iov_base)) return true;
@@ -222,10 +264,12 @@ class parts : public argument {
   [[nodiscard]] const iovec* given() const noexcept { return list_; }
   [[nodiscard]] std::size_t room() noexcept {
     if (!away()) return 0;
+    for (std::size_t i = 0; i < count_ && !closed_; ++i)
+      closed_ = is_away(list_[i].iov_base) && any_closed(list_[i].iov_base, list_[i].iov_len);
     std::size_t sum = copies::room(count_ * sizeof *list_), left = most_bytes;
     for (std::size_t i = 0; i < count_; ++i) {
       const std::size_t length = std::min(list_[i].iov_len, left);
-      if (is_away(list_[i].iov_base)) sum += copies::room(length);
+      if (is_away(list_[i].iov_base)) sum += closed_ ? copies::room_like(length) : copies::room(length);
       left -= length;
     }
     return sum;
@@ -239,8 +283,11 @@ class parts : public argument {
       const std::size_t length = std::min(list_[i].iov_len, left);
       left -= length;
       if (length == 0 || !is_away(list_[i].iov_base)) continue;
-      copy_[i].iov_base = to.next(length);
-      if constexpr (direction == way::in) std::memcpy(copy_[i].iov_base, list_[i].iov_base, length);
+      auto* const from = static_cast<const char*>(list_[i].iov_base);
+      auto* const copy = closed_ ? to.next_like(from, length) : to.next(length);
+      copy_[i].iov_base = copy;
+      if constexpr (direction == way::in)
+        for_each_open(from, length, [=](std::size_t k, std::size_t n) { std::memcpy(copy + k, from + k, n); });
     }
   }
   [[nodiscard]] const iovec* use() const noexcept { return copy_ != nullptr ? copy_ : list_; }
@@ -251,7 +298,8 @@ class parts : public argument {
     for (std::size_t i = 0; i < count_ && left != 0; ++i) {
       const std::size_t length = std::min(copy_[i].iov_len, left);
       left -= length;
-      if (copy_[i].iov_base != list_[i].iov_base) std::memcpy(list_[i].iov_base, copy_[i].iov_base, length);
+      if (copy_[i].iov_base != list_[i].iov_base)
+        std::memcpy(list_[i].iov_base, copy_[i].iov_base, before_closed(list_[i].iov_base, length));
     }
   }
 
@@ -259,6 +307,7 @@ class parts : public argument {
   const iovec* list_;
   std::size_t count_;
   iovec* copy_ = nullptr;
+  bool closed_ = false;  ///< some of the buffers
 };
 
 /// A message: its header, its name, its ancillary data and its parts.
@@ -266,12 +315,11 @@ template <way direction>
 class message : public argument {
  public:
   using header = std::conditional_t<direction == way::in, const msghdr, msghdr>;
-  explicit message(header* at) noexcept
-      : at_(at),
-        parts_(at->msg_iov, at->msg_iovlen),
-        name_(static_cast<char*>(at->msg_name), at->msg_namelen),
-        control_(static_cast<char*>(at->msg_control), at->msg_controllen) {}
-  [[nodiscard]] bool away() const noexcept { return is_away(at_) || parts_.away() || name_.away() || control_.away(); }
+  explicit message(header* at) noexcept : message(at, any_closed(at, sizeof *at) ? msghdr{} : *at) {}
+  [[nodiscard]] bool away() const noexcept {
+    if (any_closed(at_, sizeof *at_)) return false;  // the kernel says what is wrong
+    return is_away(at_) || parts_.away() || name_.away() || control_.away();
+  }
   [[nodiscard]] header* given() const noexcept { return at_; }
   [[nodiscard]] std::size_t room() noexcept { return parts_.room() + name_.room() + control_.room(); }
   void take(copies& to) noexcept {
@@ -296,6 +344,11 @@ class message : public argument {
   }
 
  private:
+  message(header* at, const msghdr& first) noexcept
+      : at_(at),
+        parts_(first.msg_iov, first.msg_iovlen),
+        name_(static_cast<char*>(first.msg_name), first.msg_namelen),
+        control_(static_cast<char*>(first.msg_control), first.msg_controllen) {}
   static constexpr way around = direction == way::in ? way::in : way::both;
   header* at_;
   parts<direction> parts_;

@@ -52,6 +52,41 @@ std::size_t within_region(const void* address, std::size_t bytes) noexcept {
                                                                 static_cast<const char*>(first)));
 }
 
+static quire::core::region_ref with_closed(const void* address) noexcept {
+  auto* const r = elsewhere() == nullptr ? current() : nullptr;
+  if (r == nullptr) return {};
+  quire::core::region_ref in = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
+  return in != nullptr && in->closed.any() ? in : quire::core::region_ref{};
+}
+
+std::size_t before_closed(const void* address, std::size_t bytes) noexcept {
+  const quire::core::region_ref in = with_closed(address);
+  if (in == nullptr || bytes == 0) return bytes;
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  const std::uint64_t offset = in->offset_of(at);
+  std::size_t open = bytes;
+  (void)in->closed.for_each(offset, std::min<std::uint64_t>(bytes, in->bytes_from(at)),
+                            [&](std::uint64_t first, std::uint64_t) {
+                              open = first > offset ? static_cast<std::size_t>(first - offset) : 0;
+                              return 1;
+                            });
+  return open;
+}
+
+std::size_t closed_here(const void* address, std::size_t bytes) noexcept {
+  const quire::core::region_ref in = with_closed(address);
+  if (in == nullptr || bytes == 0) return 0;
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  const std::uint64_t offset = in->offset_of(at);
+  std::size_t closed = 0;
+  (void)in->closed.for_each(offset, std::min<std::uint64_t>(bytes, in->bytes_from(at)),
+                            [&](std::uint64_t first, std::uint64_t count) {
+                              if (first <= offset) closed = static_cast<std::size_t>(first + count - offset);
+                              return 1;
+                            });
+  return std::min(closed, bytes);
+}
+
 void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {
   static const int once = ::pthread_atfork(nullptr, nullptr, &hide_range);
   (void)once;

@@ -39,6 +39,25 @@ extern constinit shared_range g_range __attribute__((visibility("hidden")));
 /// `bytes`, or as many of them as there are up to the end of the address's region.
 [[nodiscard]] std::size_t within_region(const void* address, std::size_t bytes) noexcept;
 
+/// Closed pages (quire_pages_close) are as the system's PROT_NONE: calls find EFAULT there. How many of `bytes` come
+/// before the first closed page; `bytes`: there is none.
+[[nodiscard]] std::size_t before_closed(const void* address, std::size_t bytes) noexcept;
+/// The same before the first page that is not closed.
+[[nodiscard]] std::size_t closed_here(const void* address, std::size_t bytes) noexcept;
+[[nodiscard]] inline bool any_closed(const void* address, std::size_t bytes) noexcept {
+  return is_shared(address) && before_closed(address, bytes) != bytes;
+}
+/// use(offset, length) for what may be accessed of a range.
+template <class Use>
+void for_each_open(const void* address, std::size_t bytes, const Use& use) {
+  const auto* const at = static_cast<const char*>(address);
+  for (std::size_t done = 0; done < bytes; done += closed_here(at + done, bytes - done)) {
+    const std::size_t open = before_closed(at + done, bytes - done);
+    if (open != 0) use(done, open);
+    done += open;
+  }
+}
+
 /// From the start of the job on calls look at this range, until hide(). Both are also called where calls must be as
 /// without Quire.
 void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept;

@@ -11,7 +11,7 @@ extern "C" [[noreturn]] void __chk_fail(void);
 /// An address or option that the kernel fills: its length stands beside it, and is changed. Programs give more than
 /// there is, as less comes back.
 static structure filled(void* at, const socklen_t* length) noexcept {
-  return {at, at != nullptr && length != nullptr ? *length : 0};
+  return {at, at != nullptr && length != nullptr && !any_closed(length, sizeof *length) ? *length : 0};
 }
 
 QUIRE_CALL(ssize_t, recv, (int fd, void* to, size_t n, int flags), fd, out(to, n), n, flags)
@@ -39,6 +39,7 @@ QUIRE_CALL(int, socketpair, (int domain, int type, int protocol, int* two), doma
 
 namespace {
 bool any_away(const mmsghdr* list, unsigned count) noexcept {
+  if (any_closed(list, count * sizeof *list)) return false;  // the kernel says what is wrong
   for (unsigned i = 0; i < count; ++i) {
     if (is_away(list + i) || message<way::in>(&list[i].msg_hdr).away()) return true;
   }

@@ -57,6 +57,11 @@ long futex(real_syscall* real, long word, long op, long value, long timeout, lon
   }
 }
 
+std::size_t length_at(long address) noexcept {
+  const auto* const at = reinterpret_cast<const socklen_t*>(address);
+  return at != nullptr && !any_closed(at, sizeof *at) ? *at : 0;
+}
+
 }  // namespace
 
 // Six arguments are there to be read whether the caller has given them or not.
@@ -66,9 +71,6 @@ QUIRE_OWN(long, syscall, (long number, long a, long b, long c, long d, long e, l
   const auto vector = [](long address) { return reinterpret_cast<const iovec*>(address); };
   const auto size = [](long count) { return static_cast<std::size_t>(count); };
   const auto run = [number](auto... arguments) { return make<long>(row_syscall, number, arguments...); };
-  const auto length = [&](long address) {
-    return address != 0 ? *reinterpret_cast<const socklen_t*>(address) : std::size_t{0};
-  };
   switch (number) {
     case SYS_read:
       return run(a, out(at(b), size(c)), c);
@@ -89,7 +91,7 @@ QUIRE_OWN(long, syscall, (long number, long a, long b, long c, long d, long e, l
     case SYS_sendto:
       return run(a, in(at(b), size(c)), c, d, in(at(e), size(f)), f);
     case SYS_recvfrom:
-      return run(a, out(at(b), size(c)), c, d, both(at(e), e != 0 ? length(f) : 0), both(at(f), sizeof(socklen_t)));
+      return run(a, out(at(b), size(c)), c, d, both(at(e), e != 0 ? length_at(f) : 0), both(at(f), sizeof(socklen_t)));
     case SYS_sendmsg:
       return run(a, message<way::in>(reinterpret_cast<const msghdr*>(b)), c);
     case SYS_recvmsg:

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all nodes know of pages of the heap: a bit a page for each mark, in shared memory. Pages that are not in the
+// heap have none. Any thread; all that is told of several pages is told page by page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quire::openmp {
+
+enum class page_mark : std::uint8_t {
+  zero,      ///< closed, and of zeroes
+  unmapped,  ///< the program has unmapped it
+  begins,    ///< a mapping begins here
+  leaves,    ///< with which a mapping begins that may be about to be given back
+};
+
+void set_mark(page_mark which, const void* at, std::size_t bytes) noexcept;
+void clear_mark(page_mark which, const void* at, std::size_t bytes) noexcept;
+/// Whether the page had it not, or had it: of several threads one only finds so.
+[[nodiscard]] bool add_mark(page_mark which, const void* at) noexcept;
+[[nodiscard]] bool take_mark(page_mark which, const void* at) noexcept;
+/// False, too, where not all of them are in the heap.
+[[nodiscard]] bool are_all(page_mark which, const void* at, std::size_t bytes) noexcept;
+[[nodiscard]] std::size_t count_marks(page_mark which, const void* at, std::size_t bytes) noexcept;
+
+}  // namespace quire::openmp
