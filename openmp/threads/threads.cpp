@@ -20,6 +20,7 @@
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/robust.hpp"
 #include "openmp/threads/starting.hpp"
+#include "openmp/threads/told_apart.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
@@ -120,7 +121,7 @@ int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& 
   }
   own_thread* const self = new_own(wanted, nullptr);
   g_running.fetch_add(1);
-  const int error = QUIRE_NEXT(pthread_create)(thread, wanted.has_shared_stack ? &plain : about, run, self);
+  const int error = make_told_apart(thread, wanted.has_shared_stack ? &plain : about, run, self);
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   destroy_private(self);
