@@ -29,6 +29,8 @@ struct new_thread {
 
 /// Of a thread's attributes, which may be null, and of the calling thread.
 [[nodiscard]] new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept;
+/// What they say, in attributes of their own, which live on when these are destroyed. `to` is not set before.
+void copy_attributes(const pthread_attr_t& from, pthread_attr_t& to) noexcept;
 /// Makes a thread on this node, at a place of its own. On a private stack.
 void start_here(new_thread& wanted) noexcept;
 /// A place of this node whose thread has ended, and that nobody asks for any more, or a new one, for a thread of a
