@@ -16,6 +16,7 @@
 #include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/cancellation.hpp"
 #include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/robust.hpp"
@@ -70,6 +71,7 @@ pthread_key_t key_of_end() noexcept {
 struct life {
   own_thread& self;
   explicit life(own_thread& s) noexcept : self(s) {
+    leave_cancellation_to_us();
     set_own(&self);
     (void)::pthread_setspecific(key_of_end(), &self);
     if (self.stack_bytes != 0) self.top = take_stack(self.stack_bytes);
@@ -82,6 +84,7 @@ struct life {
     leave_mutexes();
     tell_end(self);
     set_own(nullptr);
+    if (self.record == nullptr) forget_own(self);
     destroy_private(&self);
   }
 };
@@ -121,7 +124,19 @@ int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& 
   }
   own_thread* const self = new_own(wanted, nullptr);
   g_running.fetch_add(1);
-  const int error = make_told_apart(thread, wanted.has_shared_stack ? &plain : about, run, self);
+  struct {
+    pthread_t* thread;
+    const pthread_attr_t* about;
+    own_thread* self;
+  } given{thread, wanted.has_shared_stack ? &plain : about, self};
+  const int error = make_known(
+      *self, *thread,
+      [](void* at) {
+        const auto& g = *static_cast<decltype(given)*>(at);
+        return make_told_apart(g.thread, g.about, run, g.self);
+      },
+      &given);
+  if (wanted.has_shared_stack) (void)::pthread_attr_destroy(&plain);
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   destroy_private(self);
