@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "openmp/files/no_handlers.hpp"
@@ -226,6 +227,14 @@ char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept 
     to += parts[i].iov_len;
   }
   return static_cast<char*>(at);
+}
+
+void prepare_clerks() noexcept {
+  static std::atomic<bool> prepared{false};
+  if (prepared.exchange(true)) return;
+  for (int node = 0; node < job().nodes; ++node) {
+    if (node != job().node) (void)errand(node);
+  }
 }
 
 bool dismiss_clerks() noexcept {

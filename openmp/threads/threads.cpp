@@ -80,6 +80,7 @@ struct life {
   life(const life&) = delete;
   life& operator=(const life&) = delete;
   ~life() {
+    (void)no_handlers::from_now_on();  // who waits for its place holds what they may want
     if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
     leave_mutexes();
     tell_end(self);
@@ -97,6 +98,7 @@ void* run(void* at) {
   {
     const life here(self);
     if (self.record != nullptr) repeat_actions();
+    prepare_for_handlers();
     (void)::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
     call_on(self.top, live, &self);
     value = *result;
