@@ -161,6 +161,7 @@ int node_of_next() noexcept {
 int own_threads() noexcept { return g_running.load(); }
 
 void start_here(new_thread& wanted) noexcept {
+  const no_handlers none;  // libc, too, has locks that a handler may wait for
   const std::size_t number = take_place(thread_record::running | (wanted.detached ? thread_record::detached : 0u));
   if (number == 0) {
     wanted.error = EAGAIN;
