@@ -28,15 +28,14 @@ program main
   integer :: who
   call get_command_argument(1, text)
   read(text, *) who
-  open(20, file='/dev/stdout', action='write')
+  open(20, status='scratch', action='readwrite')
   !$omp parallel
   if (omp_get_thread_num() == who) then
     write(20, '(DT)') p
-    write(text, '(DT)') p
-    !$omp critical
-    write(*, '(a)') trim(text)
-    !$omp end critical
   end if
   !$omp end parallel
+  rewind(20)
+  read(20, '(a)') text
+  write(*, '(a)') trim(text)
   close(20)
 end program
