@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "command_lines.hpp"
+#include "short_name.hpp"
 
 namespace quire::tools {
 namespace {
@@ -25,40 +26,6 @@ bool is_of_system(const std::string& call) {
   if (call.compare(slash, 6, "python") == 0 || call.compare(slash, 9, "libpython") == 0) return true;
   return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") ||
          call.starts_with("/usr/lib64/");
-}
-
-/// Where the bracket at `at` is closed; the last character if it is not.
-std::size_t closing(const std::string& text, std::size_t at) {
-  int open = 0;
-  for (; at + 1 < text.size(); ++at) {
-    open += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
-    if (open == 0) break;
-  }
-  return at;
-}
-
-/// Without the arguments of templates and functions, which fill lines.
-std::string short_name(std::string function) {
-  constexpr std::string_view unnamed = "(anonymous namespace)::";
-  for (std::size_t at; (at = function.find(unnamed)) != std::string::npos;) function.erase(at, unnamed.size());
-  std::string out;
-  int inside = 0;
-  for (std::size_t at = 0; at < function.size(); ++at) {
-    const char c = function[at];
-    if (c == '(' && inside == 0) {
-      at = closing(function, at);
-      if (out.ends_with("{lambda")) at = std::min(function.find('}', at), function.size()) - 1;  // "{lambda(int)#1}"
-      // A function within the function may follow.
-      else if (function.compare(at + 1, 2, "::") != 0)
-        break;
-      continue;
-    }
-    if (c == '<') ++inside;
-    if (inside == 0) out += c;
-    if (c == '>' && inside != 0) --inside;
-  }
-  if (out.ends_with("{lambda}::operator")) out.resize(out.rfind("::"));
-  return out.empty() ? function : out;
 }
 
 /// Memory that a front-end of Quire has allocated for the program.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // aio_read(3) and its family, and getaddrinfo_a(3): libc's threads for these block all signals, and hand the program's
 // memory to the kernel. Here a request is done at once, by the caller, where the file is; what libc has for requests
-// that are done (aio_error, aio_return, aio_suspend, aio_cancel; gai_error, gai_suspend) finds it so. What may wait for
+// that are done (aio_error, aio_return, aio_suspend; gai_error, gai_suspend) finds it so. What may wait for
 // the caller itself, as a pipe may, is refused.
 #include <aio.h>
 #include <errno.h>
@@ -98,6 +98,15 @@ int request_all(int mode, aiocb64* const* list, int count, const sigevent* how, 
   return all ? 0 : -1;
 }
 
+/// Of requests that are all done.
+int cancel(int fd, const aiocb64* c, const void* caller) noexcept {
+  const auto is_open = [fd] { return QUIRE_NEXT(fcntl64)(fd, F_GETFL) >= 0; };
+  const int node = node_of(fd, caller);
+  if (!(node == here ? is_open() : errand(node).run(is_open))) return errno = EBADF, -1;
+  if (c != nullptr && c->aio_fildes != fd) return errno = EINVAL, -1;
+  return AIO_ALLDONE;
+}
+
 action action_of_sync(int what) noexcept { return what == O_DSYNC ? action::sync_data : action::sync; }
 
 }  // namespace
@@ -126,6 +135,15 @@ QUIRE_LIBC int lio_listio(int mode, aiocb* const* list, int count, sigevent* how
 QUIRE_LIBC int lio_listio64(int mode, aiocb64* const* list, int count, sigevent* how) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(lio_listio64)(mode, list, count, how);
   return request_all(mode, list, count, how, QUIRE_CALLER);
+}
+
+QUIRE_LIBC int aio_cancel(int fd, aiocb* c) noexcept {
+  if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(aio_cancel)(fd, c);
+  return cancel(fd, reinterpret_cast<const aiocb64*>(c), QUIRE_CALLER);
+}
+QUIRE_LIBC int aio_cancel64(int fd, aiocb64* c) noexcept {
+  if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(aio_cancel64)(fd, c);
+  return cancel(fd, c, QUIRE_CALLER);
 }
 
 QUIRE_LIBC int getaddrinfo_a(int mode, gaicb** list, int count, sigevent* how) noexcept {

@@ -122,6 +122,7 @@ ssize_t read_parts(int node, const iovec* list, int count, Read read) noexcept {
 }  // namespace
 #define QUIRE_PARTS(function, how, one, parameters, arguments, ...)                                                    \
   QUIRE_LIBC ssize_t function parameters {                                                                             \
+    look_before(QUIRE_CALLER);                                                                                         \
     const int node = node_of(fd, QUIRE_CALLER);                                                                        \
     if (node == here) return QUIRE_NEXT(function) arguments;                                                           \
     return how(node, list, count,                                                                                      \
@@ -265,6 +266,7 @@ int poll_there(int node, pollfd* list, nfds_t count, Poll poll) noexcept {
 }
 }  // namespace
 QUIRE_LIBC int poll(pollfd* list, nfds_t count, int timeout) {
+  look_before(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   if (node == here) return QUIRE_NEXT(poll)(list, count, timeout);
   return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(poll)(there, count, timeout); });
@@ -285,6 +287,7 @@ int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout) n
 }
 }  // namespace
 QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
+  look_before(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
 }
@@ -326,6 +329,7 @@ int select_there(int node, int count, fd_set* a, fd_set* b, fd_set* c, Select se
 }
 }  // namespace
 QUIRE_LIBC int select(int count, fd_set* a, fd_set* b, fd_set* c, timeval* timeout) {
+  look_before(QUIRE_CALLER);
   const int node = node_of_sets(count, a, b, c, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(select)(count, a, b, c, timeout);
   const bool forever = timeout == nullptr;
@@ -336,6 +340,7 @@ QUIRE_LIBC int select(int count, fd_set* a, fd_set* b, fd_set* c, timeval* timeo
   });
 }
 QUIRE_LIBC int pselect(int count, fd_set* a, fd_set* b, fd_set* c, const timespec* timeout, const sigset_t* signals) {
+  look_before(QUIRE_CALLER);
   const int node = node_of_sets(count, a, b, c, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(pselect)(count, a, b, c, timeout, signals);
   const bool forever = timeout == nullptr;

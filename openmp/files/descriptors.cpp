@@ -73,6 +73,7 @@ bool has_lock(int request) noexcept {
   return request == F_GETLK || request == F_SETLK || request == F_SETLKW || request == F_OFD_GETLK ||
          request == F_OFD_SETLK || request == F_OFD_SETLKW;
 }
+bool waits(int request) noexcept { return request == F_SETLKW || request == F_OFD_SETLKW; }
 bool gives_number(int request) noexcept { return request == F_DUPFD || request == F_DUPFD_CLOEXEC; }
 /// What is no structure of a known length is a number, or shared memory.
 int control_there(int node, int fd, int request, void* what, int (*real)(int, int, ...)) noexcept {
@@ -97,6 +98,7 @@ void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*);
     va_start(arguments, request);                                                          \
     void* const what = argument_of(arguments);                                             \
     va_end(arguments);                                                                     \
+    if (waits(request)) look_before(QUIRE_CALLER);                                         \
     const int node = node_of_control(fd, request, QUIRE_CALLER);                           \
     if (node != here) return control_there(node, fd, request, what, QUIRE_NEXT(function)); \
     const int done = QUIRE_NEXT(function)(fd, request, what);                              \
@@ -128,6 +130,7 @@ mode_t mode_of(int flags, va_list arguments) noexcept {
 }  // namespace
 #define QUIRE_OPEN(function)                                                                                           \
   QUIRE_LIBC int function(const char* name, int flags, ...) {                                                          \
+    look_before(QUIRE_CALLER);                                                                                         \
     va_list arguments;                                                                                                 \
     va_start(arguments, flags);                                                                                        \
     const mode_t mode = mode_of(flags, arguments);                                                                     \
@@ -141,6 +144,7 @@ QUIRE_OPEN(open)
 QUIRE_OPEN(open64)
 #define QUIRE_OPEN_AT(function)                                                                   \
   QUIRE_LIBC int function(int at, const char* name, int flags, ...) {                             \
+    look_before(QUIRE_CALLER);                                                                    \
     va_list arguments;                                                                            \
     va_start(arguments, flags);                                                                   \
     const mode_t mode = mode_of(flags, arguments);                                                \

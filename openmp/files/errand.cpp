@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "openmp/files/no_handlers.hpp"
@@ -240,6 +241,14 @@ char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept 
     bytes -= some;
   }
   return static_cast<char*>(at);
+}
+
+void prepare_clerks() noexcept {
+  static std::atomic<bool> prepared{false};
+  if (prepared.exchange(true)) return;
+  for (int node = 0; node < job().nodes; ++node) {
+    if (node != job().node) (void)errand(node);
+  }
 }
 
 bool dismiss_clerks() noexcept {

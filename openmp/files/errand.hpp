@@ -115,6 +115,8 @@ auto call_on_node(int node, const Call& call) noexcept {
   return e.run(call);
 }
 
+/// A clerk on each other node, for handlers of the program: they may interrupt the allocator, which making one needs.
+void prepare_clerks() noexcept;
 /// Node 0, when the job ends: all clerks do. False: a thread is in a call, which may last for ever.
 [[nodiscard]] bool dismiss_clerks() noexcept;
 

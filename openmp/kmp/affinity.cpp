@@ -7,6 +7,7 @@
 
 #include "openmp/kmp/abi.hpp"
 #include "openmp/libc/interpose.hpp"
+#include "openmp/places/topology.hpp"
 
 using namespace quire::openmp::kmp;
 
@@ -17,11 +18,8 @@ constexpr int no_processor = -1, not_allowed = -2;
 
 bool is_processor(int number) noexcept { return number >= 0 && number < CPU_SETSIZE; }
 
-/// The node's process may use it.
-bool is_allowed(int number) noexcept {
-  cpu_set_t all;
-  return ::sched_getaffinity(::getpid(), sizeof all, &all) == 0 && CPU_ISSET(number, &all);
-}
+/// The node's process may use it, wherever its threads are bound now.
+bool is_allowed(int number) noexcept { return quire::openmp::had_processor(number); }
 
 }  // namespace
 

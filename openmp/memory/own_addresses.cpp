@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <quire/quire.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,11 +22,14 @@
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096, span_bytes = std::uint64_t{32} << 30, least_room = std::uint64_t{64} << 30;
+constexpr std::uint64_t page_bytes = 4096, least_room = std::uint64_t{64} << 30;
+/// Of a node's span: what its program may map of files, say. Where addresses are limited, or nodes many, less.
+constexpr std::uint64_t most_span = std::uint64_t{1} << 40, least_span = std::uint64_t{32} << 30;
 /// Below what the system gives out; where `quire exec` has placed the program, within what it leaves open
 /// (tools/place_program.hpp).
 std::uint64_t least() noexcept { return placed_by_exec() ? 0x4000'0000'0000 : 0x6000'0000'0000; }
-std::uint64_t g_top = 0;  ///< of node 0's span; 0: there are none
+std::uint64_t g_top = 0;   ///< of node 0's span; 0: there are none
+std::uint64_t g_span = 0;  ///< bytes of each
 
 struct gaps {
   static constexpr std::size_t most = 1024;
@@ -53,6 +57,18 @@ bool find(gaps& g) noexcept {
   }
   std::fclose(maps);
   return g.lowest != 0 && g.count < gaps::most;
+}
+
+/// For so many nodes from `top` on; the same on all.
+std::uint64_t span_bytes(std::uint64_t top, std::uint64_t nodes, bool limited) noexcept {
+  if (limited || top < least() + least_room) return least_span;
+  const std::uint64_t share = (top - least_room - least()) / nodes / least_span * least_span;
+  return std::clamp(share, least_span, most_span);
+}
+
+bool are_addresses_limited() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
 bool take(std::uint64_t first, std::uint64_t end) noexcept {
@@ -86,11 +102,13 @@ void separate_private_memory() {
   if (quire_nodes() == 1) return;
   static constinit gaps g{};
   const bool found = find(g);
-  std::int64_t top = found ? static_cast<std::int64_t>(g.lowest) : 0;
-  if (const quire_status why = quire_reduce_i64(&top, 1, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);
-  const std::uint64_t first_top = (static_cast<std::uint64_t>(top) - least_room) / page_bytes * page_bytes;
-  const std::uint64_t own_top = first_top - static_cast<std::uint64_t>(quire_node()) * span_bytes;
-  if (top == 0 || first_top - static_cast<std::uint64_t>(quire_nodes()) * span_bytes < least()) return;
+  std::int64_t agreed[] = {found ? static_cast<std::int64_t>(g.lowest) : 0, are_addresses_limited() ? 0 : 1};
+  if (const quire_status why = quire_reduce_i64(agreed, 2, QUIRE_MIN); why != QUIRE_OK) fail("nodes cannot begin", why);
+  const auto top = static_cast<std::uint64_t>(agreed[0]), nodes = static_cast<std::uint64_t>(quire_nodes());
+  const std::uint64_t bytes = span_bytes(top, nodes, agreed[1] == 0);
+  const std::uint64_t first_top = (top - least_room) / page_bytes * page_bytes;
+  const std::uint64_t own_top = first_top - static_cast<std::uint64_t>(quire_node()) * bytes;
+  if (top == 0 || first_top - nodes * bytes < least()) return;
   bool done = take(own_top, g.lowest);
   for (std::size_t i = 0; i < g.count; ++i) done = take(g.first[i], g.end[i]) && done;
   std::int64_t all = done ? 1 : 0;
@@ -98,12 +116,13 @@ void separate_private_memory() {
   if (all == 0) return;
   leave_first_heap();
   g_top = first_top;
+  g_span = bytes;
 }
 
 int node_of_private(std::uint64_t address) noexcept {
-  if (g_top == 0 || address >= g_top || g_top - address > static_cast<std::uint64_t>(quire_nodes()) * span_bytes)
-    return -1;
-  return static_cast<int>((g_top - 1 - address) / span_bytes);
+  if (g_top == 0 || address >= g_top || g_top - address > static_cast<std::uint64_t>(quire_nodes()) * g_span) return -1;
+  return static_cast<int>((g_top - 1 - address) / g_span);
 }
+bool is_told_apart(std::uint64_t address) noexcept { return g_top == 0 || node_of_private(address) == quire_node(); }
 
 }  // namespace quire::openmp

@@ -33,6 +33,7 @@
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/team/plan.hpp"
+#include "openmp/threads/told_apart.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -183,7 +184,8 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   }
   pthread_t thread;
   if (error == 0)
-    error = QUIRE_NEXT(pthread_create)(&thread, &about, begin, b);  // none of the program's own (threads/threads.cpp)
+    error = b->descriptor != 0 ? QUIRE_NEXT(pthread_create)(&thread, &about, begin, b)
+                               : make_told_apart(&thread, &about, begin, b);  // none of the program's own
   ::pthread_attr_destroy(&about);
   if (error != 0) fail_for_thread();
   if (detached) {

@@ -107,6 +107,7 @@ void bind_to(int number) noexcept {
 bool has_bound_threads() noexcept { return job().bind_at[0] != binding::none; }
 
 void open_places() {
+  note_processors();
   if (!has_bound_threads()) return;
   const std::vector<processor_set> places = share(places_here());
   if (places.empty()) fail("the system does not say which processors there are (sched_getaffinity)", QUIRE_SYSTEM);

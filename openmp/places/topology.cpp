@@ -39,7 +39,13 @@ int memory_of(const std::string& folder) {
   return 0;
 }
 
+cpu_set_t g_at_start;
+bool g_noted = false;
+
 }  // namespace
+
+void note_processors() noexcept { g_noted = ::sched_getaffinity(0, sizeof g_at_start, &g_at_start) == 0; }
+bool had_processor(int number) noexcept { return g_noted && CPU_ISSET(static_cast<std::size_t>(number), &g_at_start); }
 
 std::vector<processor> processors_here() {
   std::vector<processor> found;

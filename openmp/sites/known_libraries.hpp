@@ -39,6 +39,15 @@ namespace quire::openmp::sites {
   return false;
 }
 
+/// What compilers' checks call (-fsanitize=undefined): they go past libc for half of what they do, and so stay on their
+/// node with the rest, too.
+[[nodiscard]] inline bool is_of_a_sanitizer(const char* file) noexcept {
+  for (const char* name : {"libasan.so", "libubsan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt."}) {
+    if (begins(file, name)) return true;
+  }
+  return false;
+}
+
 /// Heaps that take the place of malloc(3), or stand beside it: their data is of one node.
 [[nodiscard]] inline bool is_of_an_allocator(const char* file) noexcept {
   for (const char* name : {"libtcmalloc", "libjemalloc", "libmimalloc", "librpmalloc", "libsnmalloc", "libhoard",

@@ -15,7 +15,7 @@
 namespace quire::openmp {
 namespace {
 
-std::array<span, 16> g_allocators;  ///< their code
+std::array<span, 16> g_allocators;  ///< their code, and that of sanitizers
 std::size_t g_allocator_count = 0;
 
 dynamic_symbols symbols_of(const module& m) noexcept { return {m.dynamic, m.base}; }
@@ -68,9 +68,10 @@ void refuse_own_malloc() noexcept {
 
 void look_at_allocators() noexcept {
   for (const module& m : modules()) {
-    if (!is_allocator(m)) continue;
+    const bool checks = sites::is_of_a_sanitizer(sites::last_part(m.name));
+    if (!checks && !is_allocator(m)) continue;
     for (const module& program : modules()) {
-      if (program.programs && quire_node() == 0) refuse_calls(program, m);
+      if (!checks && program.programs && quire_node() == 0) refuse_calls(program, m);
     }
     if (g_allocator_count < g_allocators.size())
       g_allocators[g_allocator_count++] = {m.code_first, m.code_end - m.code_first};

@@ -21,6 +21,8 @@ void separate_private_memory();
 void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept;
 /// The node whose private memory an address lies in; -1: none's.
 [[nodiscard]] int node_of_private(std::uint64_t address) noexcept;
+/// Whether private memory of this node there has an address that no other node's has, as far as that can be.
+[[nodiscard]] bool is_told_apart(std::uint64_t address) noexcept;
 /// The same for what note_private_mapping() has been told. In any context.
 [[nodiscard]] int node_of_note(std::uint64_t address) noexcept;
 

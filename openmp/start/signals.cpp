@@ -30,6 +30,12 @@ thread_local struct sigaction t_now, t_before;
 std::array<std::atomic<std::uint32_t>, signal_actions::most> g_versions{};
 std::atomic<std::uint32_t> g_version{0};
 
+/// The program has handlers.
+std::atomic<bool> g_handles{false};
+void look_for_handler(const struct sigaction& now) noexcept {
+  if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) g_handles.store(true);
+}
+
 /// A thread of the program has set it: other nodes follow when they need it.
 void note(int number, const struct sigaction& now) noexcept {
   if (number <= 0 || number >= signal_actions::most) return;
@@ -38,6 +44,8 @@ void note(int number, const struct sigaction& now) noexcept {
   all.set[at] = now;
   g_versions[at].store(__atomic_add_fetch(&all.versions[at], 1, __ATOMIC_ACQ_REL));
   __atomic_fetch_add(&all.version, 1, __ATOMIC_ACQ_REL);
+  look_for_handler(now);
+  prepare_for_handlers();
   // Node 0 writes for all, and the kernel sends it this one.
   if (number == SIGPIPE && files::apart && job().node != 0) (void)call_on_node(0, [] { return repeat_actions(), 0; });
 }
@@ -73,10 +81,15 @@ void repeat_actions() noexcept {
     const std::uint32_t wanted = __atomic_load_n(&all.versions[at], __ATOMIC_ACQUIRE);
     if (g_versions[at].load() == wanted) continue;
     t_now = all.set[at];
+    look_for_handler(t_now);
     (void)real()(static_cast<int>(at), &t_now, nullptr);
     g_versions[at].store(wanted);
   }
   g_version.store(version);  // behind: another thread that sees it sends signals
+}
+
+void prepare_for_handlers() noexcept {
+  if (g_handles.load() && files::apart && files::is_node()) prepare_clerks();
 }
 
 }  // namespace quire::openmp

@@ -2,12 +2,15 @@
 #include "openmp/start/single_threaded.hpp"
 
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
 #include <cstdint>
 
+#include "openmp/libc/interpose.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
 
 namespace quire::openmp {
@@ -42,9 +45,21 @@ void point_to_private(const module& of) noexcept {
   }
 }
 
+/// With its first thread libc installs the handler by which setuid(2) and its like reach all threads; the variable
+/// tells it which is the first.
+void make_first_thread() noexcept {
+  pthread_t first{};
+  if (__libc_single_threaded == 0) return;
+  if (QUIRE_NEXT(pthread_create)(
+          &first, nullptr, [](void* at) { return at; }, nullptr) != 0)
+    fail_for_thread();
+  (void)QUIRE_NEXT(pthread_join)(first, nullptr);
+}
+
 }  // namespace
 
 void separate_single_threaded() noexcept {
+  make_first_thread();
   __libc_single_threaded = 0;  // the executable's copy too
   for (const module& m : modules()) {
     if (!m.programs && m.dynamic != nullptr) point_to_private(m);

@@ -150,10 +150,10 @@ std::size_t main_stack_bytes() noexcept {
   return limit.rlim_cur > most ? most : static_cast<std::size_t>(limit.rlim_cur) / 4096 * 4096;
 }
 
-/// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves,
-/// and gets the signals.
+/// The main thread of another node than node 0 has no thread-local variables of its own any more, and its pthread_t is
+/// that of main() on node 0: another one serves, and gets the signals.
 void serve_in_place() noexcept {
-  if (!has_thread_data()) return serve();
+  if (has_placement() && !has_thread_data()) return serve();  // no thread of the program's
   make_places(first_places() * job().nodes);
   start_thread_at(
       0,

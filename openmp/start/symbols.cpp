@@ -4,9 +4,24 @@
 #include <string.h>
 
 namespace quire::openmp {
+namespace {
+
+/// As an executable's is that gives no symbol to libraries.
+bool is_empty(const std::uint32_t* gnu_hash) noexcept {
+  const std::uint32_t buckets = gnu_hash[0], words = gnu_hash[2];
+  const std::uint32_t* const bucket = gnu_hash + 4 + 2 * words;
+  for (std::uint32_t i = 0; i < buckets; ++i) {
+    if (bucket[i] != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 dynamic_symbols::dynamic_symbols(const ElfW(Dyn) * dynamic, std::uint64_t base) noexcept : base_(base) {
   const std::uint32_t *hash = nullptr, *gnu_hash = nullptr;
+  const ElfW(Rela)* data = nullptr, *calls = nullptr;
+  std::uint64_t data_bytes = 0, calls_bytes = 0;
   for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
     // The linker has written addresses, but where the section is read-only.
     const auto at = static_cast<std::uint64_t>(d->d_un.d_ptr) < base ? base + d->d_un.d_ptr : d->d_un.d_ptr;
@@ -14,16 +29,33 @@ dynamic_symbols::dynamic_symbols(const ElfW(Dyn) * dynamic, std::uint64_t base) 
     if (d->d_tag == DT_STRTAB) texts_ = reinterpret_cast<const char*>(at);
     if (d->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(at);
     if (d->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(at);
+    if (d->d_tag == DT_RELA) data = reinterpret_cast<const ElfW(Rela)*>(at);
+    if (d->d_tag == DT_RELASZ) data_bytes = d->d_un.d_val;
+    if (d->d_tag == DT_JMPREL) calls = reinterpret_cast<const ElfW(Rela)*>(at);
+    if (d->d_tag == DT_PLTRELSZ) calls_bytes = d->d_un.d_val;
   }
   if (table_ == nullptr || texts_ == nullptr) return;
   if (hash != nullptr) {
     count_ = hash[1];
   } else if (gnu_hash != nullptr) {
     count_by(gnu_hash);
+    if (is_empty(gnu_hash)) {
+      count_by(data, data_bytes);
+      count_by(calls, calls_bytes);
+    }
   }
 }
 
-/// Symbols that are not in the table of hashes come first; the last one ends the last chain.
+/// A symbol that is looked up in other modules has a relocation.
+void dynamic_symbols::count_by(const ElfW(Rela) * first, std::uint64_t bytes) noexcept {
+  for (std::uint64_t i = 0; first != nullptr && i < bytes / sizeof *first; ++i) {
+    const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(first[i].r_info));
+    count_ = symbol >= count_ ? symbol + 1 : count_;
+  }
+}
+
+/// Symbols that are not in the table of hashes come first; the last one ends the last chain. Where it has none, it does
+/// not tell of the others either: these have relocations.
 void dynamic_symbols::count_by(const std::uint32_t* gnu_hash) noexcept {
   const std::uint32_t buckets = gnu_hash[0], first = gnu_hash[1], words = gnu_hash[2];
   const std::uint32_t* const bucket = gnu_hash + 4 + 2 * words;  // filter words have 64 bits

@@ -38,6 +38,7 @@ class dynamic_symbols {
     return s.st_shndx != SHN_UNDEF && s.st_value != 0 && ELF64_ST_TYPE(s.st_info) == STT_FUNC;
   }
   void count_by(const std::uint32_t* gnu_hash) noexcept;
+  void count_by(const ElfW(Rela) * first, std::uint64_t bytes) noexcept;
 
   std::uint64_t base_;
   const ElfW(Sym) * table_ = nullptr;

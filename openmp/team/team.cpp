@@ -319,6 +319,7 @@ context enter_alone() noexcept {
 void open_team() {
   g_job.node = quire_node();
   g_job.nodes = quire_nodes();
+  g_job.main_thread = ::pthread_self();
   std::int64_t processors = processors_here();
   if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK)
     fail("nodes cannot agree on their processors", why);

@@ -4,6 +4,8 @@
 // the team ends the region. README.md draws it. A region within a region has threads of its node.
 #pragma once
 
+#include <pthread.h>
+
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +87,8 @@ struct settings {
   static constexpr int most_levels = 8;
   static constexpr int longest_format = 512;
   int node = 0, nodes = 1;
-  int processors = 1;  ///< of all nodes
+  pthread_t main_thread = 0;  ///< node 0's
+  int processors = 1;         ///< of all nodes
   int most_priority = 0;
   bool for_llvm = false;             ///< the program has LLVM's or Intel's runtime, or both and these first
   bool display = false;              ///< OMP_DISPLAY_ENV

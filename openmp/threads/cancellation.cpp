@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pthread_cancel(3) of threads on all nodes: a thread is cancelled where it waits for others, sleeps, or asks
-// (pthread_testcancel(3)); not within calls that the kernel keeps it in, such as read(2), nor at any instruction.
-// Threads that have no place are libc's affair.
+// (pthread_testcancel(3)), and where it begins a call that is a cancellation point; not within calls that the kernel
+// keeps it in, such as read(2), nor at any instruction. Threads of libraries, of teams, and main() of a program with
+// OpenMP are libc's affair.
+#include "openmp/threads/cancellation.hpp"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,21 +14,28 @@
 
 #include <atomic>
 #include <limits>
+#include <mutex>
 
-#include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/threads/of_node.hpp"
-#include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/waiting.hpp"
 
 using namespace quire::openmp;
 
 namespace {
 
-/// The caller's, if its threads have places.
-own_thread* mine() noexcept {
-  own_thread* const self = own();
-  return self != nullptr && self->record != nullptr ? self : nullptr;
+constinit std::mutex g_known_guard;
+constinit own_thread* g_known = nullptr;  ///< threads of this node without records
+
+/// On its node. False: it is none of these.
+bool mark(pthread_t thread) noexcept {
+  const std::lock_guard held(g_known_guard);
+  for (own_thread* t = g_known; t != nullptr; t = t->next) {
+    if (::pthread_equal(t->handle, thread) == 0) continue;
+    __atomic_store_n(&t->cancelled, 1, __ATOMIC_RELEASE);
+    return true;
+  }
+  return false;
 }
 
 int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
@@ -89,25 +99,47 @@ int with_errno(int error) noexcept {
 
 }  // namespace
 
+namespace quire::openmp {
+
+int make_known(own_thread& self, const pthread_t& handle, int (*make)(void*), void* at) noexcept {
+  const std::lock_guard held(g_known_guard);  // also if it ends at once
+  if (const int error = make(at); error != 0) return error;
+  self.handle = handle;
+  self.next = g_known;
+  g_known = &self;
+  return 0;
+}
+
+void leave_cancellation_to_us() noexcept { (void)QUIRE_NEXT(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, nullptr); }
+
+void forget_own(own_thread& self) noexcept {
+  const std::lock_guard held(g_known_guard);
+  own_thread** at = &g_known;
+  while (*at != nullptr && *at != &self) at = &(*at)->next;
+  if (*at != nullptr) *at = self.next;
+}
+
+}  // namespace quire::openmp
+
 QUIRE_LIBC int pthread_cancel(pthread_t thread) {
   const thread_place at = place_of(thread);
-  if (at.node < 0) return at_node_of(thread, [=] { return QUIRE_NEXT(pthread_cancel)(thread); });
+  if (at.node < 0) return at_node_of(thread, [=] { return mark(thread) ? 0 : QUIRE_NEXT(pthread_cancel)(thread); });
   thread_record& r = record_of(at.node, at.number);
   if (load(r.now) == 0) return ESRCH;
   __atomic_fetch_or(&r.now, thread_record::cancelled, __ATOMIC_ACQ_REL);
   return 0;
 }
 QUIRE_LIBC void pthread_testcancel() {
-  if (mine() == nullptr) return QUIRE_NEXT(pthread_testcancel)();
+  if (own() == nullptr) return QUIRE_NEXT(pthread_testcancel)();
   look_at_cancellation();
 }
 QUIRE_LIBC int pthread_setcancelstate(int state, int* before) {
-  own_thread* const self = mine();
+  own_thread* const self = own();
   if (self == nullptr) return QUIRE_NEXT(pthread_setcancelstate)(state, before);
   return exchange(self->cancel_state, state, before, PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DISABLE);
 }
 QUIRE_LIBC int pthread_setcanceltype(int type, int* before) {
-  own_thread* const self = mine();
+  own_thread* const self = own();
   if (self == nullptr) return QUIRE_NEXT(pthread_setcanceltype)(type, before);
   static std::atomic<bool> told{false};
   if (type == PTHREAD_CANCEL_ASYNCHRONOUS && !told.exchange(true)) {
@@ -120,7 +152,7 @@ QUIRE_LIBC int pthread_setcanceltype(int type, int* before) {
 }
 
 /// Not of Quire, in a thread of the program.
-static bool sleeps(const void* caller) noexcept { return mine() != nullptr && for_program(caller); }
+static bool sleeps(const void* caller) noexcept { return own() != nullptr && for_program(caller); }
 
 QUIRE_LIBC int nanosleep(const timespec* wanted, timespec* left) {
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(nanosleep)(wanted, left);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "openmp/files/errand.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/signals.hpp"
@@ -25,20 +26,13 @@
 namespace quire::openmp {
 namespace {
 
-template <class Call>
-struct message {
-  const Call& call;
-  thread_place of;
-  int result = ESRCH;
-};
-
 /// On the node of the thread. A thread that has ended is there as long as somebody may wait for it.
 template <class Call>
-void make_call(message<Call>& m) noexcept {
+int make_call(const Call& call, const thread_place& of) noexcept {
   const places_held held;
-  const std::uint32_t now = load(record_of(m.of.node, m.of.number).now);
-  if (now == 0 || (m.of.number != 0 && (now & thread_record::collected) != 0)) return;
-  m.result = m.call();
+  const std::uint32_t now = load(record_of(of.node, of.number).now);
+  if (now == 0 || (of.number != 0 && (now & thread_record::collected) != 0)) return ESRCH;
+  return call();
 }
 
 using name_text = char[16];  ///< the longest that the kernel has
@@ -60,25 +54,14 @@ int call_aside(const Call& call) noexcept {
   return own.result;
 }
 
-/// call() where the thread runs.
+/// call() where the thread runs. The caller may be a handler, on a private stack: what call() has captured travels.
 template <class Call>
 int at_thread(pthread_t thread, const Call& call) noexcept {
   const thread_place of = place_of(thread);
-  if (of.node < 0) return at_node_of(thread, call);
+  if (of.node < 0) return call_on_node(node_of_thread(thread), call);
   if (::pthread_equal(thread, ::pthread_self()) != 0) return call_aside(call);
-  message<Call> m{call, of};
-  if (of.node == job().node) {
-    run_aside([](void* at) { make_call(*static_cast<message<Call>*>(at)); }, &m);
-    return m.result;
-  }
-  const bool made = run_on(
-      of.node,
-      [](void* at) -> void* {
-        make_call(*static_cast<message<Call>*>(at));
-        return nullptr;
-      },
-      &m);
-  return made ? m.result : EAGAIN;
+  if (of.node == job().node) return call_aside([&call, &of] { return make_call(call, of); });
+  return errand(of.node).run([call, of] { return make_call(call, of); });
 }
 
 /// What leads to memory of the thread's node, or to a clock of its process.

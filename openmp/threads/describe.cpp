@@ -50,7 +50,33 @@ void describe_mask([[maybe_unused]] const pthread_attr_t* about, [[maybe_unused]
 #endif
 }
 
+void copy_stack(const pthread_attr_t& from, pthread_attr_t& to) noexcept {
+  void* stack = nullptr;
+  std::size_t bytes = 0, guard = 0;
+  if (::pthread_attr_getstack(&from, &stack, &bytes) == 0 && reinterpret_cast<std::uintptr_t>(stack) + bytes != 0)
+    (void)::pthread_attr_setstack(&to, stack, bytes);
+  else if (::pthread_attr_getstacksize(&from, &bytes) == 0)
+    (void)::pthread_attr_setstacksize(&to, bytes);
+  if (::pthread_attr_getguardsize(&from, &guard) == 0) (void)::pthread_attr_setguardsize(&to, guard);
+}
+
 }  // namespace
+
+void copy_attributes(const pthread_attr_t& from, pthread_attr_t& to) noexcept {
+  const new_thread said = describe(&from, nullptr, nullptr);
+  (void)::pthread_attr_init(&to);
+  copy_stack(from, to);
+  int inherits = PTHREAD_INHERIT_SCHED, scope = PTHREAD_SCOPE_SYSTEM;
+  if (::pthread_attr_getinheritsched(&from, &inherits) == 0) (void)::pthread_attr_setinheritsched(&to, inherits);
+  if (::pthread_attr_getscope(&from, &scope) == 0) (void)::pthread_attr_setscope(&to, scope);
+  (void)::pthread_attr_setschedpolicy(&to, said.policy);
+  (void)::pthread_attr_setschedparam(&to, &said.parameters);
+  if (said.has_affinity) (void)::pthread_attr_setaffinity_np(&to, sizeof said.affinity, &said.affinity);
+#ifdef PTHREAD_ATTR_NO_SIGMASK_NP
+  sigset_t mask;
+  if (::pthread_attr_getsigmask_np(&from, &mask) == 0) (void)::pthread_attr_setsigmask_np(&to, &mask);
+#endif
+}
 
 new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
   new_thread found;

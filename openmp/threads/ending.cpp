@@ -44,8 +44,9 @@ void leave_thread(void* result) {
 
 bool is_cancelled_here() noexcept {
   const own_thread* const self = own();
-  return self != nullptr && self->record != nullptr && self->cancel_state == PTHREAD_CANCEL_ENABLE &&
-         (load(self->record->now) & thread_record::cancelled) != 0;
+  if (self == nullptr || self->cancel_state != PTHREAD_CANCEL_ENABLE) return false;
+  return self->record != nullptr ? are_threads_open() && (load(self->record->now) & thread_record::cancelled) != 0
+                                 : load(self->cancelled) != 0;
 }
 
 void look_at_cancellation() {

@@ -15,6 +15,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/mapping_calls.hpp"
+#include "openmp/start/new_processes.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -86,6 +87,7 @@ QUIRE_LIBC long syscall(long number, ...) noexcept {
       return futex(*word, static_cast<int>(a[1]), static_cast<std::uint32_t>(a[2]),
                    reinterpret_cast<const timespec*>(a[3]));
   }
+  refuse_process_call(number, a, QUIRE_CALLER);
   if (long result = 0; make_mapping_call(number, a, QUIRE_CALLER, result)) return result;
   return QUIRE_NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

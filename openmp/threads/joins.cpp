@@ -77,17 +77,36 @@ int join_at_node(pthread_t thread, void** result, const timespec* until, const W
   return error;
 }
 
+/// The caller may be cancelled meanwhile.
+int join_in_parts(pthread_t thread, void** result, const deadline& end) {
+  if (!end.is_valid()) return EINVAL;
+  for (;;) {
+    look_at_cancellation();
+    const int error = join_at_node(thread, result, nullptr, [=](void** to, const timespec*) {
+      constexpr long part_ns = 20'000'000, second_ns = 1'000'000'000;
+      timespec until{};
+      (void)::clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_nsec += part_ns;
+      if (until.tv_nsec >= second_ns) ++until.tv_sec, until.tv_nsec -= second_ns;
+      return QUIRE_NEXT(pthread_timedjoin_np)(thread, to, &until);
+    });
+    if (error != ETIMEDOUT || end.has_passed()) return error;
+  }
+}
+
 }  // namespace
 
 QUIRE_LIBC int pthread_join(pthread_t thread, void** result) {
   thread_record* const r = known(thread);
   if (r != nullptr) return join(*r, result, {});
+  if (own() != nullptr) return join_in_parts(thread, result, {});
   return join_at_node(thread, result, nullptr,
                       [=](void** to, const timespec*) { return QUIRE_NEXT(pthread_join)(thread, to); });
 }
 QUIRE_LIBC int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
   thread_record* const r = known(thread);
   if (r != nullptr) return join(*r, result, {until, CLOCK_REALTIME});
+  if (own() != nullptr) return join_in_parts(thread, result, {until, CLOCK_REALTIME});
   return join_at_node(thread, result, until, [=](void** to, const timespec* end) {
     return QUIRE_NEXT(pthread_timedjoin_np)(thread, to, end);
   });
@@ -95,6 +114,7 @@ QUIRE_LIBC int pthread_timedjoin_np(pthread_t thread, void** result, const times
 QUIRE_LIBC int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* until) {
   thread_record* const r = known(thread);
   if (r != nullptr) return join(*r, result, {until, clock});
+  if (own() != nullptr) return join_in_parts(thread, result, {until, clock});
   return join_at_node(thread, result, until, [=](void** to, const timespec* end) {
     return QUIRE_NEXT(pthread_clockjoin_np)(thread, to, clock, end);
   });

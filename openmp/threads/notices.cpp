@@ -16,17 +16,30 @@
 #include "openmp/memory/heap.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/starting.hpp"
 
 namespace quire::openmp {
 namespace {
 
-/// In private memory. That of a timer lasts as long as the process: a thread of libc's may just look at it.
+/// In private memory. That of a timer lasts as long as the process: a thread of libc's may just look at it. The program
+/// may have destroyed its attributes when the thread begins.
 struct notice {
   void (*function)(sigval) = nullptr;
   sigval value{};
   bool once = false;
-  bool has_about = false;
   pthread_attr_t about{};
+
+  explicit notice(const sigevent& how) noexcept : function(how.sigev_notify_function), value(how.sigev_value) {
+    if (how.sigev_notify_attributes != nullptr) {
+      copy_attributes(*how.sigev_notify_attributes, about);
+    } else {
+      (void)::pthread_attr_init(&about);
+    }
+    (void)::pthread_attr_setdetachstate(&about, PTHREAD_CREATE_DETACHED);
+  }
+  notice(const notice&) = delete;
+  notice& operator=(const notice&) = delete;
+  ~notice() { (void)::pthread_attr_destroy(&about); }
 };
 
 struct call {
@@ -43,13 +56,9 @@ void* make_call(void* at) noexcept {
 }
 
 void start_thread(const notice& n) noexcept {
-  pthread_attr_t about = n.about;
-  if (!n.has_about) (void)::pthread_attr_init(&about);
-  (void)::pthread_attr_setdetachstate(&about, PTHREAD_CREATE_DETACHED);
   auto* const c = make_private<call>(n.function, n.value);
   pthread_t thread{};
-  if (make_own_thread_here(&thread, &about, make_call, c) != 0) destroy_private(c);  // libc, too, then leaves it out
-  if (!n.has_about) (void)::pthread_attr_destroy(&about);
+  if (make_own_thread_here(&thread, &n.about, make_call, c) != 0) destroy_private(c);  // libc, too, then leaves it out
 }
 
 std::mutex g_notices;
@@ -62,15 +71,6 @@ void pass_on(sigval value) noexcept {
   if (g_no_more) return;
   start_thread(*n);
   if (n->once) destroy_private(n);
-}
-
-notice notice_of(const sigevent& how) noexcept {
-  notice n;
-  n.function = how.sigev_notify_function;
-  n.value = how.sigev_value;
-  n.has_about = how.sigev_notify_attributes != nullptr;
-  if (n.has_about) n.about = *how.sigev_notify_attributes;
-  return n;
 }
 
 /// What libc gets for it.
@@ -94,7 +94,7 @@ void stop_notices() noexcept {
 }
 
 void give_notice(const sigevent& how) noexcept {
-  if (how.sigev_notify == SIGEV_THREAD) return start_thread(notice_of(how));
+  if (how.sigev_notify == SIGEV_THREAD) return start_thread(notice(how));
   if (how.sigev_notify == SIGEV_SIGNAL) (void)::sigqueue(::getpid(), how.sigev_signo, how.sigev_value);
 }
 
@@ -104,7 +104,7 @@ using namespace quire::openmp;
 
 QUIRE_LIBC int timer_create(clockid_t clock, sigevent* how, timer_t* to) noexcept {
   if (!is_for_program(how, QUIRE_CALLER)) return QUIRE_NEXT(timer_create)(clock, how, to);
-  auto* const n = make_private<notice>(notice_of(*how));
+  auto* const n = make_private<notice>(*how);
   sigevent own = exchange(*how, n);
   const int result = QUIRE_NEXT(timer_create)(clock, &own, to);
   if (result != 0) destroy_private(n);
@@ -113,7 +113,7 @@ QUIRE_LIBC int timer_create(clockid_t clock, sigevent* how, timer_t* to) noexcep
 
 QUIRE_LIBC int mq_notify(mqd_t queue, const sigevent* how) noexcept {
   if (!is_for_program(how, QUIRE_CALLER)) return QUIRE_NEXT(mq_notify)(queue, how);
-  auto* const n = make_private<notice>(notice_of(*how));
+  auto* const n = make_private<notice>(*how);
   n->once = true;
   const sigevent own = exchange(*how, n);
   const int result = QUIRE_NEXT(mq_notify)(queue, &own);

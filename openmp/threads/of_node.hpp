@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that the program makes where it has OpenMP: libc's, each of the node where it was made. Its pthread_t lies in
-// that node's private memory, and tells it.
+// Threads of a program with OpenMP: libc's, each of the node where it was made. Its pthread_t lies in that node's
+// private memory, and tells it (told_apart.hpp). main()'s lies above what nodes have for themselves.
 #pragma once
 
 #include <errno.h>
 #include <pthread.h>
 
+#include "openmp/memory/thread_data.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/elsewhere.hpp"
@@ -14,8 +15,13 @@ namespace quire::openmp {
 
 /// The node whose libc knows a thread that has no place.
 [[nodiscard]] inline int node_of_thread(pthread_t thread) noexcept {
+  const int placed = node_of_place(thread);  // where there are thread-local variables
+  if (placed >= 0) return placed;
+  const int noted = node_of_note(thread);  // on a stack that the program has mapped itself
+  if (noted >= 0) return noted;
   const int node = node_of_private(thread);
-  return node < 0 ? job().node : node;
+  if (node >= 0) return node;
+  return ::pthread_equal(thread, job().main_thread) != 0 ? 0 : job().node;
 }
 
 /// call(), which gives 0 or an error, on that node. It may wait there.

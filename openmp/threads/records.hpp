@@ -53,6 +53,9 @@ struct own_thread {
   void* result = nullptr;
   bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
+  std::uint32_t cancelled = 0;      ///< where it has no record; changed by atomic operations
+  pthread_t handle{};               ///< likewise
+  own_thread* next = nullptr;       ///< of this node's threads without records (cancellation.cpp)
   last_call* last_calls = nullptr;  ///< destructors of thread_local objects
   sigset_t mask{};
 };

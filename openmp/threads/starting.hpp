@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/threads/records.hpp"
 
 namespace quire::openmp {
@@ -29,6 +30,8 @@ struct new_thread {
 
 /// Of a thread's attributes, which may be null, and of the calling thread.
 [[nodiscard]] new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept;
+/// What they say, in attributes of their own, which live on when these are destroyed. `to` is not set before.
+void copy_attributes(const pthread_attr_t& from, pthread_attr_t& to) noexcept;
 /// Makes a thread on this node, at a place of its own. On a private stack.
 void start_here(new_thread& wanted) noexcept;
 /// A place of this node whose thread has ended, and that nobody asks for any more, or a new one, for a thread of a
@@ -36,13 +39,17 @@ void start_here(new_thread& wanted) noexcept;
 [[nodiscard]] std::size_t take_place(std::uint32_t state) noexcept;
 /// The thread could not be made.
 void give_place(std::size_t number) noexcept;
-/// The threads of this node may not end, and no place goes to another thread, as long as this lives.
+/// The threads of this node may not end, and no place goes to another thread, as long as this lives. No handler of the
+/// program interrupts the caller, as it may ask the same.
 class places_held {
  public:
   places_held() noexcept;
   places_held(const places_held&) = delete;
   places_held& operator=(const places_held&) = delete;
   ~places_held();
+
+ private:
+  no_handlers none_;
 };
 
 /// Node 0: so many places for each node. A collective call of all nodes' lead threads and the caller.

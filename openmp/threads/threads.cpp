@@ -16,10 +16,12 @@
 #include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/cancellation.hpp"
 #include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/robust.hpp"
 #include "openmp/threads/starting.hpp"
+#include "openmp/threads/told_apart.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
@@ -69,6 +71,7 @@ pthread_key_t key_of_end() noexcept {
 struct life {
   own_thread& self;
   explicit life(own_thread& s) noexcept : self(s) {
+    leave_cancellation_to_us();
     set_own(&self);
     (void)::pthread_setspecific(key_of_end(), &self);
     if (self.stack_bytes != 0) self.top = take_stack(self.stack_bytes);
@@ -77,10 +80,12 @@ struct life {
   life(const life&) = delete;
   life& operator=(const life&) = delete;
   ~life() {
+    (void)no_handlers::from_now_on();  // who waits for its place holds what they may want
     if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
     leave_mutexes();
     tell_end(self);
     set_own(nullptr);
+    if (self.record == nullptr) forget_own(self);
     destroy_private(&self);
   }
 };
@@ -93,6 +98,7 @@ void* run(void* at) {
   {
     const life here(self);
     if (self.record != nullptr) repeat_actions();
+    prepare_for_handlers();
     (void)::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
     call_on(self.top, live, &self);
     value = *result;
@@ -120,7 +126,19 @@ int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& 
   }
   own_thread* const self = new_own(wanted, nullptr);
   g_running.fetch_add(1);
-  const int error = QUIRE_NEXT(pthread_create)(thread, wanted.has_shared_stack ? &plain : about, run, self);
+  struct {
+    pthread_t* thread;
+    const pthread_attr_t* about;
+    own_thread* self;
+  } given{thread, wanted.has_shared_stack ? &plain : about, self};
+  const int error = make_known(
+      *self, *thread,
+      [](void* at) {
+        const auto& g = *static_cast<decltype(given)*>(at);
+        return make_told_apart(g.thread, g.about, run, g.self);
+      },
+      &given);
+  if (wanted.has_shared_stack) (void)::pthread_attr_destroy(&plain);
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   destroy_private(self);
@@ -143,6 +161,7 @@ int node_of_next() noexcept {
 int own_threads() noexcept { return g_running.load(); }
 
 void start_here(new_thread& wanted) noexcept {
+  const no_handlers none;  // libc, too, has locks that a handler may wait for
   const std::size_t number = take_place(thread_record::running | (wanted.detached ? thread_record::detached : 0u));
   if (number == 0) {
     wanted.error = EAGAIN;

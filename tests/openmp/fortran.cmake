@@ -45,6 +45,16 @@ else()
       set_tests_properties(openmp.fortran_${how}_${unit}.2_nodes PROPERTIES LABELS openmp TIMEOUT 120 ENVIRONMENT SORTED=1)
     endforeach()
   endforeach()
+  set(own_type ${CMAKE_CURRENT_BINARY_DIR}/fortran/own_type)
+  file(MAKE_DIRECTORY ${own_type})
+  add_custom_command(OUTPUT ${own_type}/program DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_own_type.f90 VERBATIM
+    COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 -J ${own_type} ${CMAKE_CURRENT_SOURCE_DIR}/fortran_own_type.f90 -o ${own_type}/program)
+  add_custom_target(openmp_fortran_own_type ALL DEPENDS ${own_type}/program)
+  add_dependencies(openmp_fortran_own_type quire_tool quire_omp)
+  add_test(NAME openmp.fortran_own_type.2_nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> 2 ${own_type}/program 1)
+  add_test(NAME openmp.refused.fortran_own_type COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh $<TARGET_FILE:quire_tool> 2
+    "a type with input and output of its own is used with a unit that another node has opened: do this" ${own_type}/program 3)
+  set_tests_properties(openmp.fortran_own_type.2_nodes openmp.refused.fortran_own_type PROPERTIES LABELS openmp TIMEOUT 120)
   set(files ${CMAKE_CURRENT_BINARY_DIR}/fortran/files)
   add_custom_command(OUTPUT ${files} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_files.f90 VERBATIM
     COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 ${CMAKE_CURRENT_SOURCE_DIR}/fortran_files.f90 -o ${files})

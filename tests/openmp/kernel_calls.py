@@ -26,7 +26,7 @@ OTHERS = {
         "acct create_module delete_module fsconfig fsopen get_kernel_syms init_module modify_ldt mount mount_setattr move_mount nfsservctl "
         "open_tree pivot_root process_madvise ptrace query_module quotactl reboot swapoff swapon umount umount2 uselib ustat",
     "the kernel's structure is libc's, in its own data or where the caller's stack is in use":
-        "abort aio_cancel aio_cancel64 aio_suspend aio_suspend64 clock_getcpuclockid gai_suspend __longjmp_chk pthread_barrier_destroy "
+        "abort aio_suspend aio_suspend64 clock_getcpuclockid gai_suspend __longjmp_chk pthread_barrier_destroy "
         "pthread_barrier_wait pthread_cond_broadcast pthread_cond_destroy pthread_mutex_setprioceiling psiginfo psignal herror profil "
         "_IO_file_stat _mcleanup mcount _mcount monstartup __monstartup __fentry__ sigqueue",
     "stores in the caller's code where the kernel has it in user space": "getcpu sched_getcpu",

@@ -67,6 +67,12 @@ static void* elsewhere(void* name) {
   const int taken = aio_read(&r);
   while (aio_error(&r) == EINPROGRESS) usleep(1000);
   if (taken == 0) printf("no file: %s\n", strerror(aio_error(&r)));
+  r.aio_fildes = file;
+  printf("to be cancelled: %d", aio_cancel(file, &r) == AIO_ALLDONE);
+  printf(" %d", aio_cancel(file, NULL) == AIO_ALLDONE);
+  r.aio_fildes = 9999;
+  printf(" %d", aio_cancel(file, &r) == -1 && errno == EINVAL);
+  printf(" %d\n", aio_cancel(9999, NULL) == -1 && errno == EBADF);
   close(file);
   return NULL;
 }
