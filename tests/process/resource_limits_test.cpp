@@ -190,6 +190,8 @@ TEST(proc, that_is_not_mounted_is_named) {
   if (run(without + words{"true"}).status != 0) GTEST_SKIP() << "unmounting takes root";
   for (const char* const transport : {"auto", "tcp"})
     expect_named(run(without + job_of(2) + words{"--transport", transport} + ends), "/proc is not there");
+  const std::string stock = QUIRE_PROGRAMS "/../threads/threads_few_threads";
+  if (::access(stock.c_str(), X_OK) == 0) expect_named(run(without + job_of(2) + words{stock}), "/proc is not there");
 }
 
 /// The system keeps such a program's memory from others: all nodes use TCP. What it is linked with nobody can see.

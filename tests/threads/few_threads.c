@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Six threads, or the status 3 where one of them cannot be had. With an argument they compute until somebody ends them.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Six threads, or the status 3 where one of them cannot be had. With an argument they compute until somebody ends
+   them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
