@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "os/process.hpp"
 
@@ -57,6 +58,7 @@ class elf_reader {
     if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic()) return answer_;
     file_.has_symbol_table =
         std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
+    read_stubs();
     answer_.file = file_;
     return answer_;
   }
@@ -111,6 +113,8 @@ class elf_reader {
   bool read_needed_versions();
   bool read_defined_versions();
   bool read_symbols();
+  [[nodiscard]] std::map<std::uint64_t, std::string> read_slots() const;
+  void read_stubs();
   [[nodiscard]] std::optional<std::uint64_t> count_symbols(std::uint64_t table) const;
 
   /// Where in the file stands what the program has at an address, if all of these bytes do.
@@ -149,6 +153,7 @@ class elf_reader {
   std::vector<Elf64_Shdr> sections_;
   std::vector<Elf64_Dyn> dynamic_;
   std::string strings_;
+  std::vector<std::string> symbol_names_;                    ///< by number
   std::map<std::uint16_t, std::string> library_of_version_;  ///< by the number that a symbol has for its version
 };
 
@@ -348,12 +353,14 @@ bool elf_reader::read_symbols() {
     const auto at = offset_of(*address, *count * sizeof(std::uint16_t));
     if (!at || !read_records(*at, *count, versions)) return damaged("its table of versions of symbols lies outside");
   }
+  symbol_names_.resize(symbols.size());
   for (std::size_t number = 0; number < symbols.size(); ++number) {
     const auto& one = symbols[number];
     const unsigned binding = ELF64_ST_BIND(one.st_info);
     if (one.st_name == 0 || (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE)) continue;
     auto name = text(one.st_name);
     if (!name) return damaged("the name of a symbol lies outside its table");
+    symbol_names_[number] = *name;
     const bool defined = one.st_shndx != SHN_UNDEF;
     const auto library =
         defined || versions.empty() ? library_of_version_.end() : library_of_version_.find(versions[number] & 0x7fff);
@@ -361,6 +368,49 @@ bool elf_reader::read_symbols() {
         {std::move(*name), defined, binding == STB_WEAK, library == library_of_version_.end() ? "" : library->second});
   }
   return true;
+}
+
+/// The words that the dynamic linker sets to the addresses of functions, with their names.
+std::map<std::uint64_t, std::string> elf_reader::read_slots() const {
+  std::map<std::uint64_t, std::string> names;
+  for (const auto& [table, bytes] : {std::pair{DT_JMPREL, DT_PLTRELSZ}, std::pair{DT_RELA, DT_RELASZ}}) {
+    const auto at = entry(table), length = entry(bytes);
+    const auto offset = at && length ? offset_of(*at, *length) : std::nullopt;
+    std::vector<Elf64_Rela> all;
+    if (!offset || !read_records(*offset, *length / sizeof(Elf64_Rela), all)) continue;
+    for (const Elf64_Rela& one : all) {
+      const auto type = ELF64_R_TYPE(one.r_info), number = ELF64_R_SYM(one.r_info);
+      if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && number < symbol_names_.size())
+        names[one.r_offset] = symbol_names_[number];
+    }
+  }
+  return names;
+}
+
+/// Sections of code with entries of one size are made of stubs: `jmp *slot(%rip)`, with prefixes and padding. Without
+/// sections, as in a stripped header, there are none; nothing here is an error.
+void elf_reader::read_stubs() {
+  constexpr std::uint64_t most_bytes = 64, jump_bytes = 6;
+  if (header_.e_machine != EM_X86_64) return;
+  const auto slots = read_slots();
+  for (const auto& section : sections_) {
+    std::vector<unsigned char> code;
+    if (section.sh_type != SHT_PROGBITS || (section.sh_flags & SHF_EXECINSTR) == 0 || section.sh_entsize < jump_bytes ||
+        section.sh_entsize > most_bytes || !read_records(section.sh_offset, section.sh_size, code))
+      continue;
+    for (std::uint64_t at = 0; at + section.sh_entsize <= code.size(); at += section.sh_entsize) {
+      for (std::uint64_t i = at; i + jump_bytes <= at + section.sh_entsize; ++i) {
+        if (code[i] != 0xff || code[i + 1] != 0x25) continue;
+        std::int32_t distance = 0;
+        std::memcpy(&distance, &code[i + 2], sizeof distance);
+        const auto slot =
+            slots.find(section.sh_addr + i + jump_bytes + static_cast<std::uint64_t>(std::int64_t{distance}));
+        if (slot != slots.end() && !slot->second.empty())
+          file_.stubs.push_back({section.sh_addr + at, section.sh_entsize, slot->second});
+        break;
+      }
+    }
+  }
 }
 
 }  // namespace

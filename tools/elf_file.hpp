@@ -4,6 +4,7 @@
 // `quire exec`, `quire run` and `quire info`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ struct elf_symbol {
   std::string library{};  ///< of one that is wanted: the library that has its version; empty if it has none
 };
 
+/// A piece of code that jumps to a function of another file (x86-64: an entry of .plt, .plt.sec or .plt.got).
+struct elf_stub {
+  std::uint64_t address = 0, bytes = 0;  ///< as in the file's own tables
+  std::string name;                      ///< of the function, as the linker has it
+};
+
 struct elf_file {
   enum class form { fixed_address, position_independent, library };
   form what = form::fixed_address;
@@ -45,7 +52,8 @@ struct elf_file {
   std::vector<elf_version> needed_versions;
   std::vector<std::string> defined_versions;
   std::vector<elf_symbol> symbols;  ///< global and weak ones of the dynamic table
-  bool has_symbol_table = false;    ///< .symtab: it was not stripped
+  std::vector<elf_stub> stubs;
+  bool has_symbol_table = false;  ///< .symtab: it was not stripped
 };
 
 struct elf_answer {

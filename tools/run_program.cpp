@@ -94,6 +94,8 @@ int prepare(words& command, const start_wishes& asked, run_program& program) {
     if (!bad.empty()) bad += std::string(". ") + copies_hint;
   }
   if (!bad.empty()) return refused(bad, bootstrap::launcher::cannot_execute);
+  if (program.by_exec && ::access("/proc/self/fd", F_OK) != 0)
+    return refused("/proc is not there, which Quire reads: mount it (mount -t proc proc /proc)");
   if (program.by_exec) return start_by_exec(command, found, asked);
   if (!uses_quire(program.name))
     program.hidden = hidden_program({command.begin() + static_cast<std::ptrdiff_t>(found.at), command.end()});

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "source_lines.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <set>
+#include <memory>
 #include <string_view>
 
 #include "command_lines.hpp"
+#include "elf_file.hpp"
 #include "short_name.hpp"
 
 namespace quire::tools {
@@ -26,6 +28,13 @@ bool is_of_system(const std::string& call) {
   if (call.compare(slash, 6, "python") == 0 || call.compare(slash, 9, "libpython") == 0) return true;
   return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") ||
          call.starts_with("/usr/lib64/");
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 ? text.get() : name;
 }
 
 /// Memory that a front-end of Quire has allocated for the program.
@@ -64,6 +73,22 @@ source_lines::source_lines(std::span<const std::vector<std::string>> stacks) {
       to->push_back(std::move(one));
       ++i;
     }
+    find_stubs(file, of_file);
+  }
+}
+
+void source_lines::find_stubs(const std::string& file, const std::set<std::string>& offsets) {
+  const auto has_line = [&](const std::string& offset) {
+    const auto found = lines_.find(file + "+" + offset);
+    return found != lines_.end() && std::ranges::any_of(found->second, [](const line& l) { return l.number != 0; });
+  };
+  if (std::ranges::all_of(offsets, has_line)) return;
+  const elf_answer answer = read_elf(file);
+  if (!answer.file) return;
+  for (const auto& offset : offsets) {
+    const std::uint64_t at = std::strtoull(offset.c_str(), nullptr, 16);
+    for (const elf_stub& stub : answer.file->stubs)
+      if (at >= stub.address && at - stub.address < stub.bytes) jumps_to_[file + "+" + offset] = demangled(stub.name);
   }
 }
 
@@ -90,6 +115,8 @@ std::string source_lines::line_of(const std::vector<std::string>& calls) const {
 }
 
 std::string source_lines::function_at(const std::string& call) const {
+  if (const auto stub = jumps_to_.find(call); stub != jumps_to_.end())
+    return "a call of " + short_name(stub->second) + "()";
   const auto found = lines_.find(call);
   if (found == lines_.end() || found->second.empty()) return {};
   const std::string name = short_name(found->second.back().function);

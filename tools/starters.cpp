@@ -97,6 +97,14 @@ bool clears_environment(const std::vector<std::string>& words, std::size_t first
                      });
 }
 
+/// setsid --wait
+bool waits(const std::vector<std::string>& words, std::size_t first, std::size_t end) {
+  return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(first),
+                     words.begin() + static_cast<std::ptrdiff_t>(end), [](const std::string& word) {
+                       return word == "--wait" || (word[0] == '-' && word[1] != '-' && word.find('w') != word.npos);
+                     });
+}
+
 /// Where the program stands behind the starter at `at`; nothing if that cannot be seen.
 std::optional<std::size_t> behind(const std::vector<std::string>& words, std::size_t at, const starter& s,
                                   std::string& why_not) {
@@ -112,6 +120,9 @@ std::optional<std::size_t> behind(const std::vector<std::string>& words, std::si
       why_not = "env -i takes away what tells the nodes of their job: name what is to go (env -u NAME)";
   }
   to += s.operands;
+  if (s.name == "setsid" && to < words.size() && !waits(words, from, to) &&
+      (is_for_exec(words[to]) || uses_quire(words[to])))
+    why_not = "setsid does not wait for what it starts, and a node ends with what was started on it: give it --wait";
   return to < words.size() ? std::optional(to) : std::nullopt;
 }
 

@@ -56,6 +56,12 @@ void print_counters(std::string& out, const job_statistics& all, int nodes) {
   print(out, rows);
 }
 
+/// "through shared memory"
+std::string way_of(const job_statistics& all) {
+  if (all.transport == "shm") return "through shared memory";
+  return (all.transport == "tcp" ? "by TCP: " : "as UCX chooses: ") + all.transport_why;
+}
+
 std::string name_of(int region) { return region == 0 ? "heap" : fmt::format("region {}", region); }
 
 /// Static objects in each of the regions, or units, of `bytes` each or of their own size.
@@ -125,6 +131,7 @@ std::string statistics_table(const bootstrap::launcher::job_plan& plan, const bo
   if (all.nodes_told < plan.nodes)
     out += fmt::format("quire: {} of {} nodes gave no counters: they did not come to quire_end()\n",
                        plan.nodes - all.nodes_told, plan.nodes);
+  if (!all.transport.empty()) out += "quire: messages between all nodes go " + way_of(all) + '\n';
   if (all.rows.empty()) return out;
   print_counters(out, all, plan.nodes);
   if (!all.regions.empty()) print_regions(out, all);

@@ -95,6 +95,11 @@ QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uin
  * without its output. */
 QUIRE_API void quire_exit(int status) __attribute__((noreturn));
 
+/** Which limit is behind the errno of a call that the system has refused: of getrlimit(2), of the control group, or of
+ * the system. A part of a sentence that begins with "; ", ended by 0, of at most `bytes`; empty where no limit is. Any
+ * thread, also in a signal handler. */
+QUIRE_API void quire_limit_text(int error, char* text, size_t bytes);
+
 /** quire_end() for a process that is about to exit while threads of it may go on, as in a handler of on_exit(3): daemon
  * threads of an interpreter, say. For other nodes it is quire_end(). On this node a thread that is in a call, or uses
  * shared memory afterwards, stays where it is until the process has ended, whatever it holds; but for the calling

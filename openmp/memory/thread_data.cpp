@@ -16,6 +16,7 @@
 // place is not there.
 #include "openmp/memory/thread_data.hpp"
 
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <quire/system.h>
@@ -100,8 +101,9 @@ void share_pages(std::uint64_t at, int node) {
 void map(std::uint64_t at, std::uint64_t bytes) noexcept {
   void* const wanted = reinterpret_cast<void*>(at);
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != wanted)
-    fail("the addresses of a thread are taken by something else", QUIRE_NO_ADDRESSES);
+  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == wanted) return;
+  if (errno == ENOMEM) fail_for_system("there is no memory for a thread", errno, QUIRE_NO_MEMORY);
+  fail("the addresses of a thread are taken by something else", QUIRE_NO_ADDRESSES);
 }
 
 void make_place(int node, int number) {
@@ -187,7 +189,7 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
     error = b->descriptor != 0 ? QUIRE_NEXT(pthread_create)(&thread, &about, begin, b)
                                : make_told_apart(&thread, &about, begin, b);  // none of the program's own
   ::pthread_attr_destroy(&about);
-  if (error != 0) fail_for_thread();
+  if (error != 0) fail_for_thread(error);
   if (detached) {
     QUIRE_NEXT(pthread_detach)(thread);
   } else {

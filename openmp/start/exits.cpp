@@ -75,7 +75,8 @@ void watch_for_exits() noexcept {
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
-  if (::pthread_create(&thread, nullptr, watch_exits, nullptr) != 0) fail_for_thread();
+  const int error = ::pthread_create(&thread, nullptr, watch_exits, nullptr);
+  if (error != 0) fail_for_thread(error);
   ::pthread_detach(thread);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

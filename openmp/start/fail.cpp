@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/start/fail.hpp"
 
-#include <sys/resource.h>
+#include <quire/system.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -19,24 +20,24 @@ void fail(const char* what, quire_status why) noexcept {
   ::_exit(why == QUIRE_OK ? 1 : static_cast<int>(why));
 }
 
-void fail_for_thread() noexcept {
-  static constexpr struct {
-    __rlimit_resource_t which;
-    const char* text;
-  } limits[] = {{RLIMIT_NPROC, "processes and threads (ulimit -u, RLIMIT_NPROC; pids.max of a container may be less)"},
-                {RLIMIT_AS, "bytes of addresses (ulimit -v, RLIMIT_AS)"},
-                {RLIMIT_DATA, "bytes of data (ulimit -d, RLIMIT_DATA)"}};
-  char what[400] = "cannot start a thread";
-  const char* joint = "; there may be ";
-  for (const auto& one : limits) {
-    rlimit limit{};
-    if (::getrlimit(one.which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
-    const std::size_t length = std::strlen(what);
-    std::snprintf(what + length, sizeof what - length, "%s%lu %s", joint, static_cast<unsigned long>(limit.rlim_cur),
-                  one.text);
-    joint = ", ";
-  }
-  fail(what, QUIRE_NO_MEMORY);
+void fail_for_system(const char* what, int error, quire_status why) noexcept {
+  char text[400], limit[320];
+  quire_limit_text(error, limit, sizeof limit);
+  std::snprintf(text, sizeof text, "%s%s", what, limit);
+  fail(text, why);
+}
+
+void fail_for_thread(int error) noexcept { fail_for_system("cannot start a thread", error, QUIRE_NO_MEMORY); }
+
+void tell_of_thread(int error) noexcept {
+  static std::atomic<bool> told;
+  char line[500], limit[320];
+  quire_limit_text(error, limit, sizeof limit);
+  if (limit[0] == 0 || told.exchange(true)) return;
+  const int length = std::snprintf(line, sizeof line, "quire[%d]: warning: the program gets no thread here: %s%s\n",
+                                   quire_node(), std::strerror(error), limit);
+  (void)!::write(2, line,
+                 static_cast<std::size_t>(length) < sizeof line ? static_cast<std::size_t>(length) : sizeof line - 1);
 }
 
 }  // namespace quire::openmp

@@ -13,6 +13,7 @@
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/team.hpp"
@@ -142,6 +143,7 @@ int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& 
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   destroy_private(self);
+  tell_of_thread(error);
   return error;
 }
 
@@ -185,6 +187,7 @@ void start_here(new_thread& wanted) noexcept {
   g_running.fetch_sub(1);
   destroy_private(self);
   give_place(number);
+  tell_of_thread(wanted.error);
 }
 
 static int make_on(int node, pthread_t* thread, new_thread& wanted) noexcept {

@@ -68,7 +68,8 @@ void start_control() noexcept {
   ::sigfillset(&all);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (::pthread_create(&g_thread, nullptr, control, nullptr) != 0) fail_for_thread();
+  const int error = ::pthread_create(&g_thread, nullptr, control, nullptr);
+  if (error != 0) fail_for_thread(error);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

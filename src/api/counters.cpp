@@ -111,6 +111,14 @@ void add_units(std::string& json, const std::vector<waited_unit>& all) {
   json += ']';
 }
 
+void add_messages(std::string& json, const wire_account& messages) {
+  if (messages.kind.empty()) return;
+  json += ",\"transport\":";
+  append_text(json, messages.kind);
+  json += ",\"transport_why\":";
+  append_text(json, messages.why);
+}
+
 }  // namespace
 
 void fill(const runtime& r, quire_counters& out) noexcept {
@@ -135,6 +143,7 @@ std::string counters_json(const runtime& r) {
   add_regions(json, regions);
   add_units(json, waited_units(r));
   add_sharing(json, r);
+  add_messages(json, r.messages);
   return json + "}";
 }
 

@@ -10,7 +10,7 @@ namespace quire::api {
 
 // Application threads, as both ask the driver.
 void fill(const runtime& r, quire_counters& out) noexcept;
-/// A flat object, name to integer.
+/// An object: name to integer, and what statistics.hpp of the launcher reads.
 [[nodiscard]] std::string counters_json(const runtime& r);
 
 }  // namespace quire::api

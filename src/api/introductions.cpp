@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -83,20 +82,31 @@ void introductions::agree_on_detector(detector_choice& detector, std::size_t sel
   detector.agree(lacks, hosts, self);
 }
 
-/// Where two of a machine are kept apart, one of them is kept apart from the first one there.
-void introductions::tell_of_containers() const {
-  std::map<std::uint64_t, std::size_t> first_there;
-  for (std::size_t node = 0; node < all_.size(); ++node) {
+/// Where two are kept apart, one of them is kept apart from the first node.
+introductions::obstacle introductions::why_apart(bool all_local) const {
+  const introduction first = read(all_[0]);
+  obstacle found;
+  bool is_one_machine = all_.size() > 1;
+  for (std::size_t node = 1; node < all_.size(); ++node) {
     const introduction here = read(all_[node]);
-    const std::size_t first = first_there.try_emplace(here.machine.machine, node).first->second;
-    const introduction other = read(all_[first]);
-    if (!here.machine.is_kept_apart_from(other.machine)) continue;
-    return base::log(
-        base::log_level::warning,
-        "nodes %zu (%s) and %zu (%s) are on one machine, in containers that share no memory: messages between "
-        "them go by TCP, which is slower. Start the containers with one IPC namespace (docker run --ipc=host)",
-        first, other.host, node, here.host);
+    is_one_machine &= here.machine.is_with(first.machine);
+    if (found.by_namespaces || !here.machine.is_kept_apart_from(first.machine)) continue;
+    const auto why = here.machine.why_apart_from(first.machine);
+    found = {"nodes 0 (" + std::string(first.host) + ") and " + std::to_string(node) + " (" + here.host +
+                 ") are on one machine, in other " + why.what + ", as containers are",
+             "With the same for all (docker run " + why.options + ") they share memory", true};
   }
+  if (all_local) return found;
+  if (!is_one_machine) return {};
+  if (!found.by_namespaces) found.why = "all nodes are on one machine, as several hosts";
+  found.help =
+      "Started as one host, in one container (quire run -n " + std::to_string(all_.size()) + "), they share memory";
+  return found;
+}
+
+bool introductions::share_loopback() const noexcept {
+  const std::uint64_t first = read(all_[0]).machine.network;
+  return std::all_of(all_.begin(), all_.end(), [first](const auto& one) { return read(one).machine.network == first; });
 }
 
 base::status introductions::agree_on_commit(std::size_t self) const {

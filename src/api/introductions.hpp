@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/detector_choice.hpp"
@@ -40,8 +41,15 @@ class introductions {
   [[nodiscard]] bool any_limit() const noexcept;
   [[nodiscard]] std::vector<std::uint64_t> mounts() const;
   void agree_on_detector(detector_choice& detector, std::size_t self) const;
-  /// A line, if nodes of one machine cannot share memory: their messages go by TCP.
-  void tell_of_containers() const;
+  /// Why nodes of one machine share no memory, and what would help, as sentences.
+  struct obstacle {
+    std::string why{}, help{};   ///< empty: there is none
+    bool by_namespaces = false;  ///< of containers
+  };
+  /// Of a job whose launcher says that all nodes are on one host (`all_local`), or whose hosts are one machine.
+  [[nodiscard]] obstacle why_apart(bool all_local) const;
+  /// Whether all are in one network namespace, as far as is known: loopback leads from one to the other.
+  [[nodiscard]] bool share_loopback() const noexcept;
   /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
   [[nodiscard]] base::status agree_on_commit(std::size_t self) const;
   /// Gives the node's transport all addresses.

@@ -240,18 +240,11 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   mine.commit = static_cast<std::int32_t>(r.options.choice<base::commit_choice>(base::option::commit));
   mine.detector = detector.lack();
   mine.machine = os::machine_of_process();
-  if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
-  if (const std::size_t node = others.without_address(); node < c.nodes) {
-    if (const auto s = wire.open_instead(node); !s.ok()) return s;
-    if (const auto s = others.make(*r.job, wire.address(), mine); !s.ok()) return s;
-  }
+  if (const auto s = wire.meet(others, mine); !s.ok()) return s;
+  r.messages = wire.account();
   others.agree_on_detector(detector, c.self.value());
-  if (c.self.value() == 0) {
-    if (r.options.choice<base::transport_choice>(base::option::transport) != base::transport_choice::tcp)
-      others.tell_of_containers();
-    if (const std::string old = os::why_old_kernel(); !old.empty())
-      base::log(base::log_level::warning, "%s", old.c_str());
-  }
+  if (const std::string old = c.self.value() == 0 ? os::why_old_kernel() : ""; !old.empty())
+    base::log(base::log_level::warning, "%s", old.c_str());
   c.detector = detector.kind();
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
   if (const auto s =

@@ -10,6 +10,7 @@
 
 #include "api/calls/range.hpp"
 #include "api/mounting.hpp"
+#include "api/wire_choice.hpp"
 #include "base/detail.hpp"
 #include "base/options.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -43,6 +44,7 @@ struct runtime {
   std::unique_ptr<container_service> containers;
   std::unique_ptr<pointer_check> pointers;      ///< null: not asked for
   mounting mounts{};                            ///< containers as files
+  wire_account messages{};                      ///< how they go
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
   runtime();

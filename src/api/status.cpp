@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <quire/quire.h>
+#include <quire/system.h>
+
+#include <cstdio>
 
 #include "base/detail.hpp"
+#include "os/limits.hpp"
 
 const char* quire_last_error(void) { return quire::base::detail(); }
+
+void quire_limit_text(int error, char* text, size_t bytes) {
+  if (bytes != 0) std::snprintf(text, bytes, "%s", quire::os::explain_error(error).text);
+}
 
 const char* quire_status_text(quire_status status) {
   switch (status) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "core/services.hpp"
 #include "os/foreign_library.hpp"
 #include "os/injection.hpp"
+#include "os/limits.hpp"
 #include "os/own_thread.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
@@ -136,7 +138,12 @@ int start_thread(const std::byte* data) {
   ::pthread_attr_setsigmask_np(&attributes, &none);
   const int error = ::pthread_create(&thread, &attributes, body, plan.get());
   ::pthread_attr_destroy(&attributes);
-  if (error == 0) (void)plan.release();
+  if (error == 0) {
+    (void)plan.release();
+  } else if (static std::atomic<bool> told; !told.exchange(true)) {
+    base::log(base::log_level::warning, "no thread can be started here that another node asks for: %s%s",
+              std::strerror(error), os::explain_error(error).text);
+  }
   return error;
 }
 

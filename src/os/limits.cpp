@@ -100,10 +100,15 @@ std::uint64_t read_number(const char* path) noexcept {
   return read_small(path, text).empty() ? 0 : std::strtoull(text, nullptr, 10);
 }
 
-/// Where one version of control groups has a limit.
+/// Where one version of control groups has a limit. `mark`: of the group's line in /proc/self/cgroup.
 struct group_files {
   const char *mark, *root, *most, *used;
 };
+
+bool is_tighter(const group_limit& one, const group_limit& than) noexcept {
+  const auto left = [](const group_limit& g) noexcept { return g.most - std::min(g.most, g.used); };
+  return one.most != 0 && (than.most == 0 || left(one) < left(than));
+}
 
 /// The tightest of the group and of those around it. In a container the path may be that of the host, which is not
 /// there: then what is at the root counts.
@@ -115,11 +120,9 @@ group_limit tightest(const group_files& f, std::string_view path) noexcept {
       std::snprintf(name, sizeof name, "%s%.*s/%s", f.root, static_cast<int>(path.size()), path.data(), file);
       return read_number(name);
     };
-    const group_limit here{read(f.most), read(f.used)};
-    const auto left = [](const group_limit& g) noexcept { return g.most - std::min(g.most, g.used); };
+    const group_limit here{read(f.most), read(f.used), f.most};
     // What has no limit says "max", or a number beyond all memory.
-    if (here.most != 0 && here.most < std::uint64_t{1} << 60 && (found.most == 0 || left(here) < left(found)))
-      found = here;
+    if (here.most != 0 && here.most < std::uint64_t{1} << 60 && is_tighter(here, found)) found = here;
     if (path.empty()) return found;
     path = path.substr(0, path.rfind('/'));
   }
@@ -136,9 +139,9 @@ group_limit group_limit_of(const group_files (&ways)[Count]) noexcept {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     for (const group_files& f : ways) {
       const std::size_t at = line.find(f.mark);
-      if (at == line.npos || found.most != 0) continue;
+      if (at == line.npos) continue;
       const std::string_view path = line.substr(at + std::strlen(f.mark));
-      found = tightest(f, path == "/" ? "" : path);
+      if (const group_limit here = tightest(f, path == "/" ? "" : path); is_tighter(here, found)) found = here;
     }
   }
   return found;
@@ -245,7 +248,8 @@ group_limit processes_of_group() noexcept {
 group_limit memory_of_group() noexcept {
   static constexpr group_files ways[] = {
       {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
-      {"0::", "/sys/fs/cgroup", "memory.max", "memory.current"}};
+      {"0::", "/sys/fs/cgroup", "memory.max", "memory.current"},
+      {"0::", "/sys/fs/cgroup", "memory.high", "memory.current"}};
   return group_limit_of(ways);
 }
 

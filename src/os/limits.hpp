@@ -35,6 +35,7 @@ struct limit_text {
 /// there is none, or it cannot be read.
 struct group_limit {
   std::uint64_t most = 0, used = 0;
+  const char* name = "";  ///< "memory.max"
 };
 [[nodiscard]] group_limit processes_of_group() noexcept;
 [[nodiscard]] group_limit memory_of_group() noexcept;

@@ -5,17 +5,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "os/process.hpp"
 
 namespace quire::os {
 namespace {
 
-std::uint64_t ipc_namespace() noexcept {
+std::uint64_t namespace_of_process(const char* file) noexcept {
   struct stat about {};
-  return ::stat("/proc/self/ns/ipc", &about) == 0 ? about.st_ino : 0;
+  return ::stat(file, &about) == 0 ? about.st_ino : 0;
 }
+std::uint64_t ipc_namespace() noexcept { return namespace_of_process("/proc/self/ns/ipc"); }
+
+/// A node opens another one's memory by /proc/PID/fd; UCX compares IPC namespaces.
+constexpr struct {
+  std::uint64_t machine_place::*of;
+  const char *name, *option;
+} shared_by_memory[] = {{&machine_place::ipc, "IPC", "--ipc=host"},
+                        {&machine_place::pid, "PID", "--pid=host"},
+                        {&machine_place::user, "user", "--userns=host"}};
+
+bool differs(std::uint64_t a, std::uint64_t b) noexcept { return a != 0 && b != 0 && a != b; }
 
 }  // namespace
+
+bool machine_place::is_kept_apart_from(const machine_place& other) const noexcept {
+  return is_with(other) && std::any_of(std::begin(shared_by_memory), std::end(shared_by_memory),
+                                       [&](const auto& one) { return differs(this->*one.of, other.*one.of); });
+}
+
+machine_place::reason machine_place::why_apart_from(const machine_place& other) const {
+  reason found;
+  for (const auto& one : shared_by_memory) {
+    if (!differs(this->*one.of, other.*one.of)) continue;
+    found.what += (found.what.empty() ? "" : " and ") + std::string(one.name);
+    found.options += (found.options.empty() ? "" : " ") + std::string(one.option);
+  }
+  found.what += " namespaces";
+  return found;
+}
 
 machine_place machine_of_process() noexcept {
   machine_place found;
@@ -28,6 +58,9 @@ machine_place machine_of_process() noexcept {
       found.machine = (found.machine ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
   }
   found.ipc = ipc_namespace();
+  found.pid = namespace_of_process("/proc/self/ns/pid");
+  found.user = namespace_of_process("/proc/self/ns/user");
+  found.network = namespace_of_process("/proc/self/ns/net");
   return found;
 }
 

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which machine this process runs on, and in whose name for shared memory: containers of one machine look like hosts.
+// Which machine this process runs on, and in which namespaces: containers of one machine look like hosts.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace quire::os {
 
 struct machine_place {
-  std::uint64_t machine = 0;  ///< a number of this start of the kernel (boot_id); 0: not known
-  std::uint64_t ipc = 0;      ///< the IPC namespace: where it differs, no memory can be shared by name; 0: not known
-  /// On one machine, and kept apart.
-  [[nodiscard]] bool is_kept_apart_from(const machine_place& other) const noexcept {
-    return machine != 0 && machine == other.machine && ipc != 0 && other.ipc != 0 && ipc != other.ipc;
+  std::uint64_t machine = 0;                 ///< a number of this start of the kernel (boot_id); 0: not known
+  std::uint64_t ipc = 0, pid = 0, user = 0;  ///< namespaces: where one differs, no memory can be shared; 0: not known
+  std::uint64_t network = 0;                 ///< where it differs, loopback leads nowhere
+  [[nodiscard]] bool is_with(const machine_place& other) const noexcept {
+    return machine != 0 && machine == other.machine;
   }
+  /// On one machine, and kept apart.
+  [[nodiscard]] bool is_kept_apart_from(const machine_place& other) const noexcept;
+  /// What keeps them apart, for people: "IPC and PID namespaces", and the options of `docker run` that give one for
+  /// all: "--ipc=host --pid=host".
+  struct reason {
+    std::string what, options;
+  };
+  [[nodiscard]] reason why_apart_from(const machine_place& other) const;
 };
 
 [[nodiscard]] machine_place machine_of_process() noexcept;

@@ -5,10 +5,13 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +19,7 @@
 #include <random>
 
 #include "os/process.hpp"
+#include "source_lines.hpp"
 
 namespace quire::tools {
 namespace {
@@ -82,6 +86,39 @@ TEST_F(ElfFile, TellsWhichLibraryASymbolComesFrom) {
 }
 
 /// The table of sections serves debuggers; a program may lack it.
+/// The first module is this test, where the kernel has put it.
+std::uint64_t place_of_this_test() {
+  std::uint64_t place = 0;
+  (void)::dl_iterate_phdr(
+      [](dl_phdr_info* about, std::size_t, void* to) {
+        *static_cast<std::uint64_t*>(to) = about->dlpi_addr;
+        return 1;
+      },
+      &place);
+  return place;
+}
+
+/// Whoever jumps to the stub comes to the function.
+TEST_F(ElfFile, NamesWhatStubsJumpTo) {
+#if defined(__x86_64__)
+  (void)::getppid();
+  const auto answer = read_elf("/proc/self/exe");
+  ASSERT_TRUE(answer.file) << answer.why;
+  const auto& all = answer.file->stubs;
+  const auto stub = std::find_if(all.begin(), all.end(), [](const elf_stub& s) { return s.name == "getppid"; });
+  ASSERT_NE(stub, all.end()) << all.size() << " stubs";
+  const auto call = reinterpret_cast<pid_t (*)()>(place_of_this_test() + stub->address);
+  EXPECT_EQ(call(), ::getppid());
+  // A line of a report, where there is no line of the program.
+  char place[64];
+  std::snprintf(place, sizeof place, "/proc/self/exe+0x%lx", static_cast<unsigned long>(stub->address));
+  const std::vector<std::vector<std::string>> stacks{{place}};
+  EXPECT_EQ(source_lines(stacks).own_line(stacks[0]), "a call of getppid()");
+#else
+  GTEST_SKIP() << "stubs are read on x86-64";
+#endif
+}
+
 TEST_F(ElfFile, NeedsNoSections) {
   const auto whole = read_elf("/proc/self/exe");
   std::string bytes = bytes_of("/proc/self/exe");

@@ -181,8 +181,8 @@ def containers():
     with Hosts(2) as hosts:
         apart = 'test "$QUIRE_JOB_NODE" = 1 && exec unshare -i "$@"; exec "$@"'
         result = run([*quire_run(hosts), "sh", "-c", apart, "sh", program("contract_pages_program")], 50)
-        require(result.status == 0 and result.err.count("in containers that share no memory") == 1, result)
-        require("--ipc=host" in result.err and "nodes 0 (" in result.err, result)
+        require(result.status == 0 and result.err.count("are on one machine, in other IPC namespaces") == 1, result)
+        require("quire run -n 2" in result.err and "nodes 0 (" in result.err, result)
         info = run(["unshare", "-i", quire(), "info"], 20)
         require(info.status == 0 and "one of its own, as a container has" in " ".join(info.out.split()), info)
         hosts.require_nothing_left()

@@ -32,6 +32,11 @@ class small_group {
   small_group(const small_group&) = delete;
   small_group& operator=(const small_group&) = delete;
   [[nodiscard]] bool made() const noexcept { return made_; }
+  /// A process that runs already.
+  [[nodiscard]] bool take(pid_t pid) const {
+    std::ofstream to(path_ + "/cgroup.procs");
+    return static_cast<bool>(to << pid << std::flush);
+  }
   [[nodiscard]] std::vector<std::string> inside(const std::vector<std::string>& command) const {
     std::vector<std::string> all{"sh", "-c", "echo $$ > " + path_ + "/cgroup.procs; exec \"$@\"", "sh"};
     all.insert(all.end(), command.begin(), command.end());

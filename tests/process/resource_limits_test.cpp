@@ -154,11 +154,44 @@ TEST(processes_of_a_control_group, that_are_too_few_are_named) {
   }
 }
 
+/// The kernel kills a node for it, or all, if not even the launcher fits: nothing is left.
+TEST(memory_of_a_control_group, that_is_too_little_for_nodes_is_named) {
+  for (const std::uint64_t KiB : {512, 8192, 12288}) {
+    const small_group group("memory", "memory.limit_in_bytes", KiB << 10);
+    if (!group.made()) GTEST_SKIP() << "making a control group takes root, and version 1 of them";
+    const auto result = run(group.inside(job_of(2) + ends));
+    EXPECT_EQ(result.status, 128 + SIGKILL) << KiB << result.err;
+    if (KiB > 512) {
+      EXPECT_NE(result.err.find("may have " + std::to_string(KiB) + " KiB (memory.limit_in_bytes)"), std::string::npos)
+          << result.err;
+    }
+  }
+}
+
+/// Their files, where this machine has version 1.
+TEST(control_groups_of_version_2, are_read) {
+  const auto info = [](const std::string& files) {
+    return run({"unshare", "-m", "sh", "-c",
+                "mount -t tmpfs none /sys/fs/cgroup && cd /sys/fs/cgroup && " + files + " && exec \"$@\"", "sh",
+                QUIRE_TOOL, "info", "--json"});
+  };
+  if (info("true").status != 0) GTEST_SKIP() << "mounting takes root";
+  const auto both = info(
+      "echo 67108864 >memory.max; echo 33554432 >memory.high; echo 1048576 >memory.current; "
+      "echo 77 >pids.max; echo 3 >pids.current");
+  EXPECT_NE(both.out.find("33554432"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find("77"), std::string::npos) << both.out;
+  const auto one = info("echo 67108864 >memory.max; echo max >memory.high; echo 1048576 >memory.current");
+  EXPECT_NE(one.out.find("67108864"), std::string::npos) << one.out;
+}
+
 TEST(proc, that_is_not_mounted_is_named) {
   const words without{"unshare", "-m", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"};
   if (run(without + words{"true"}).status != 0) GTEST_SKIP() << "unmounting takes root";
   for (const char* const transport : {"auto", "tcp"})
     expect_named(run(without + job_of(2) + words{"--transport", transport} + ends), "/proc is not there");
+  const std::string stock = QUIRE_PROGRAMS "/../threads/threads_few_threads";
+  if (::access(stock.c_str(), X_OK) == 0) expect_named(run(without + job_of(2) + words{stock}), "/proc is not there");
 }
 
 /// The system keeps such a program's memory from others: all nodes use TCP. What it is linked with nobody can see.

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "command.hpp"
+#include "control_group.hpp"
 
 namespace quire::test {
 namespace {
@@ -242,6 +243,35 @@ TEST(a_busy_core, is_not_named_beside_a_stopped_node) {
   EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
   EXPECT_THAT(result.err, ContainsRegex("quire: node 2 .pid [0-9]+. does not .* stopped by a signal"));
   EXPECT_THAT(result.err, testing::Not(HasSubstr("node 0 (pid")));
+}
+/// One that its control group gives a hundredth of a core, for longer than four times the limit.
+TEST(a_busy_core, of_which_a_node_may_have_little_is_no_dead_node) {
+  for (const char* const what : {"busy", "share"}) {
+    const small_group group("cpu", "cpu.cfs_quota_us", 1000);
+    if (!group.made()) GTEST_SKIP() << "making a control group takes root, and version 1 of them";
+    command job(job_of("silence_program", {what, "8"}, {"--peer-timeout", "2"}));
+    const auto pids = pids_of(job);
+    ASSERT_FALSE(pids.empty()) << job.out();
+    ASSERT_TRUE(group.take(pids[1]));
+    const auto result = job.finish(60);
+    EXPECT_EQ(result.status, 0) << what << result.err;
+    EXPECT_EQ(result.err, "") << what;
+  }
+}
+/// Stopped again and again, each time for less than the limit, by somebody who lets it go on.
+TEST(a_stop, that_is_short_is_no_end) {
+  command job(job_of("silence_program", {"share", "6"}, {"--peer-timeout", "2"}));
+  const auto pids = pids_of(job);
+  ASSERT_FALSE(pids.empty()) << job.out();
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_EQ(::kill(pids[1], SIGSTOP), 0);
+    ::poll(nullptr, 0, 1300);
+    ASSERT_EQ(::kill(pids[1], SIGCONT), 0);
+    ::poll(nullptr, 0, 200);
+  }
+  const auto result = job.finish(40);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
 }
 /// One that hangs without being stopped is lost all the same.
 TEST(a_node_that_hangs, is_lost_after_the_limit_was_given_once_more) {

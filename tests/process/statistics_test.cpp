@@ -36,6 +36,42 @@ TEST(Statistics, OfOneNodeGiveNoAdvice) {
   EXPECT_THAT(result.err, Not(HasSubstr("Several nodes")));
 }
 
+std::string statistics_of(std::vector<std::string> under, const command::settings& environment = {}) {
+  std::vector<std::string> all{QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats"};
+  all.insert(all.end(), under.begin(), under.end());
+  all.push_back(program);
+  const auto result = run(all, environment);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return result.err;
+}
+
+TEST(Statistics, SayHowMessagesGo) {
+  EXPECT_THAT(statistics_of({}), HasSubstr("quire: messages between all nodes go through shared memory\n"));
+  EXPECT_THAT(statistics_of({}, {{"QUIRE_TRANSPORT", "tcp"}}), HasSubstr("nodes go by TCP: as was asked for"));
+  EXPECT_THAT(statistics_of({}, {{"QUIRE_ON_FAILURE", "notify"}}), HasSubstr("QUIRE_ON_FAILURE=notify)\n"));
+  EXPECT_THAT(statistics_of({}, {{"UCX_TLS", "tcp"}}), HasSubstr("as UCX chooses: UCX_TLS=tcp of the environment\n"));
+}
+
+/// Nodes of one machine that share no memory: all take TCP, and it is said why, and what helps.
+TEST(Statistics, SayWhyContainersShareNoMemory) {
+  const std::vector<std::string> pid{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"},
+      user{"unshare", "--user", "--map-root-user"};
+  if (run({"unshare", "--ipc", "true"}).status != 0) GTEST_SKIP() << "namespaces take root";
+  const auto why = [](const std::string& what, const std::string& option) {
+    return ContainsRegex(
+        "messages between all nodes go by TCP: nodes 0 \\(.*\\) and 1 \\(.*\\) are on one machine, in other " + what +
+        " namespaces, .* \\(docker run " + option + "\\)");
+  };
+  EXPECT_THAT(statistics_of({"unshare", "--ipc"}), why("IPC", "--ipc=host"));
+  EXPECT_THAT(statistics_of(pid), why("PID", "--pid=host"));
+  if (run({"unshare", "--user", "true"}).status == 0) {
+    EXPECT_THAT(statistics_of(user), why("user", "--userns=host"));
+  }
+  const auto refused = run({QUIRE_TOOL, "run", "-n", "2", "--transport", "shm", "unshare", "--ipc", program});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.err, HasSubstr("in other IPC namespaces, as containers are, and transport shm was asked for"));
+}
+
 TEST(Statistics, HaveRegionsAndUnitsInTheFile) {
   const std::string name = testing::TempDir() + "statistics_test.json";
   const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats=" + name, program});
@@ -43,6 +79,7 @@ TEST(Statistics, HaveRegionsAndUnitsInTheFile) {
   const auto document = nlohmann::json::parse(std::ifstream(name), nullptr, false);
   std::remove(name.c_str());
   ASSERT_TRUE(document.is_object());
+  EXPECT_EQ(document["transport"]["kind"], "shm");
   ASSERT_FALSE(document["regions"].empty());
   EXPECT_EQ(document["regions"][0]["region"], 0);
   EXPECT_EQ(document["regions"][0]["unit_bytes"], 4096);

@@ -58,7 +58,12 @@ void job::on_exit(int node, int wait_status) {
   } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
     fail(node, "exited with status " + std::to_string(code), code, manner_of(wait_status));
   } else if (record.joined && !record.left) {
-    fail(node, "exited without quire_end()", 1);
+    const bool by_another = record.host < 0 && record.greeter_pid > 0 && record.greeter_pid != record.pid;
+    fail(node,
+         by_another ? "exited before the program that it has started, pid " + std::to_string(record.greeter_pid) +
+                          ": what starts a node has to wait for it (setsid does with --wait)"
+                    : "exited without quire_end()",
+         1);
   }
   check_waiting();
 }

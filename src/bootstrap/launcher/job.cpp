@@ -206,6 +206,7 @@ void job::on_frame(int node, const local::frame& frame) {
         return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
       if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
       record.joined = true;
+      record.greeter_pid = them.pid;
       if (record.host < 0 && os::descends_from(them.pid, record.pid)) record.member_pid = them.pid;
       record.left = record.ready = false;
       if (verdict_) give(node, verdict_);  // it comes late

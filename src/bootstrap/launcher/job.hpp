@@ -32,7 +32,8 @@ inline constexpr std::uint64_t silence_limit_ns = 1'000'000'000;
 /// What the launcher knows of one node.
 struct node_record {
   pid_t pid = -1;
-  pid_t member_pid = -1;  ///< who has said hello, if that is a process that comes of `pid`
+  pid_t greeter_pid = -1;  ///< who has said hello
+  pid_t member_pid = -1;   ///< the same, if that is a process that comes of `pid`
   bool alive = false;
   bool own_group = true;        ///< signals go to its whole process group
   bool joined = false;          ///< has said hello: it is a Quire program

@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "os/limits.hpp"
+
 namespace quire::bootstrap::launcher {
 
 std::uint64_t memory_kills::count() noexcept {
@@ -15,9 +17,17 @@ std::uint64_t memory_kills::count() noexcept {
 
 std::string memory_kills::explain() const {
   if (count() == before_) return {};
-  return ", probably by the kernel as memory is used up: the system's, or what its control group (container, batch "
-         "job) may have; set "
-         "QUIRE_MEMORY_LIMIT to less than that for each node";
+  const std::string likely = ", probably by the kernel as memory is used up: ";
+  const os::group_limit group = os::memory_of_group();
+  if (group.most == 0)
+    return likely +
+           "the system's, or what its control group (container, batch job) may have; set QUIRE_MEMORY_LIMIT "
+           "to less than that for each node";
+  constexpr std::uint64_t KiB = 1024;
+  return likely + "the control group (container, batch job) may have " + std::to_string(group.most / KiB) + " KiB (" +
+         group.name +
+         "), and a node needs some 8192 KiB beside what the program uses; set QUIRE_MEMORY_LIMIT to less "
+         "than that for each node";
 }
 
 }  // namespace quire::bootstrap::launcher

@@ -15,6 +15,11 @@ std::uint64_t number(const json& from, const char* name) {
   return found != from.end() && found->is_number_integer() ? found->get<std::uint64_t>() : 0;
 }
 
+std::string text(const json& from, const char* name) {
+  const json found = from.value(name, json());
+  return found.is_string() ? found.get<std::string>() : std::string();
+}
+
 /// The entry of the same address, which has counted what `told` says.
 template <class Entry>
 Entry* add(std::vector<Entry>& all, const json& told) {
@@ -151,6 +156,10 @@ job_statistics gather(std::span<const std::string> statistics) {
     if (!told.is_object()) continue;
     ++all.nodes_told;
     add_places(all, told);
+    if (all.transport.empty()) {
+      all.transport = text(told, "transport");
+      all.transport_why = text(told, "transport_why");
+    }
     if (const auto shared = told.find("sharing"); shared != told.end() && shared->is_array()) {
       ++all.sharing_told;
       add_shared(all, static_cast<int>(node), *shared);
@@ -203,6 +212,7 @@ std::string statistics_json(const job_plan& plan, const job_outcome& outcome) {
   json document = {{"command", plan.command},    {"nodes", plan.nodes}, {"exit_status", outcome.exit_status},
                    {"seconds", outcome.seconds}, {"total", total},      {"by_node", by_node},
                    {"regions", regions},         {"units", units}};
+  if (!all.transport.empty()) document["transport"] = {{"kind", all.transport}, {"why", all.transport_why}};
   if (all.sharing_told != 0) {
     json& shared = document["sharing"] = json::array();
     for (const auto& u : all.shared) shared.push_back(as_json(u));

@@ -43,8 +43,9 @@ struct job_statistics {
   std::vector<waited_unit> units;      ///< the same; of each node those that cost it the most
   std::vector<sharing::unit_use>
       shared;  ///< units that moved between nodes, those that threads have waited for most first; if it was asked for
-  int nodes_told = 0;    ///< how many nodes gave any
-  int sharing_told = 0;  ///< and told of `shared`
+  std::string transport{}, transport_why{};  ///< "shm" or "tcp", and why not shared memory; as the first node tells
+  int nodes_told = 0;                        ///< how many nodes gave any
+  int sharing_told = 0;                      ///< and told of `shared`
 };
 
 /// What is no integer in a flat object is left out.
@@ -54,7 +55,8 @@ struct job_statistics {
 ///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w,
 ///  "ns": t, "nodes": n, "writers": m, "data": d}, ...], "units": [{"region": i, "address": a, "faults": f, "writes":
 ///  w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...], "data": d}, ...]}
-/// `data`: "file+0x1234" of static data, else there is none. Where nodes have told of it:
+/// `data`: "file+0x1234" of static data, else there is none. Of several nodes: "transport": {"kind": "tcp", "why":
+/// "..."}. Where nodes have told of it:
 ///  "sharing": [{"region": i, "address": a, "bytes": b, "release": false, "kind": "false", "switches": s, "ns": t,
 ///   "line_bytes": l, "word_bytes": w, "shared": [lines],
 ///   "nodes": [{"node": n, "moves": m, "ns": t, "reads": {line: times}, "writes": {word: times}}], "objects":

@@ -20,6 +20,7 @@
 #include "base/fault_heap.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
+#include "os/limits.hpp"
 #include "transport/ucx/bells.hpp"
 #include "transport/ucx/gate.hpp"
 #include "transport/ucx/slots.hpp"
@@ -260,7 +261,9 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
     }
     if (status != UCS_OK) {
       base::log(base::log_level::error, "node %zu cannot be reached: %s%s", i, worker_.ucp->status_string(status),
-                reports_losses_ ? "" : "; QUIRE_TRANSPORT=tcp needs no shared memory");
+                status == UCS_ERR_NO_MEMORY ? os::explain(os::shortage::addresses).text
+                : reports_losses_           ? ""
+                                            : "; QUIRE_TRANSPORT=tcp needs no shared memory");
     }
   }
   if (status != UCS_OK) return QUIRE_PEER_LOST;
