@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_script(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;  // to read a pipe waits
   std::string begin(2, ' ');
   std::ifstream(path).read(begin.data(), 2);
   return begin == "#!";

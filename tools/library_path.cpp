@@ -45,6 +45,8 @@ std::string file_of(const std::string& program) {
 /// An interpreter, or a script for it.
 bool is_python(const std::string& file) {
   if (fs::path(file).filename().string().starts_with("python")) return true;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;  // to read a pipe waits
   std::ifstream script(file);
   std::string line(128, 0);
   script.read(line.data(), static_cast<std::streamsize>(line.size()));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `quire`: starts jobs, and tells what this machine offers.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <quire/quire.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -68,7 +70,15 @@ std::string quire::tools::unknown_option_text(const CLI::App& command, const std
   return fmt::format("{} is not an option of `quire {}`{} (`quire {} --help` lists all)", word, name, hint, name);
 }
 
+/// What a shell has closed (2>&-) must not become another file, nor each message an error.
+static void open_standard_descriptors() {
+  int lowest = 0;
+  while (lowest >= 0 && lowest <= 2) lowest = ::open("/dev/null", O_RDWR);
+  if (lowest > 2) (void)::close(lowest);
+}
+
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   CLI::App app{"Quire: one shared memory for threads on many machines.", "quire"};
   app.set_version_flag("--version", "quire " QUIRE_VERSION_STRING);
   app.prefix_command();

@@ -2,9 +2,12 @@
 #include "statistics_table.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "advice.hpp"
 #include "bootstrap/launcher/statistics.hpp"
@@ -54,6 +57,36 @@ void print_counters(std::string& out, const job_statistics& all, int nodes) {
     cells.push_back(text(counter.total));
   }
   print(out, rows);
+}
+
+double in_seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9; }
+
+/// A file that was changed since the job began, as by a compiler, says nothing of the addresses in it: without those,
+/// and a line for each.
+std::string forget_changed(job_statistics& all, double seconds) {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_REALTIME, &now);
+  std::map<std::string, bool> changed;
+  const auto is_changed = [&](const std::string& place) {
+    const auto [at, is_new] = changed.try_emplace(place.substr(0, place.rfind("+0x")), false);
+    struct stat about {};
+    if (is_new && ::stat(at->first.c_str(), &about) == 0)
+      at->second = in_seconds(about.st_ctim) > in_seconds(now) - seconds;
+    return at->second;
+  };
+  const auto forget = [&](auto& entries) {
+    for (auto& one : entries) {
+      if (!one.data.empty() && is_changed(one.data)) one.data.clear();
+      if constexpr (requires { one.calls; }) std::erase_if(one.calls, is_changed);
+    }
+  };
+  forget(all.regions);
+  forget(all.units);
+  forget(all.shared);
+  std::string out;
+  for (const auto& [file, is] : changed)
+    if (is) out += fmt::format("quire: {} was changed while the job ran: no names are taken from it\n", file);
+  return out;
 }
 
 /// "through shared memory"
@@ -125,13 +158,14 @@ void print_units(std::string& out, const job_statistics& all, const std::vector<
 
 std::string statistics_table(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
                              bool stock) {
-  const auto all = bootstrap::launcher::gather(outcome.statistics);
+  auto all = bootstrap::launcher::gather(outcome.statistics);
   std::string out =
       fmt::format("quire: {} nodes, {:.3f} s, exit status {}\n", plan.nodes, outcome.seconds, outcome.exit_status);
   if (all.nodes_told < plan.nodes)
     out += fmt::format("quire: {} of {} nodes gave no counters: they did not come to quire_end()\n",
                        plan.nodes - all.nodes_told, plan.nodes);
   if (!all.transport.empty()) out += "quire: messages between all nodes go " + way_of(all) + '\n';
+  out += forget_changed(all, outcome.seconds);
   if (all.rows.empty()) return out;
   print_counters(out, all, plan.nodes);
   if (!all.regions.empty()) print_regions(out, all);

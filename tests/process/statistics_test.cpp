@@ -72,6 +72,18 @@ TEST(Statistics, SayWhyContainersShareNoMemory) {
   EXPECT_THAT(refused.err, HasSubstr("in other IPC namespaces, as containers are, and transport shm was asked for"));
 }
 
+/// What a compiler has put in the program's place meanwhile names nothing.
+TEST(Statistics, TakeNoNamesFromAProgramThatWasChanged) {
+  const std::string copy = testing::TempDir() + "statistics_copy";
+  ASSERT_EQ(run({"cp", program, copy}).status, 0);
+  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats", "sh", "-c",
+                           "\"$0\" && { test $QUIRE_JOB_NODE = 0 && touch \"$0\"; true; }", copy});
+  std::remove(copy.c_str());
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("statistics_copy was changed while the job ran"));
+  EXPECT_THAT(result.err, Not(HasSubstr("allocate_a_counter()")));
+}
+
 TEST(Statistics, HaveRegionsAndUnitsInTheFile) {
   const std::string name = testing::TempDir() + "statistics_test.json";
   const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats=" + name, program});
