@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mask may have each of the processors that the process had in the beginning, wherever its threads are bound by now. */
+/* A mask may have each of the processors that the process had in the beginning, wherever its threads are bound by now.
+ */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>

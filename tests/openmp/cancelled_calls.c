@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that is about to be cancelled makes a call: it is cancelled there, or behind it, and its cleanup handlers run. The threads are of the
- * node of the region's last thread, or wherever threads are (-DTHREADS). */
+/* A thread that is about to be cancelled makes a call: it is cancelled there, or behind it, and its cleanup handlers
+ * run. The threads are of the node of the region's last thread, or wherever threads are (-DTHREADS). */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <dirent.h>
@@ -159,16 +159,58 @@ static void call_setenv(void) { setenv("CANCELLED", "yes", 1); }
 static void call_compute(void) {
   for (int i = 0; i < 1 << 20; ++i) __atomic_fetch_add((int*)text, 1, __ATOMIC_RELAXED);
 }
-#define CALL(name) {#name, call_##name}
+#define CALL(name) \
+  { #name, call_##name }
 static const struct {
   const char* name;
   void (*call)(void);
-} calls[] = {CALL(aio_read), CALL(aio_write), CALL(aio_fsync), CALL(aio_cancel), CALL(aio_suspend), CALL(lio_listio), CALL(getaddrinfo_a),
-             CALL(getaddrinfo), CALL(read), CALL(write), CALL(pread), CALL(pwrite), CALL(readv), CALL(read_of_pipe), CALL(open), CALL(creat),
-             CALL(close), CALL(fsync), CALL(lockf), CALL(fcntl), CALL(printf), CALL(fopen), CALL(fread), CALL(fprintf), CALL(opendir), CALL(glob),
-             CALL(stat), CALL(sleep), CALL(usleep), CALL(nanosleep), CALL(clock_nanosleep), CALL(select), CALL(poll), CALL(poll_of_pipe),
-             CALL(sem_wait), CALL(sem_wait_something), CALL(sem_timedwait), CALL(pthread_cond_wait), CALL(system), CALL(popen), CALL(posix_spawn),
-             CALL(wait), CALL(socket), CALL(msync), CALL(malloc), CALL(setenv), CALL(compute)};
+} calls[] = {CALL(aio_read),
+             CALL(aio_write),
+             CALL(aio_fsync),
+             CALL(aio_cancel),
+             CALL(aio_suspend),
+             CALL(lio_listio),
+             CALL(getaddrinfo_a),
+             CALL(getaddrinfo),
+             CALL(read),
+             CALL(write),
+             CALL(pread),
+             CALL(pwrite),
+             CALL(readv),
+             CALL(read_of_pipe),
+             CALL(open),
+             CALL(creat),
+             CALL(close),
+             CALL(fsync),
+             CALL(lockf),
+             CALL(fcntl),
+             CALL(printf),
+             CALL(fopen),
+             CALL(fread),
+             CALL(fprintf),
+             CALL(opendir),
+             CALL(glob),
+             CALL(stat),
+             CALL(sleep),
+             CALL(usleep),
+             CALL(nanosleep),
+             CALL(clock_nanosleep),
+             CALL(select),
+             CALL(poll),
+             CALL(poll_of_pipe),
+             CALL(sem_wait),
+             CALL(sem_wait_something),
+             CALL(sem_timedwait),
+             CALL(pthread_cond_wait),
+             CALL(system),
+             CALL(popen),
+             CALL(posix_spawn),
+             CALL(wait),
+             CALL(socket),
+             CALL(msync),
+             CALL(malloc),
+             CALL(setenv),
+             CALL(compute)};
 enum { all = sizeof calls / sizeof *calls };
 static pthread_t thread;
 static int ready, is_pending, cleaned;

@@ -41,7 +41,8 @@ int main(void) {
     team[number] = pthread_self();
 #pragma omp barrier
     for (int i = 0; i < threads; ++i) {
-      if ((i != number) != (pthread_equal(team[i], pthread_self()) == 0)) __atomic_fetch_add(&equal, 1, __ATOMIC_ACQ_REL);
+      if ((i != number) != (pthread_equal(team[i], pthread_self()) == 0))
+        __atomic_fetch_add(&equal, 1, __ATOMIC_ACQ_REL);
     }
 #pragma omp barrier
     if (number == threads - 1) {

@@ -28,10 +28,10 @@ static int child(void* at) {
 static void wait_for(pid_t number) {
   int status = 0;
   if (number > 0 && waitpid(number, &status, __WALL) == number)
-    printf("%s: child %s %d\n", wanted, WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    printf("%s: child %s %d\n", wanted, WIFEXITED(status) ? "status" : "signal",
+           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
   if (number > 0 && status == 127 << 8) exit(3);
-  if (number <= 0)
-    show(number);
+  if (number <= 0) show(number);
 }
 
 static void call(void) {
@@ -52,7 +52,8 @@ static void call(void) {
   if (is("clone_fork")) wait_for(clone(child, stack, SIGCHLD, &value));
   if (is("clone_vm")) wait_for(clone(child, stack, CLONE_VM | SIGCHLD, &value));
   if (is("clone_vfork")) wait_for(clone(child, stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &value));
-  if (is("clone_thread")) wait_for(clone(child, stack, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_FILES, &value));
+  if (is("clone_thread"))
+    wait_for(clone(child, stack, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_FILES, &value));
   if (is("fork")) {
     const pid_t made = fork();
     if (made == 0) child(&value);
