@@ -50,9 +50,9 @@ void point_to_private(const module& of) noexcept {
 void make_first_thread() noexcept {
   pthread_t first{};
   if (__libc_single_threaded == 0) return;
-  if (QUIRE_NEXT(pthread_create)(
-          &first, nullptr, [](void* at) { return at; }, nullptr) != 0)
-    fail_for_thread();
+  const int error = QUIRE_NEXT(pthread_create)(
+      &first, nullptr, [](void* at) { return at; }, nullptr);
+  if (error != 0) fail_for_thread(error);
   (void)QUIRE_NEXT(pthread_join)(first, nullptr);
 }
 
