@@ -112,7 +112,8 @@ def hands_group():
     for nodes in (2, 4):
         for consistency, target in (("release", 0.7), ("sequential", 0.85)):
             key = f"{consistency}{nodes}"
-            rows += [Row(f"written in turn, {consistency}, {nodes} nodes", f"{key}:turns", f"{key}:sweep", target if nodes == 2 else None, bound="least", told=True),
+            rows += [Row(f"written in turn, {consistency}, {nodes} nodes", f"{key}:turns", f"{key}:sweep", target if nodes == 2 else None, bound="least",
+                         told=True),
                      Row(f"alternating directions, {consistency}, {nodes} nodes", f"{key}:slabs", f"{key}:sweep"),
                      Row(f"a record under a lock, {consistency}, {nodes} nodes", f"{key}:record")]
     rows += [Row("written in turn, release, 2 nodes, against diffs", "release2:turns", "diffs:turns"),
@@ -120,8 +121,19 @@ def hands_group():
              Row("written in turn, release, 2 nodes: bytes a page", "release2:bytes_turns", 4096),
              Row("written in turn, release, 2 nodes: messages a page", "release2:messages_turns"),
              Row("written in turn, release, 2 nodes: local faults a page", "release2:local_faults_turns")]
-    return Group("hands", "memory that changes hands",
-                 [job(f"{c}{n}", n, c) for n in (2, 4) for c in ("release", "sequential")] + [job("diffs", 2, "release", **off)], rows)
+    programs = [job(f"{c}{n}", n, c) for n in (2, 4) for c in ("release", "sequential")] + [job("diffs", 2, "release", **off)]
+    # Stock programs: kinds of data that changes hands, against two threads of the stock runtime.
+    small = {"quick": ("12", "3")}
+    programs.append(Program("stock", ("openmp_hands",), "plain", environment={"OMP_NUM_THREADS": "2"}, **small))
+    kinds = (("directions", "alternating directions, stock program", 2), ("wavefront", "wavefront by flags, stock program", 3),
+             ("produced", "written by one and read by all, stock program", None), ("columns", "transposed, stock program", None))
+    for memory in ("sequential", "mixed", "auto"):
+        for nodes in (2, 4):
+            programs.append(Program(f"{memory}{nodes} stock", ("openmp_hands",), nodes=nodes, job_options=("--memory", memory),
+                                    environment={"OMP_NUM_THREADS": str(nodes)}, **small))
+            rows += [Row(f"{about}, {memory}, {nodes} nodes", f"{memory}{nodes} stock:{kind}", f"stock:{kind}",
+                         target if (memory, nodes) == ("mixed", 2) else None) for kind, about, target in kinds]
+    return Group("hands", "memory that changes hands", programs, rows)
 
 
 def sync_group(transport):

@@ -96,7 +96,8 @@ constexpr option_row table[] = {
     {option::updates, "QUIRE_UPDATES", option_type::flag, "1", "0|1",
      "release: what a home writes is sent to nodes that have read it again and again, before they ask", 0, 1, 1, false},
     {option::migratory, "QUIRE_MIGRATORY", option_type::flag, "1", "0|1",
-     "release: what nodes write in turn goes with its home to the node that asks for it, which writes it without a twin",
+     "release: what nodes write in turn goes with its home to the node that asks for it, which writes it without a "
+     "twin",
      0, 1, 1, false},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units "
