@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// clone(2) and exec(3), and what goes past libc. A copy of a node's process would take part in the job beside it, as it
+// clone(2), exec(3) and the ends of threads, and what goes past libc. A copy of a node's process would take part in the job beside it, as it
 // has its descriptors; another program in its place would not. Children of vfork(2) may do both.
 #include "openmp/start/new_processes.hpp"
 
@@ -71,6 +71,9 @@ int too_long() noexcept {
 namespace quire::openmp {
 
 void refuse_process_call(long number, const long* arguments, const void* caller) noexcept {
+  if (number == SYS_exit && is_of_node(caller))
+    fail("syscall(SYS_exit) is refused: the job would wait for ever for a thread that ends so; use pthread_exit(3)",
+         QUIRE_UNSUPPORTED);
   const bool copies = number == SYS_fork || number == SYS_clone || number == SYS_clone3 || number == SYS_vfork;
   if (!copies && number != SYS_execve && number != SYS_execveat) return;
   if (!is_of_node(caller)) return;

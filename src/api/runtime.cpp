@@ -212,7 +212,10 @@ base::status configure(runtime& r, core::configuration& c) {
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
   c.updates = r.options.flag(base::option::updates);
-  if (!r.options.flag(base::option::migratory)) c.migratory = protocol::migratory::never;
+  if (!r.options.flag(base::option::migratory))
+    c.migratory = protocol::migratory::never;
+  else if (c.sharing)
+    c.migratory = protocol::migratory::watched;
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
   if (const auto s = choose_cache_limit(r, c); !s.ok()) return s;

@@ -132,6 +132,32 @@ TEST(release_migratory, it_is_learned_by_writers_in_turn) {
   EXPECT_EQ(c.at(0).count().migrated, 1u);
 }
 
+TEST(release_migratory, what_others_read_or_is_pushed_stays_where_it_is_read) {
+  chart read = handing(3, protocol::migratory::learned), pushed = handing(2, protocol::migratory::learned);
+  read.before(0, access::write);
+  pushed.before(0, access::write);
+  for (unsigned round = 0; round < 6; ++round) {
+    const auto writer = static_cast<std::uint16_t>(1 - round % 2), other = static_cast<std::uint16_t>(1 - writer);
+    for (chart* const c : {&read, &pushed}) {
+      c->before(writer, access::write);
+      c->release(writer);
+      c->run();
+      if (c == &read) {
+        c->notice(2);
+        c->before(2, access::read);
+      } else {
+        c->push(writer);
+        c->deliver(message_kind::spread_request, writer, other);
+        c->lose();  // the content goes another way than the chart's messages
+      }
+      (void)c->only_writer(other, writer);
+      c->run();
+      ASSERT_TRUE(c->at(writer).is_home(0));
+      EXPECT_TRUE(c->unit(other).valid) << (c == &read ? "read, round " : "pushed, round ") << round;
+    }
+  }
+}
+
 TEST(release_migratory, wrong_guesses_are_forgotten_less_and_less_quickly) {
   chart c = handing(2, protocol::migratory::learned);
   c.before(0, access::write);

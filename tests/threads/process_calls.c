@@ -74,6 +74,7 @@ static void call(void) {
     if (made == 0) child(&value);
     wait_for(made);
   }
+  if (is("syscall_exit")) syscall(SYS_exit, 0);
   if (is("vfork")) {
     const pid_t made = vfork();
     if (made == 0) _exit(7);

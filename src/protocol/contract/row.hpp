@@ -24,6 +24,7 @@ namespace quire::protocol {
 enum class migratory : std::uint8_t {
   never,
   learned,  ///< if it has been written so
+  watched,  ///< the same, and the first write of each node is noticed; for reports
   always,   ///< whoever writes it; for tests
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "protocol/release/migratory.hpp"
 #include "protocol/release/node.hpp"
 
 namespace quire::release {
@@ -42,6 +43,7 @@ void broadcasts::on_spread_request(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   if (table_.passes_on(m, s, out)) return;
   s.assigned = 1;
+  migratory_units::note_push(s);
   table_.watch_writes(m.unit, s, out);
   s.shared = 1;
   message spread = m;

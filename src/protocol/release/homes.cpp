@@ -130,7 +130,7 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
     CHECK(s.mapped() != access::write && s.listed == 0);
   }
   ++table_.count.home_moves;
-  const bool ends = how == 0 && migratory_.ends_copy(s);
+  const bool ends = how == 0 && migratory_.ends_copy(s, to);
   const std::uint64_t told = migratory_units::told(s, how == message_flag::take && s.shared == 0);
   s.is_home = s.shared = s.fetched = s.again = s.streak = 0;
   s.credit = s.grant = 0;

@@ -26,7 +26,7 @@ void migratory_units::set(unit_state& s, habit h) noexcept {
 
 bool migratory_units::is_migratory(const habit& h) const noexcept {
   if (table_.shape.migratory == protocol::migratory::always) return true;
-  return table_.shape.migratory == protocol::migratory::learned && h.row >= first_row << h.distrust;
+  return table_.shape.migratory != protocol::migratory::never && h.row >= first_row << h.distrust;
 }
 
 bool migratory_units::goes_along(unit_state& s) noexcept {
@@ -48,12 +48,21 @@ bool migratory_units::goes_along(unit_state& s) noexcept {
   return true;
 }
 
-bool migratory_units::ends_copy(unit_state& s) noexcept {
+bool migratory_units::ends_copy(unit_state& s, model::node_id to) noexcept {
   habit h = of(s);
+  model::copyset others = s.readers;
+  others.remove(table_.shape.nodes, to);
+  if (!others.empty()) h.row = 0;
   h.row = static_cast<std::uint8_t>(std::min(h.row + 1u, longest_row));
   h.unproven = false;
   set(s, h);
   return is_migratory(h) && !table_.shape.scans;
+}
+
+void migratory_units::note_push(unit_state& s) noexcept {
+  habit h = of(s);
+  h.row = 0;
+  set(s, h);
 }
 
 std::uint64_t migratory_units::told(const unit_state& s, bool alone) noexcept {
@@ -68,7 +77,7 @@ void migratory_units::came(unit_state& s, const message& m) noexcept {
   h.since = static_cast<std::uint16_t>(table_.open.releases - (asked_for ? 0 : 1));
   if (asked_for && s.read_ahead != 0) s.withhold = 1;
   const bool often = h.row >= (first_row << h.distrust) + looked_at;
-  const bool looks = table_.shape.migratory == protocol::migratory::always || !often || m.a % now_and_then == 0;
+  const bool looks = table_.shape.migratory != protocol::migratory::learned || !often || m.a % now_and_then == 0;
   h.unproven = h.unproven && looks;
   set(s, h);
 }

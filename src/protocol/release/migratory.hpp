@@ -25,8 +25,10 @@ class migratory_units {
   /// At the home, which may leave: the unit is asked for by who might write it next. Whether the home goes along.
   [[nodiscard]] bool goes_along(unit_state& s) noexcept;
   /// At the home, which goes to the only writer of an epoch. Whether the copy here ends with it, so that this node asks
-  /// when it needs the unit.
-  [[nodiscard]] bool ends_copy(unit_state& s) noexcept;
+  /// when it needs the unit. Not where others have read it since the home came.
+  [[nodiscard]] bool ends_copy(unit_state& s, model::node_id to) noexcept;
+  /// At the home: all nodes get copies, and will read them.
+  static void note_push(unit_state& s) noexcept;
   /// What the next home is to know: message::c of home_move.
   [[nodiscard]] static std::uint64_t told(const unit_state& s, bool alone) noexcept;
   /// The home has come here.
