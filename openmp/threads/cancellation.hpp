@@ -5,6 +5,7 @@
 #pragma once
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/memory/heap.hpp"
 #include "openmp/threads/own_threads.hpp"
 
 namespace quire::openmp {
