@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// clone(2), exec(3) and the ends of threads, and what goes past libc. A copy of a node's process would take part in the job beside it, as it
-// has its descriptors; another program in its place would not. Children of vfork(2) may do both.
+// clone(2), exec(3) and the ends of threads, and what goes past libc. A copy of a node's process would take part in the
+// job beside it, as it has its descriptors; another program in its place would not. Children of vfork(2) may do both.
 #include "openmp/start/new_processes.hpp"
 
 #include <linux/sched.h>
