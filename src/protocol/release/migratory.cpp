@@ -73,6 +73,7 @@ void migratory_units::came(unit_state& s, const message& m) noexcept {
   if (s.kept != 0) return;
   s.version = static_cast<std::uint32_t>(m.c & 0xffff);
   habit h = of(s);
+  h.distrust = static_cast<std::uint8_t>(std::min<unsigned>(h.distrust, most_distrust));  // it came from elsewhere
   const bool asked_for = (m.flags & model::message_flag::take) != 0;
   h.since = static_cast<std::uint16_t>(table_.open.releases - (asked_for ? 0 : 1));
   if (asked_for && s.read_ahead != 0) s.withhold = 1;
