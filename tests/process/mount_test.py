@@ -47,6 +47,17 @@ def waits_for_fuse(pid):
         return place.read() in ("request_wait_answer", "fuse_get_req")
 
 
+def stop(pid):
+    """Stops a process, and waits until the last of its threads stands still: until then it may still answer."""
+    os.kill(pid, signal.SIGSTOP)
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        while True:
+            with open(f"/proc/{pid}/task/{thread}/stat") as facts:
+                if facts.read().rsplit(")", 1)[1].split()[0] == "T":
+                    break
+            time.sleep(0.002)
+
+
 def within(seconds, holds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -501,7 +512,7 @@ else:
             if what == "stat":
                 os.kill(pids[-1], signal.SIGUSR1)
                 self.assertEqual(job.stdout.readline(), "appended\n")
-                os.kill(pids[-1], signal.SIGSTOP)  # it alone has the length
+                stop(pids[-1])  # it alone has the length
             program.stdin.write("\n")
             program.stdin.flush()
             self.assertTrue(within(20, lambda: waits_for_fuse(program.pid)), what)
