@@ -414,6 +414,8 @@ static const struct {
     COUNTER(turns),
     COUNTER(migrated),
     COUNTER(migrated_unused),
+    COUNTER(planned),
+    COUNTER(planned_unused),
 #undef COUNTER
 };
 

@@ -649,6 +649,8 @@ typedef struct quire_counters {
   /* Release consistency again, of home_moves. */
   uint64_t migrated;        /**< units that nodes write in turn, which went to who asked for them */
   uint64_t migrated_unused; /**< of these, units that who got them did not write */
+  uint64_t planned;         /**< units that were asked for at the beginning of a phase (quire_plan()) */
+  uint64_t planned_unused;  /**< of these, units that were not used in that phase, as far as it is known */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -88,6 +88,13 @@ QUIRE_API quire_status quire_free_now(void* address, int zero);
  * Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */
 QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes);
 
+/** What follows on this node is phase `key` of the program, a number other than 0, until the next call: 0 where nothing
+ * is known of it. A phase tends to use the same memory each time, as what follows a barrier in a loop. From its third
+ * execution on the node asks at its beginning for what it used the last times, with the rights that it will want
+ * (QUIRE_PLANS, --stats: planned). It is a hint, and changes nothing that a program sees. One thread of the node calls,
+ * after the barrier and before the others go on. Not under a memory limit. */
+QUIRE_API quire_status quire_plan(uint64_t key);
+
 /** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes,
  * then all processes end, this one with `status`, the others with 0. No handlers of atexit(3) run, and no destructors.
  * Another node's status is the job's where that calls, too, at the same time. Does not return. Any thread; before

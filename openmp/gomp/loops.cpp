@@ -61,7 +61,7 @@ QUIRE_PARALLEL_RUNTIME_LOOP(runtime)
 QUIRE_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
 QUIRE_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime)
 
-QUIRE_GOMP void GOMP_loop_end() { team_barrier(); }
+QUIRE_GOMP void GOMP_loop_end() { team_barrier(__builtin_return_address(0)); }
 QUIRE_GOMP void GOMP_loop_end_nowait() { end_loop_nowait(); }
 QUIRE_GOMP void GOMP_ordered_start() { wait_for_turn(); }
 QUIRE_GOMP void GOMP_ordered_end() {}  // the thread's part as a whole has its turn
@@ -71,7 +71,7 @@ QUIRE_GOMP unsigned GOMP_sections_start(unsigned count) {
   return next_section();
 }
 QUIRE_GOMP unsigned GOMP_sections_next() { return next_section(); }
-QUIRE_GOMP void GOMP_sections_end() { team_barrier(); }
+QUIRE_GOMP void GOMP_sections_end() { team_barrier(__builtin_return_address(0)); }
 QUIRE_GOMP void GOMP_sections_end_nowait() {}
 QUIRE_GOMP void GOMP_parallel_sections(region_function what, void* data, unsigned threads, unsigned count,
                                        unsigned flags) {

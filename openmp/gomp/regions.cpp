@@ -10,7 +10,7 @@ QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads
   ask_binding(binding_of(flags));
   run_region(what, data, threads);
 }
-QUIRE_GOMP void GOMP_barrier() { team_barrier(); }
+QUIRE_GOMP void GOMP_barrier() { team_barrier(__builtin_return_address(0)); }
 
 QUIRE_GOMP bool GOMP_single_start() { return is_first_at_single(); }
 

@@ -60,7 +60,7 @@ QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
   auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));
   QUIRE_KMP_ARGUMENTS(arguments, count, what)
   region r{what, count, arguments};
-  run_region(run_region_of, &r, std::exchange(t_asked, 0));
+  run_region(run_region_of, &r, std::exchange(t_asked, 0), {.start = reinterpret_cast<std::int64_t>(what)});
 }
 
 /// The `if` clause in the same call; clang passes one address then.
@@ -68,7 +68,7 @@ QUIRE_KMP void __kmpc_fork_call_if(source*, id count, microtask what, id conditi
   void* arguments[least_arguments] = {argument};
   region r{what, std::min(count, least_arguments), arguments};
   const unsigned asked = std::exchange(t_asked, 0);
-  run_region(run_region_of, &r, condition != 0 ? asked : 1);
+  run_region(run_region_of, &r, condition != 0 ? asked : 1, {.start = reinterpret_cast<std::int64_t>(what)});
 }
 
 /// The caller runs the region itself, between these two.

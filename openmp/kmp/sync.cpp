@@ -16,7 +16,7 @@ using namespace quire::openmp;
 using namespace quire::openmp::kmp;
 
 QUIRE_KMP void __kmpc_flush(source*) { std::atomic_thread_fence(std::memory_order_seq_cst); }
-QUIRE_KMP void __kmpc_barrier(source*, id) { team_barrier(); }
+QUIRE_KMP void __kmpc_barrier(source* where, id) { team_barrier(where); }
 
 QUIRE_KMP id __kmpc_single(source*, id) { return is_first_at_single() ? 1 : 0; }
 QUIRE_KMP void __kmpc_end_single(source*, id) {}

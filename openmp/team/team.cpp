@@ -26,6 +26,7 @@
 #include "openmp/team/meet.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/output.hpp"
+#include "openmp/team/phase.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/program.hpp"
 #include "openmp/team/take.hpp"
@@ -117,6 +118,12 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
   return c;
 }
 
+/// Tells a region from others: its function, unless that is one for all regions (kmp).
+const void* code_of(const command& c) noexcept {
+  if (c.first.iterations == 0 && c.first.start != 0) return reinterpret_cast<const void*>(c.first.start);
+  return reinterpret_cast<const void*>(c.what);
+}
+
 /// This node's part of an outermost region, with all its threads but the caller, which is the first here.
 team& begin_here(const command& c, const share& mine) noexcept {
   if (c.variables_version != g_variables_version) {
@@ -137,6 +144,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
   t.inside = mine.count;
   if (t.spans) t.sequence = ++g_spanning;
   if (t.spans && polls()) join_exchange(t);
+  if (t.spans) begin_phase(code_of(c));
   call_workers(t, mine.first + 1, mine.count - 1, true);
   return t;
 }
@@ -190,6 +198,7 @@ void end_part(team& t, const context& before) noexcept {
   }
   // Nobody is in a loop any more.
   if (t_me.number == 0) clear_common();
+  if (t.spans && t_me.number == 0) begin_serial_phase();
   end_implicit_task();
   t_me = before;
   leave_team(t);
@@ -421,7 +430,7 @@ void take_part(team& t, int number) noexcept {
   end_part(t, before);
 }
 
-void team_barrier() noexcept {
+void team_barrier(const void* code) noexcept {
   const context& c = t_me;
   if (polls() && c.in_team != nullptr) return meet(*c.in_team);
   if (c.count == 1) return;
@@ -430,6 +439,7 @@ void team_barrier() noexcept {
     write_output();
     if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK)
       fail("a barrier cannot end", why);
+    begin_phase(code);
   });
 }
 

@@ -19,7 +19,7 @@ using region_function = void (*)(void* data);
 /// A loop whose iterations threads of a team take from a common counter, or by their number.
 struct loop {
   enum class schedule : std::uint8_t { blocks, rounds, taken, guided };  ///< the first two need no counter
-  std::int64_t start = 0, step = 1;
+  std::int64_t start = 0, step = 1;  ///< of a region that begins with none: `start` tells it from others, or is 0
   std::uint64_t iterations = 0, chunk = 1;
   schedule how = schedule::taken;
   bool ordered = false;          ///< some of each iteration is done in the order of iterations
@@ -123,8 +123,9 @@ void begin_region(region_function what, void* data, unsigned threads, const loop
 void end_region() noexcept;
 /// An initial task, as target and teams have it: run(data) outside of all regions.
 void run_initial(region_function run, void* data) noexcept;
-/// All threads of the caller's team; its tasks are run first.
-void team_barrier() noexcept;
+/// All threads of the caller's team; its tasks are run first. `code`: an address in the program that tells this barrier
+/// from others.
+void team_barrier(const void* code = nullptr) noexcept;
 /// Those of them that are on this node, each with something: the last one calls `last` with all of it while the others
 /// wait. Whether that was the caller.
 struct brought {

@@ -19,6 +19,7 @@
 #include "core/configuration.hpp"
 #include "core/fault.hpp"
 #include "core/job_call.hpp"
+#include "core/plans/planner.hpp"
 #include "core/pins.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
@@ -419,6 +420,13 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes,
                            for_writing != 0 ? access::write : access::read);
+  return QUIRE_OK;
+}
+
+quire_status quire_plan(uint64_t key) {
+  QUIRE_FORWARD(quire_plan, key);
+  QUIRE_ENTER(r);
+  r->core->planner.begin(key);
   return QUIRE_OK;
 }
 

@@ -206,6 +206,7 @@ base::status configure(runtime& r, core::configuration& c) {
   if (r.options.choice<base::commit_choice>(base::option::commit) == base::commit_choice::token)
     c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
+  c.plans = r.options.flag(base::option::plans);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.sharing = r.options.flag(base::option::sharing) || !r.options.text(base::option::report).empty();
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));

@@ -99,6 +99,10 @@ constexpr option_row table[] = {
      "release: what nodes write in turn goes with its home to the node that asks for it, which writes it without a "
      "twin",
      0, 1, 1, false},
+    {option::plans, "QUIRE_PLANS", option_type::flag, "1", "0|1",
+     "at the beginning of a phase (a parallel region of OpenMP, a barrier in it, quire_plan()) a node asks for what it "
+     "used in that phase the last times",
+     0, 1, 1, false},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units "
      "written keep theirs",

@@ -48,6 +48,7 @@ enum class option : int {
   move_homes,
   updates,
   migratory,
+  plans,
   twin_limit,
   unit,
   heap_views,
@@ -62,7 +63,7 @@ enum class option : int {
   nodes,
   tag
 };
-inline constexpr std::size_t option_count = 45;
+inline constexpr std::size_t option_count = 46;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -28,6 +28,7 @@ struct configuration {
   detect::kind detector = detect::kind::userfault_inline;
   pool::settings pool{};
   bool read_ahead = true;
+  bool plans = true;         ///< at the beginning of a phase (quire_plan()) what it used before is asked for
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask

@@ -59,6 +59,7 @@ class outbox;
 class pager;
 class peer_watch;
 class performer;
+class planner;
 class pin_calls;
 class protocol_set;
 class region_builder;
@@ -183,6 +184,7 @@ class core final {
   // In.
   inbox& in;
   fault_path& faults;
+  quire::core::planner& planner;
   unit_waiters& waiting;
   held_units& held;
   whole_pages& whole;

@@ -15,6 +15,7 @@
 
 #include "core/diffs.hpp"
 #include "core/frames.hpp"
+#include "core/plans/phase_plans.hpp"
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/state.hpp"
 #include "protocol/transaction/domain.hpp"
@@ -31,6 +32,7 @@ struct counter_sources {
   quire::core::frames::counters frames{};
   transport::traffic wire{};  ///< without messages by which nodes watch each other
   transaction::counters transactions{};
+  phase_plans::counters plans{};
   std::uint64_t intervals = 0, replica_rounds = 0, bad_frees = 0;
   std::uint64_t fault_ns = 0, barrier_ns = 0, lock_ns = 0, barriers = 0, locks = 0;
   std::uint64_t refused = 0;  ///< messages whose content makes no sense here
@@ -147,6 +149,10 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(migrated, "Of them, units that nodes write in turn, which went to who asked for them",
                   from.release.migrated),
     QUIRE_COUNTER(migrated_unused, "Of these, units that who got them did not write", from.release.migrated_unused),
+    QUIRE_COUNTER(planned, "Units that were asked for at the beginning of a phase, as it used them before",
+                  from.plans.asked),
+    QUIRE_COUNTER(planned_unused, "Of these, units that were not used in that phase, as far as it is known",
+                  from.plans.unused),
 };
 #undef QUIRE_COUNTER
 

@@ -7,6 +7,7 @@
 #include "core/diffs.hpp"
 #include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/plans/planner.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/transactions.hpp"
@@ -57,6 +58,7 @@ counter_sources sources_of(const core& node) noexcept {
   all.sequential = sequential_counters(node.regions, node.gone);
   all.release = release_counters(node.regions, node.gone);
   all.transactions = node.transactions.count();
+  all.plans = node.planner.count();
   all.notices = node.consistency.count();
   all.diffs = node.diffs.count();
   all.frames = node.frames.count;

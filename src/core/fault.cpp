@@ -17,6 +17,7 @@
 #include "core/minipages/whole_pages.hpp"
 #include "core/page_out.hpp"
 #include "core/performer.hpp"
+#include "core/plans/planner.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
@@ -225,6 +226,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   core_.actions.clear();
   const bool had = r.together.used() && r.machine->has_content(unit);
   const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
+  core_.planner.on_fault(r, unit, want, outcome);
   const bool guesses = r.can_be_guessed(unit);
   const auto plan =
       guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
@@ -241,7 +243,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   }
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
-    if (guesses) map_around(r, unit, stream);
+    if (guesses && core_.planner.may_map_around()) map_around(r, unit, stream);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
     waits(outcome);
@@ -475,6 +477,7 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range
     if (!r.machine->on_read_ahead(unit, want, unit == units.first || plan.withhold_all, core_.actions, guessed))
       continue;
     asked = true;
+    core_.planner.on_read_ahead(r, unit);
     core_.performer.take(r, core_.actions);
   }
   if (!asked) return stream.on_nothing_asked(model::region_id{r.about.id}, plan);
@@ -492,6 +495,7 @@ void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t c
     if (kernel_waiting_ != 0) --kernel_waiting_;
   }
   if (!core_.whole.empty()) core_.whole.on_woken(r, first, count);
+  core_.planner.on_woken(count);
   core_.waiting.wake(r, first, count);
 }
 

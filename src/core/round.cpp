@@ -27,6 +27,7 @@
 #include "core/outbox.hpp"
 #include "core/page_out.hpp"
 #include "core/performer.hpp"
+#include "core/plans/planner.hpp"
 #include "core/pins.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
@@ -101,6 +102,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, survival.members()), effects)),
       in(parts_.make<inbox>(*this)),
       faults(parts_.make<fault_path>(*this)),
+      planner(parts_.make<quire::core::planner>(*this)),
       waiting(parts_.make<unit_waiters>()),
       held(parts_.make<held_units>(*this)),
       whole(parts_.make<whole_pages>(*this)),
@@ -154,6 +156,7 @@ bool core::round() noexcept {
   if (!held.empty() && held.end()) any = true;
   if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;
+  if (planner.look()) any = true;
   changes.look();
   survival.look();
   if (watching.look_is_wanted()) watching.look_at_peers(now());

@@ -19,7 +19,7 @@ namespace quire::split {
 /// Runs in the engine's process. The address is the same in both: they are one image, forked.
 using procedure = void (*)(std::byte* arguments) noexcept;
 
-inline constexpr std::size_t argument_capacity = 448;
+inline constexpr std::size_t argument_capacity = 512;
 
 /// A procedure and its arguments, which hold its results afterwards.
 struct request {

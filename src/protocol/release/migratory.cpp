@@ -76,10 +76,11 @@ void migratory_units::came(unit_state& s, const message& m) noexcept {
   h.distrust = static_cast<std::uint8_t>(std::min<unsigned>(h.distrust, most_distrust));  // it came from elsewhere
   const bool asked_for = (m.flags & model::message_flag::take) != 0;
   h.since = static_cast<std::uint16_t>(table_.open.releases - (asked_for ? 0 : 1));
-  if (asked_for && s.read_ahead != 0) s.withhold = 1;
+  const bool will_write = s.pending() == model::access::write;  // who asked for it ahead knows
+  if (asked_for && s.read_ahead != 0 && !will_write) s.withhold = 1;
   const bool often = h.row >= (first_row << h.distrust) + looked_at;
   const bool looks = table_.shape.migratory != protocol::migratory::learned || !often || m.a % now_and_then == 0;
-  h.unproven = h.unproven && looks;
+  h.unproven = h.unproven && looks && !(will_write && s.read_ahead != 0);
   set(s, h);
 }
 

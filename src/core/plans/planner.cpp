@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/plans/planner.hpp"
+
+#include "core/absent_units.hpp"
+#include "core/configuration.hpp"
+#include "core/core.hpp"
+#include "core/frames.hpp"
+#include "core/op.hpp"
+#include "core/performer.hpp"
+#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
+#include "model/action.hpp"
+
+namespace quire::core {
+
+using model::access;
+using model::fault_outcome;
+
+void planner::begin(std::uint64_t key) noexcept {
+  if (!core_.config.plans || core_.frames.limited()) return;
+  struct phase_op : op {
+    using op::op;
+    std::uint64_t key = 0;
+  } o(
+      [](core& e, op& self) noexcept {
+        e.planner.plans_.begin(static_cast<phase_op&>(self).key);
+        e.planner.on_way_ = 0;
+        e.planner.ask();
+        self.complete();
+      },
+      op::type::call);
+  o.key = key;
+  (void)core_.run(o);
+}
+
+void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_outcome outcome) noexcept {
+  if (outcome == fault_outcome::lost || outcome == fault_outcome::refused || is_left_alone(r, unit)) return;
+  const auto how = outcome == fault_outcome::started  ? phase_plans::use::asked
+                   : outcome == fault_outcome::joined ? phase_plans::use::came
+                                                      : phase_plans::use::here;
+  plans_.note(model::region_id{r.about.id}, unit, want == access::write, how);
+}
+
+void planner::on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept {
+  if (plans_.records() && !is_left_alone(r, unit))
+    plans_.note(model::region_id{r.about.id}, unit, false, phase_plans::use::ahead);
+}
+
+bool planner::is_left_alone(const region_slot& r, std::uint64_t) const noexcept {
+  return r.views.fine() != 0 || r.change.frozen || core_.protocols.of(r).transactions;
+}
+
+bool planner::look() noexcept {
+  if (!more_ || on_way_ > few_on_way) return false;
+  ask();
+  return true;
+}
+
+void planner::ask() noexcept {
+  more_ = core_.config.read_ahead;
+  region_slot* last = nullptr;
+  while (more_ && on_way_ < most_on_way) {
+    if (const auto n = plans_.next()) {
+      if (region_slot* const r = ask_for(*n); r != nullptr) last = r;
+    } else {
+      more_ = false;
+    }
+  }
+  core_.performer.flush();
+  if (last != nullptr) core_.protocols.domain_of(*last).relieve();
+}
+
+region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
+  region_slot* const r = core_.regions.slot(n.region);
+  if (r == nullptr || n.unit >= r->machine->units() || is_left_alone(*r, n.unit)) return nullptr;
+  if (core_.absent.is_absent(*r, n.unit)) return nullptr;
+  const bool here = r->machine->has_content(n.unit);
+  if (here && n.looks) return nullptr;  // a fault tells
+  core_.actions.clear();
+  const bool asked = n.looks ? r->machine->on_read_ahead(n.unit, access::read, true, core_.actions, false)
+                             : r->machine->on_hint(n.unit, n.write ? access::write : access::read, core_.actions);
+  if (!asked) return nullptr;
+  plans_.note_asked(!here);
+  if (!here) ++on_way_;
+  core_.performer.take(*r, core_.actions);
+  return r;
+}
+
+}  // namespace quire::core
