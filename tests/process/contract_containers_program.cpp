@@ -248,7 +248,7 @@ void atomic_calls() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("whole", QUIRE_CONTAINER_REMOVE_CONTENT)); });
 }
 
-/// Regions of containers among what regions can do (docs/guide/containers.md has the table).
+/// Regions of containers among what regions can do (docs/limits.md has the table).
 void regions() {
   const quire_container with = open("with", options(QUIRE_CONTAINER_CREATE, "file", path("with").c_str(), 10 * page));
   const quire_container without = open("without", options(QUIRE_CONTAINER_CREATE));

@@ -15,6 +15,14 @@ def rows_of(lines):
     return {cells(line)[0].strip("`| "): [c.strip("| ") for c in cells(line)[1:]] for line in lines if line.startswith("| ") and "---" not in line}
 
 
+def alike(row):
+    """The columns of the document: kinds of shared memory that behave alike are one, and memory that is not shared is none where it is the node's own."""
+    if len(row) != 6:
+        return row
+    *shared, hole, private = row
+    return [shared[0] if len(set(shared)) == 1 else "; ".join(shared), hole] + ([] if private == "the node's own" else [private])
+
+
 quire, document, *rest = sys.argv[1:]
 rewrite = "--rewrite" in rest
 command = [quire, "run", "-n", "2", "--place", "round", "--timeout", "50"] + [word for word in rest if word != "--rewrite"]
@@ -28,6 +36,7 @@ said = len(re.findall(r"^quire: node \d+: .* is refused: ", run.stderr, re.M))
 if refused != said:
     sys.exit(f"{refused} calls are refused, and {said} lines say so\n{run.stdout}{run.stderr}")
 
+found = {name: alike(row) for name, row in found.items()}
 with open(document, encoding="utf-8") as file:
     text = file.read().splitlines()
 if rewrite:
