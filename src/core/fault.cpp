@@ -250,7 +250,8 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
-  if (core_.config.read_ahead) read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
+  if (core_.config.read_ahead && !core_.planner.covers())
+    read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
   core_.protocols.domain_of(r).relieve();
   return outcome;
 }

@@ -28,6 +28,7 @@ void phase_plans::note(model::region_id region, std::uint64_t unit, bool write, 
     looks_ = false;
     return;
   }
+  if (how == use::asked) ++strays_;
   events_.push_back({place_of(region, unit), static_cast<std::uint8_t>(bit(how) | (write ? write_bit : 0))});
 }
 
@@ -81,6 +82,13 @@ void phase_plans::end() noexcept {
       if (met) ++e;
     }
     while (e != events_.end()) add_new();
+    std::size_t used = 0;
+    now_->planned = 0;
+    for (const unit_plan& u : merged_) {
+      now_->planned += u.score >= planned ? 1 : 0;
+      used += u.idle == 0 ? 1 : 0;
+    }
+    now_->covers = now_->planned != 0 && 4 * now_->planned >= 3 * used;
     in_all_ += merged_.size();
     in_all_ -= now_->units.size();
     now_->units.assign(merged_.begin(), merged_.end());
@@ -88,7 +96,7 @@ void phase_plans::end() noexcept {
     make_room();
   }
   events_.clear();
-  next_ = 0;
+  next_ = strays_ = 0;
   looks_ = false;
 }
 
@@ -96,7 +104,9 @@ bool phase_plans::learn(unit_plan& u, std::uint8_t uses) noexcept {
   const bool writes = (uses & write_bit) != 0;
   if (std::exchange(u.asked, false)) return learn_of_asked(u, uses);
   if (u.score < 0) {  // guesses do not count
-    if ((uses & bit(use::asked)) != 0 || (writes && uses != 0)) ++u.score;
+    const bool used = (uses & bit(use::asked)) != 0 || writes;
+    u.score = static_cast<std::int8_t>(u.score + (used ? 1 : 0));
+    u.idle = used ? 0 : 1;
     return true;
   }
   u.idle = uses != 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(u.idle + 1);
@@ -114,7 +124,7 @@ bool phase_plans::learn_of_asked(unit_plan& u, std::uint8_t uses) noexcept {
   const bool looked = is_looked_at(u), faulted = (uses & ~(bit(use::ahead) | write_bit)) != 0;
   u.idle = 0;
   if ((uses & bit(use::asked)) != 0 || (looked && !faulted)) {
-    u = {.place = u.place, .score = in_vain};
+    u = {.place = u.place, .score = in_vain, .idle = 1};
     ++count_.unused;
     return true;
   }

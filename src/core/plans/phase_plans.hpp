@@ -48,6 +48,9 @@ class phase_plans {
   [[nodiscard]] bool records() const noexcept { return now_ != nullptr; }
   /// Some unit of the plan is not mapped, so that its use is seen: nothing may map it without a fault.
   [[nodiscard]] bool looks() const noexcept { return looks_; }
+  /// Nearly all that the phase used the last time was planned, and so it seems this time: read-ahead would bring what
+  /// it does not use.
+  [[nodiscard]] bool covers() const noexcept { return now_ != nullptr && now_->covers && strays_ <= most_strays(); }
   void note(model::region_id region, std::uint64_t unit, bool write, use how) noexcept;
   /// What the plan has next, in ascending order of regions and units. None at its end.
   [[nodiscard]] std::optional<need> next() noexcept;
@@ -75,7 +78,9 @@ class phase_plans {
   struct phase {
     unit_plans units{};  ///< in ascending order of places
     std::uint64_t used = 0;
+    std::size_t planned = 0;  ///< units of its plan
     unsigned executions = 0;
+    bool covers = false;
   };
   static constexpr std::uint8_t write_bit = 1 << 7;
   [[nodiscard]] static constexpr std::uint8_t bit(use how) noexcept {
@@ -85,6 +90,7 @@ class phase_plans {
     return std::uint64_t{region.value()} << 48 | unit;
   }
 
+  [[nodiscard]] std::size_t most_strays() const noexcept { return 16 + now_->planned / 4; }
   void end() noexcept;
   void sort_events() noexcept;
   /// What becomes of a unit of the plan, or of a new one, after an execution. False: it leaves.
@@ -98,6 +104,7 @@ class phase_plans {
   base::fault_vector<event> events_{};
   unit_plans merged_{};
   std::size_t next_ = 0;
+  std::size_t strays_ = 0;  ///< faults of this execution that asked another node
   std::uint64_t clock_ = 0;
   std::size_t in_all_ = 0;
   bool looks_ = false, looks_at_all_ = false;

@@ -35,9 +35,9 @@ void planner::begin(std::uint64_t key) noexcept {
 
 void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_outcome outcome) noexcept {
   if (outcome == fault_outcome::lost || outcome == fault_outcome::refused || is_left_alone(r, unit)) return;
-  const auto how = outcome == fault_outcome::started  ? phase_plans::use::asked
-                   : outcome == fault_outcome::joined ? phase_plans::use::came
-                                                      : phase_plans::use::here;
+  auto how = phase_plans::use::here;  // also of a reader that is asking for the right to write
+  if (outcome == fault_outcome::joined) how = phase_plans::use::came;
+  if (outcome == fault_outcome::started && !r.machine->has_content(unit)) how = phase_plans::use::asked;
   plans_.note(model::region_id{r.about.id}, unit, want == access::write, how);
 }
 
@@ -77,8 +77,9 @@ region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
   const bool here = r->machine->has_content(n.unit);
   if (here && n.looks) return nullptr;  // a fault tells
   core_.actions.clear();
-  const bool asked = n.looks ? r->machine->on_read_ahead(n.unit, access::read, true, core_.actions, false)
-                             : r->machine->on_hint(n.unit, n.write ? access::write : access::read, core_.actions);
+  const access want = n.write ? access::write : access::read;
+  const bool asked = n.looks ? r->machine->on_read_ahead(n.unit, want, true, core_.actions, false)
+                             : r->machine->on_hint(n.unit, want, core_.actions);
   if (!asked) return nullptr;
   plans_.note_asked(!here);
   if (!here) ++on_way_;

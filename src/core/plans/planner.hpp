@@ -27,6 +27,7 @@ class planner {
     if (plans_.records()) note(r, unit, want, outcome);
   }
   void on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept;
+  [[nodiscard]] bool covers() const noexcept { return plans_.covers(); }
   /// Units may be mapped that no thread has faulted on.
   [[nodiscard]] bool may_map_around() const noexcept { return !plans_.looks(); }
   void on_woken(std::uint64_t count) noexcept { on_way_ -= count < on_way_ ? count : on_way_; }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract of quire_plan(): a phase that uses the same memory each time finds it there, with the right that it wants;
+// one that uses other memory each time reads and writes the same values as without. Arguments: consistencies.
+#include <quire/system.h>
+
+#include <string_view>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+using word = std::uint64_t;
+const std::size_t page = unit_at_least(4096), page_words = page / sizeof(word), side = 24;
+
+quire_region_options about(quire_consistency consistency) {
+  quire_region_options o = region_options(page, QUIRE_PLACE_BLOCK);
+  o.consistency = consistency;
+  return o;
+}
+
+/// A barrier, and the phase behind it.
+void next_phase(word key) {
+  barrier();
+  REQUIRE_OK(quire_plan(key));
+}
+
+int owner_of(std::size_t i) { return static_cast<int>(i) * quire_nodes() / static_cast<int>(side); }
+
+/// A square of units: nodes own rows in one phase, and columns in the next. Each writes what it owns, once it has seen
+/// what was written before.
+void directions(quire_consistency consistency, const char* name) {
+  auto* volatile words = shared_region<word>(name, side * side * page, about(consistency));
+  constexpr word rounds = 12;
+  quire_counters learned{};
+  for (word round = 0; round < 2 * rounds; ++round) {
+    next_phase(round % 2 + 1);
+    if (round == rounds) learned = counters();
+    for (std::size_t row = 0; row < side; ++row) {
+      for (std::size_t column = 0; column < side; ++column) {
+        if (owner_of(round % 2 == 0 ? row : column) != quire_node()) continue;
+        volatile word& at = words[(row * side + column) * page_words + column];
+        REQUIRE_EQUAL(word{at}, round);
+        at = round + 1;
+      }
+    }
+  }
+  barrier();
+  const auto now = counters();
+  if (quire_nodes() == 1 || std::getenv("QUIRE_PLANS") != nullptr) return;
+  REQUIRE(now.planned > learned.planned);
+  const word asked = now.read_faults + now.write_faults - learned.read_faults - learned.write_faults;
+  REQUIRE(asked * 4 < now.planned - learned.planned);
+  REQUIRE(now.planned_unused * 4 < now.planned);
+}
+
+/// Under one key other units each time, and another node that writes them.
+void anything(quire_consistency consistency, const char* name) {
+  constexpr std::size_t units = 64;
+  auto* volatile words = shared_region<word>(name, units * page, about(consistency));
+  for (word round = 1; round <= 24; ++round) {
+    next_phase(9);
+    for (std::size_t u = 0; u < units; ++u) {
+      const auto writer = [&](word r) { return static_cast<int>(mix(r * 1000 + u) % 7) % quire_nodes(); };
+      if (writer(round) != quire_node()) continue;
+      volatile word& at = words[u * page_words + round];
+      REQUIRE_EQUAL(word{words[u * page_words + round - 1]}, round - 1);
+      at = round;
+    }
+  }
+  next_phase(0);
+  for (std::size_t u = 0; u < units; ++u)
+    for (word round = 1; round <= 24; ++round) REQUIRE_EQUAL(words[u * page_words + round], round);
+  barrier();
+}
+
+/// A region that has gone, and more phases than are kept.
+void ends(quire_consistency consistency) {
+  for (int times = 0; times < 6; ++times) {
+    struct {
+      quire_region region{};
+      volatile word* words = nullptr;
+    } made;
+    if (quire_node() == 0) {
+      const quire_region_options o = about(consistency);
+      void* address = nullptr;
+      REQUIRE_OK(quire_region_create(&o, 16 * page, &made.region));
+      REQUIRE_OK(quire_region_range(made.region, &address, nullptr));
+      made.words = static_cast<word*>(address);
+    }
+    REQUIRE_OK(quire_broadcast(&made, sizeof made, 0));
+    next_phase(20);
+    for (std::size_t u = 0; u < 16; ++u) REQUIRE_EQUAL(word{made.words[u * page_words]}, 0u);
+    barrier();
+    if (quire_node() == 0) REQUIRE_OK(quire_region_destroy(made.region));
+  }
+  next_phase(20);
+  for (word key = 100; key < 9000; ++key) REQUIRE_OK(quire_plan(key));
+  barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  REQUIRE_STATUS(quire_plan(1), QUIRE_NOT_STARTED);
+  return node_main([&] {
+    const bool release = argc > 1 && std::string_view(argv[1]) == "release";
+    const auto consistency = release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+    section("directions", [&] { directions(consistency, "plans.directions"); });
+    section("anything", [&] { anything(consistency, "plans.anything"); });
+    section("ends", [&] { ends(consistency); });
+  });
+}
