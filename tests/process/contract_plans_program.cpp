@@ -51,8 +51,8 @@ void directions(quire_consistency consistency, const char* name) {
   if (quire_nodes() == 1 || std::getenv("QUIRE_PLANS") != nullptr) return;
   REQUIRE(now.planned > learned.planned);
   const word asked = now.read_faults + now.write_faults - learned.read_faults - learned.write_faults;
-  REQUIRE(asked * 4 < now.planned - learned.planned);
-  REQUIRE(now.planned_unused * 4 < now.planned);
+  REQUIRE(asked * 2 < now.planned - learned.planned);
+  REQUIRE(now.planned_unused * 2 < now.planned);
 }
 
 /// Under one key other units each time, and another node that writes them.

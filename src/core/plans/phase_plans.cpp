@@ -124,7 +124,8 @@ bool phase_plans::learn_of_asked(unit_plan& u, std::uint8_t uses) noexcept {
   const bool looked = is_looked_at(u), faulted = (uses & ~(bit(use::ahead) | write_bit)) != 0;
   u.idle = 0;
   if ((uses & bit(use::asked)) != 0 || (looked && !faulted)) {
-    u = {.place = u.place, .score = in_vain, .idle = 1};
+    const auto times = std::min<std::uint8_t>(u.in_vain + 1, most_in_vain);
+    u = {.place = u.place, .score = static_cast<std::int8_t>(1 - (1 << times)), .idle = 1, .in_vain = times};
     ++count_.unused;
     return true;
   }

@@ -59,13 +59,15 @@ class phase_plans {
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
  private:
-  /// In a plan from `planned` on; below 0 it was asked for in vain.
-  static constexpr std::int8_t planned = 2, in_vain = -4;
+  /// In a plan from `planned` on; below 0 it was asked for in vain: the further the more often.
+  static constexpr std::int8_t planned = 2;
+  static constexpr std::uint8_t most_in_vain = 5;
   static constexpr std::uint8_t forgotten = 8;  ///< executions in which nobody wanted it
   struct unit_plan {
     std::uint64_t place = 0;
     std::int8_t score = 0;
-    std::uint8_t idle = 0;
+    std::uint8_t idle = 0;     ///< executions in a row in which nobody used it
+    std::uint8_t in_vain = 0;  ///< how often it was asked for in vain
     bool write = false;
     bool proven = false;  ///< it was used when it was looked at
     bool asked = false;   ///< in this execution
