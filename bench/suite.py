@@ -133,6 +133,11 @@ def hands_group():
                                     environment={"OMP_NUM_THREADS": str(nodes)}, **small))
             rows += [Row(f"{about}, {memory}, {nodes} nodes", f"{memory}{nodes} stock:{kind}", f"stock:{kind}",
                          target if (memory, nodes) == ("mixed", 2) else None) for kind, about, target in kinds]
+    for nodes in (2, 4):
+        programs.append(Program(f"mixed{nodes} unplanned", ("openmp_hands",), nodes=nodes, job_options=("--memory", "mixed"),
+                                environment={"OMP_NUM_THREADS": str(nodes), "QUIRE_PLANS": "0"}, **small))
+        rows += [Row(f"{about}, mixed, {nodes} nodes, against no plans", f"mixed{nodes} stock:{kind}", f"mixed{nodes} unplanned:{kind}")
+                 for kind, about, _ in kinds]
     return Group("hands", "memory that changes hands", programs, rows)
 
 

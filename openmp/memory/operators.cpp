@@ -82,6 +82,8 @@ bool read_mark(const void* at, mark& m) noexcept {
     std::uint64_t bytes = 0;
     int taken = 0;
     if (quire_allocation_around(at, &first, &bytes, &taken) != QUIRE_OK || first == at) return false;
+    int closed = 0;  // the program's own operator may have put a page before it that nobody may access
+    if (quire_pages_closed(from, sizeof m, &closed) != QUIRE_OK || closed != 0) return false;
   } else if (begins_page(at)) {
     const iovec here{&m, sizeof m}, there{const_cast<std::byte*>(from), sizeof m};
     const ssize_t got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
