@@ -35,15 +35,14 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
-#include "core/fault.hpp"
 #include "core/hold.hpp"
 #include "core/region_slot.hpp"
-#include "core/services.hpp"
 #include "core/thread_state.hpp"
 #include "core/transactions.hpp"
 #include "gc/ending.hpp"
 #include "gc/marker.hpp"
 #include "region/services.hpp"
+#include "sharing/table.hpp"
 
 namespace quire::api {
 
@@ -152,9 +151,9 @@ void collection::push() {
   core_.as_driver([&] {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const gc_parcel& p = out_[i];
-      core_.services.notify(model::node_id{static_cast<std::uint16_t>(out_to_[i])},
-                            static_cast<std::uint32_t>(region::service::gc_collection),
-                            static_cast<std::uint64_t>(p.what), heap_.handle, p.number, p.content());
+      core_.notify(model::node_id{static_cast<std::uint16_t>(out_to_[i])},
+                   static_cast<std::uint32_t>(region::service::gc_collection), static_cast<std::uint64_t>(p.what),
+                   heap_.handle, p.number, p.content());
     }
   });
   out_.clear();
@@ -403,9 +402,9 @@ void collection::gather_evidence() {
       for (const auto& part : parts) evidence_.add(unit, part.node, part.words);
     heap_.noted.clear();
   }
-  if (core_.faults.sharing() == nullptr || !current()->options.flag(base::option::sharing))
+  if (core_.sharing == nullptr || !current()->options.flag(base::option::sharing))
     return;  // counted for the report alone, which changes nothing
-  for (const auto& used : core_.faults.sharing()->most(most_shared_units)) {
+  for (const auto& used : core_.sharing->most(most_shared_units)) {
     if (used.region != region_->about.id || used.unit >= heap_.shape.units() || used.moves < least_moves) continue;
     const std::uint32_t most = *std::ranges::max_element(used.writes);
     sharing::word_mask words;
@@ -415,7 +414,7 @@ void collection::gather_evidence() {
       words.set(word, used.writes[word] != 0 && used.writes[word] * by_the_way >= most);
     evidence_.add(used.unit, self_, words);
   }
-  core_.faults.sharing()->forget(region_->about.id);
+  core_.sharing->forget(region_->about.id);
 }
 
 /// Of the units that this node keeps.

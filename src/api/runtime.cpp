@@ -40,11 +40,11 @@
 #include "core/inbox.hpp"
 #include "core/job_call.hpp"
 #include "core/pins.hpp"
-#include "core/protocol_set.hpp"
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"
 #include "core/watching.hpp"
 #include "detect/redirection.hpp"
+#include "model/membership.hpp"
 #include "os/injection.hpp"
 #include "os/kernel.hpp"
 #include "os/limits.hpp"
@@ -151,7 +151,7 @@ base::status refuse_survival(const char* what) {
 base::status check_survival(const runtime& r, const core::configuration& c) {
   if (!c.survives) return {};
   if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
-  if (c.nodes > core::survival::most_nodes) return refuse_survival("more than 64 nodes");
+  if (c.nodes > model::membership::most_nodes) return refuse_survival("more than 64 nodes");
   // See transport/open.cpp.
   const auto transport = r.options.choice<base::transport_choice>(base::option::transport);
   if (c.nodes > 1 && transport == base::transport_choice::shm) return refuse_survival("transport 'shm'");
