@@ -8,6 +8,7 @@
 
 #include "core/counters.hpp"
 #include "core/diffs.hpp"
+#include "core/frames.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/unit_calls.hpp"
