@@ -24,7 +24,7 @@ def configure(build, flags, log):
     new = not (build / "CMakeCache.txt").exists()
     line = progress_line.ProgressLine()
     if new:
-        line.pass_on("configure: CMake looks for compilers and libraries, half a minute")
+        line.pass_on("configure: CMake looks for compilers and libraries, up to half a minute")
     process = subprocess.Popen(["cmake", "-S", ".", "-B", str(build), "-G", "Ninja", *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     selector = selectors.DefaultSelector()
     selector.register(process.stdout, selectors.EVENT_READ)
