@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/fault.hpp"
+#include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/fault.hpp"
+#include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/region_builder.hpp"
 #include "core/store_status.hpp"
