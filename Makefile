@@ -50,8 +50,7 @@ build: configure ## compile all
 	@ninja -C $(BUILD) -j $(JOBS)
 
 configure: setup
-	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
-	@mv $(BUILD).configure.log $(BUILD)/configure.log
+	@tools/configure.py --build $(BUILD) $(CMAKE_FLAGS)
 
 setup: ## install what the build needs and is missing
 	@scripts/setup.sh

@@ -13,13 +13,13 @@ import os
 import pathlib
 import re
 import selectors
-import shutil
 import subprocess
 import sys
-import time
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import progress_line  # noqa: E402
 
 MARK = "\x01"  # begins what ninja says of its steps, and nothing else
-LOG_EVERY_S = 10
 # Steps before an estimate, and seconds: the first ones are not like the others.
 STEPS_BEFORE, SECONDS_BEFORE = 5, 8
 OBJECT = re.compile(r"Building \S+ object (?P<folder>\S*?)CMakeFiles/(?P<target>[^/]+)\.dir/(?P<file>\S+)\.o$")
@@ -74,40 +74,16 @@ class Work:
         return min(1, self.done / self.all)
 
 
-class Progress:
-    """The line that changes, or the lines of a log."""
-
-    def __init__(self):
-        self.terminal = sys.stdout.isatty()
-        self.start = time.monotonic()
-        self.shown = self.start
-        self.line = False
+class Progress(progress_line.ProgressLine):
+    """Of a build."""
 
     def tell(self, finished, total, share, step):
-        now = time.monotonic()
-        passed = now - self.start
-        if not total or (not self.terminal and now - self.shown < LOG_EVERY_S):
+        if not total or not self.is_due():
             return
-        self.shown = now
-        left = ""
+        passed, left = self.passed(), ""
         if finished >= STEPS_BEFORE and passed >= SECONDS_BEFORE and share > 0:
             left = f", about {round_up(passed * (1 - share) / share)} s left"
-        text = f"build: {finished} of {total} steps, {100 * share:.0f} %, {passed:.0f} s{left}: {step}"
-        if self.terminal:
-            print("\r\x1b[K" + text[:shutil.get_terminal_size().columns - 1], end="", flush=True)
-            self.line = True
-        else:
-            print(text, flush=True)
-
-    def pass_on(self, text):
-        """What is no step: of a compiler, or of ninja."""
-        self.clear()
-        print(text, flush=True)
-
-    def clear(self):
-        if self.line:
-            print("\r\x1b[K", end="", flush=True)
-            self.line = False
+        self.show(f"build: {finished} of {total} steps, {100 * share:.0f} %, {passed:.0f} s{left}: {step}")
 
 
 def round_up(seconds):
@@ -160,7 +136,7 @@ def main():
     progress = Progress()
     status = build_all(arguments, work, progress)
     if status == 0:
-        print(f"build: done, {time.monotonic() - progress.start:.0f} s", flush=True)
+        print(f"build: done, {progress.passed():.0f} s", flush=True)
     return status
 
 

@@ -5,7 +5,6 @@
 
 #include "core/pins.hpp"
 #include "core/replicas.hpp"
-#include "core/stored_units.hpp"
 #include "directory/pins.hpp"
 #include "sim/bare/sequential_cluster.hpp"
 

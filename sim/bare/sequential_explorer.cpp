@@ -7,7 +7,6 @@
 
 #include "core/held_units.hpp"
 #include "core/replicas.hpp"
-#include "core/stored_units.hpp"
 #include "sim/bare/sequential_checkers.hpp"
 #include "sim/network.hpp"
 #include "sim/random.hpp"

@@ -120,7 +120,7 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   if (!c.frames.tracks_any()) return {};
   std::uint64_t used = 0, leaving = 0;
   c.regions.for_each([&](const core::region_slot& r) {
-    for (std::uint64_t frame = 0; c.frames.tracks(r) && frame < r.layout.frames(); ++frame) {
+    for (std::uint64_t frame = 0; r.tracks_frames() && frame < r.layout.frames(); ++frame) {
       const core::frame_state& f = r.frames.data()[frame];
       if (f.resident != 0 || f.filling != 0) used += r.layout.bytes_of_frames(frame, 1);
       if (f.flushing != 0) leaving += r.layout.bytes_of_frames(frame, 1);
@@ -128,7 +128,7 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   });
   if (used != c.frames.used() || leaving != c.frames.leaving()) return about("frames are counted wrong", n);
   const core::region_slot& r = slot_of(n, region);
-  if (!c.frames.tracks(r)) return {};
+  if (!r.tracks_frames()) return {};
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const core::frame_state& f = r.frames.data()[r.layout.frame_of(unit)];
     if (f.resident != 0 && f.filling != 0)
@@ -183,7 +183,7 @@ std::string check_quiet(node& n) {
   c.regions.for_each([&](const core::region_slot& r) {
     if (r.machine->outstanding() != 0) wrong = about("a unit has not come", n);
     if (r.change.frozen) wrong = about("a region is left frozen", n);
-    for (std::uint64_t frame = 0; c.frames.tracks(r) && frame < r.layout.frames(); ++frame) {
+    for (std::uint64_t frame = 0; r.tracks_frames() && frame < r.layout.frames(); ++frame) {
       if (r.frames.data()[frame].landing != 0) wrong = about("a message is being received at the end", n);
     }
   });

@@ -13,7 +13,7 @@
 #include "core/inbox.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
-#include "core/stored_units.hpp"
+#include "core/store_status.hpp"
 #include "core/thread_state.hpp"
 #include "protocol/transaction/domain.hpp"
 #include "sim/whole/world.hpp"
@@ -152,7 +152,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
     const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want)
                                               : core_.faults.fault(address, want == access::write, now());
-    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable || why.code() == QUIRE_BEYOND)
+    if (why.code() == QUIRE_LOST || why.code() == core::store_status::unreadable || why.code() == QUIRE_BEYOND)
       return nullptr;
     if (why.code() == QUIRE_CONFLICT) throw restart{};
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
@@ -270,7 +270,7 @@ std::uint64_t node::peek(std::uint64_t address) noexcept {
 bool node::has_frame(std::uint64_t address) noexcept {
   const core::region_ref r = core_.regions.find(address);
   const std::uint64_t frame = r->layout.frame_of(r->layout.unit_of(r->offset_of(address)));
-  return !core_.frames.tracks(*r) || r->frames.data()[frame].resident != 0;
+  return !r->tracks_frames() || r->frames.data()[frame].resident != 0;
 }
 
 }  // namespace quire::whole

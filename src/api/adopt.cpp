@@ -29,12 +29,11 @@
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "core/fault.hpp"
 #include "core/hold.hpp"
 #include "core/job_call.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
-#include "core/survival.hpp"
+#include "model/membership.hpp"
 
 namespace quire::api {
 namespace {
@@ -280,8 +279,7 @@ void fetch_content(runtime& r, const core::region_slot& region, const run& used,
       at = over;
       continue;
     }
-    if (at >= readable && r.core->faults.fault(at, false, base::now_ns()).ok())
-      readable = base + ((at - base) / unit_bytes + 1) * unit_bytes;
+    if (at >= readable && r.core->bring(at, false).ok()) readable = base + ((at - base) / unit_bytes + 1) * unit_bytes;
     if (at < readable) into.put(at - base, reinterpret_cast<const std::byte*>(at));
     at += os::page_bytes;
   }
@@ -304,7 +302,7 @@ quire_status kept_memory::fetch(runtime& r) {
                                 std::strerror(error)));
   if (const quire_status why = agree("quire_end", mine); why != QUIRE_OK) return why;
   std::int64_t dead = 0;
-  r.core->as_driver([&] { dead = r.core->survival.members().dead != 0 ? 1 : 0; });
+  r.core->as_driver([&] { dead = r.core->members.dead != 0 ? 1 : 0; });
   if (const quire_status why = quire_reduce_i64(&dead, 1, QUIRE_MAX); why != QUIRE_OK) return why;
   for (part& p : parts_) {
     std::vector<run> used;

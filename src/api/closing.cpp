@@ -4,7 +4,7 @@
 
 #include "api/forward.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
+#include "core/page_closing.hpp"
 #include "os/memory.hpp"
 
 namespace quire::api {
@@ -17,7 +17,7 @@ quire_status set_closed(std::uint64_t first, std::uint64_t bytes, int closed) {
   if (bytes == 0 || first % os::page_bytes != 0 || bytes % os::page_bytes != 0)
     return base::explain(QUIRE_INVALID, "%s(): 0x%lx and %lu bytes are not whole pages", call,
                          static_cast<unsigned long>(first), static_cast<unsigned long>(bytes));
-  const base::status why = r->core->faults.close_pages(first, bytes, closed != 0);
+  const base::status why = core::close_pages(*r->core, first, bytes, closed != 0);
   if (why.ok()) return QUIRE_OK;
   return base::explain(why.code(), "%s(): the pages from 0x%lx on%s", call, static_cast<unsigned long>(first),
                        why.code() == QUIRE_BAD_ADDRESS   ? " do not lie in one region"
@@ -30,7 +30,7 @@ quire_status find_closed(std::uint64_t first, std::uint64_t bytes, int* found) {
   QUIRE_ENTER(r);
   if (bytes == 0 || found == nullptr)
     return base::explain(QUIRE_INVALID, "quire_pages_closed(): there are no bytes, or no place for the answer");
-  *found = r->core->faults.has_closed(first, bytes) ? 1 : 0;
+  *found = core::has_closed(*r->core, first, bytes) ? 1 : 0;
   return QUIRE_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "api/code_service.hpp"
 #include "api/runtime.hpp"
 #include "core/configuration.hpp"
-#include "core/services.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -75,7 +74,7 @@ lacking code_service::do_here(order what, std::uint64_t base) {
 
 void code_service::carry_out(const message& m) noexcept {
   const lacking why = do_here(static_cast<order>(m.a), m.b);
-  core_.as_driver([&] { core_.services.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
+  core_.as_driver([&] { core_.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
 }
 
 /// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of
@@ -88,8 +87,8 @@ base::status code_service::ask(unsigned node, order what, std::uint64_t base, la
   message m;
   m.a = static_cast<std::uint64_t>(what);
   m.b = base;
-  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)},
-                                      static_cast<std::uint32_t>(service::code), m, {});
+  const auto why =
+      core_.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::code), m, {});
   lacks = {static_cast<lacking::what>(m.a), static_cast<std::uint32_t>(m.b)};
   return why;
 }

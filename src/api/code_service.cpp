@@ -15,7 +15,6 @@
 #include "base/detail.hpp"
 #include "code/file_content.hpp"
 #include "core/configuration.hpp"
-#include "core/fault.hpp"
 #include "core/hold.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
@@ -149,7 +148,7 @@ bool code_service::copy_shared(std::uint64_t from, std::span<std::byte> into) no
   if (r == nullptr) return false;
   const std::uint64_t view = core_.config.survives ? r->system_base.load() : r->about.base;
   for (std::uint64_t at = from, end = from + into.size(); at < end;) {
-    if (core_.config.survives && !core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+    if (core_.config.survives && !core_.bring(at, false).ok()) return false;
     const std::uint64_t next = std::min(code::page_down(at) + code::page_bytes, end);
     std::memcpy(into.data() + (at - from), reinterpret_cast<const std::byte*>(view + (at - r->about.base)), next - at);
     at = next;

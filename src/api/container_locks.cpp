@@ -5,7 +5,6 @@
 
 #include "api/container_service.hpp"
 #include "core/configuration.hpp"
-#include "core/services.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -22,21 +21,21 @@ constexpr std::uint64_t top = std::uint64_t{1} << 63;  ///< of an answer; no fil
 /// The driver of node 0.
 void container_service::on_lock(const message& m, std::span<const std::byte> value) {
   range_lock wanted;
-  if (value.size() != sizeof wanted) return core_.services.answer(m, QUIRE_INVALID);
+  if (value.size() != sizeof wanted) return core_.answer(m, QUIRE_INVALID);
   std::memcpy(&wanted, value.data(), sizeof wanted);
   const auto number = static_cast<std::uint16_t>(m.b);
   if (static_cast<order>(m.a) == order::test_lock) {
     const range_lock* const other = locks_.conflict(number, wanted);
-    if (other == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
-    return core_.services.answer(m, {}, other->first | (other->kind == lock_kind::exclusive ? top : 0), other->last);
+    if (other == nullptr) return core_.answer(m, QUIRE_NOT_FOUND);
+    return core_.answer(m, {}, other->first | (other->kind == lock_kind::exclusive ? top : 0), other->last);
   }
   switch (locks_.set(number, wanted)) {
     case lock_table::outcome::done:
-      return core_.services.answer(m, {});
+      return core_.answer(m, {});
     case lock_table::outcome::in_the_way:
-      return core_.services.answer(m, QUIRE_BUSY);
+      return core_.answer(m, QUIRE_BUSY);
     case lock_table::outcome::full:
-      return core_.services.answer(m, QUIRE_LIMIT);
+      return core_.answer(m, QUIRE_LIMIT);
   }
 }
 
@@ -48,8 +47,8 @@ base::status container_service::ask_lock(order what, quire_container c, range_lo
   m = {};
   m.a = static_cast<std::uint64_t>(what);
   m.b = o->number;
-  return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(region::service::container), m,
-                            std::as_bytes(std::span(&wanted, 1)));
+  return core_.ask(model::node_id{0}, static_cast<std::uint32_t>(region::service::container), m,
+                   std::as_bytes(std::span(&wanted, 1)));
 }
 
 base::status container_service::lock(quire_container c, range_lock wanted) {

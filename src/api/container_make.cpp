@@ -15,7 +15,6 @@
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/region_slot.hpp"
-#include "core/services.hpp"
 #include "core/stored_units.hpp"
 #include "region/services.hpp"
 
@@ -58,7 +57,7 @@ int start_container_order(const std::byte* data) {
 
 void container_service::carry_out(const message& m) noexcept {
   const answer got = do_here(static_cast<order>(m.a), static_cast<std::uint16_t>(m.b), m.c);
-  core_.as_driver([&] { core_.services.answer(m, got.why, got.a, got.b); });
+  core_.as_driver([&] { core_.answer(m, got.why, got.a, got.b); });
 }
 
 /// On this node the calling thread does it itself.
@@ -68,8 +67,8 @@ container_service::answer container_service::ask(unsigned node, order what, std:
   m.a = static_cast<std::uint64_t>(what);
   m.b = b;
   m.c = c;
-  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)},
-                                      static_cast<std::uint32_t>(region::service::container), m, {});
+  const auto why = core_.ask(model::node_id{static_cast<std::uint16_t>(node)},
+                             static_cast<std::uint32_t>(region::service::container), m, {});
   return {why, m.a, m.b};
 }
 

@@ -11,7 +11,6 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
-#include "core/fault.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
 #include "core/survival.hpp"
@@ -76,7 +75,7 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
   const bool has_name = what == order::open || (what >= order::look_up && what <= order::take_away);
   const bool has_number = !has_name && what != order::heads;
   if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers)))
-    return core_.services.answer(m, QUIRE_INVALID);
+    return core_.answer(m, QUIRE_INVALID);
   if (!is_for_driver(what)) {
     threads_.start(start_container_order, {m, 0, {}});
     return;
@@ -92,7 +91,7 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
       return on_lock(m, value);
     case order::heads:
       if (m.b != 0) first_heads_ = m.b;
-      core_.services.answer(m, {}, first_heads_, names_.last());
+      core_.answer(m, {}, first_heads_, names_.last());
       break;
     case order::noted:
       first_heads_ = m.c;
@@ -110,14 +109,14 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
     case order::written: {
       const std::lock_guard guard(mutex_);
       const auto& l = links_[number];
-      return core_.services.answer(m, {}, l != nullptr ? l->end() : 0);
+      return core_.answer(m, {}, l != nullptr ? l->end() : 0);
     }
     default: {
       const std::lock_guard guard(mutex_);
       if (const auto& l = links_[number]; l != nullptr) l->note_end(m.c);
     }
   }
-  if (what != order::heads) core_.services.answer(m, {});
+  if (what != order::heads) core_.answer(m, {});
   if (what != order::note_end) retry();
 }
 
@@ -145,17 +144,17 @@ void container_service::on_name(const message& m, std::string_view name) {
   const auto got = names_held_ && !looks ? name_table::answer{outcome::wait, 0} : do_name(m, name);
   switch (got.what) {
     case outcome::found:
-      return core_.services.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
+      return core_.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
     case outcome::make:
-      return core_.services.answer(m, {}, got.number | makes, first_heads_);
+      return core_.answer(m, {}, got.number | makes, first_heads_);
     case outcome::none:
-      return core_.services.answer(m, QUIRE_NOT_FOUND);
+      return core_.answer(m, QUIRE_NOT_FOUND);
     case outcome::exists:
-      return core_.services.answer(m, QUIRE_EXISTS);
+      return core_.answer(m, QUIRE_EXISTS);
     case outcome::busy:
-      return core_.services.answer(m, QUIRE_BUSY);
+      return core_.answer(m, QUIRE_BUSY);
     case outcome::full:
-      return core_.services.answer(m, QUIRE_LIMIT);
+      return core_.answer(m, QUIRE_LIMIT);
     case outcome::wait:
       keep_waiting(m, name);
   }
@@ -183,20 +182,20 @@ void container_service::on_name_after_node_0(const message& m, std::string_view 
   const auto got = names_.look_up(name);
   const auto what = static_cast<order>(m.a);
   const bool there = got.what == name_table::outcome::found, opens = what == order::open;
-  if (opens && there && (m.b & excludes) != 0) return core_.services.answer(m, QUIRE_EXISTS);
-  if ((opens || what == order::look_up) && there) return core_.services.answer(m, {}, got.number, first_heads_);
-  if (!there && !(opens && (m.b & creates) != 0)) return core_.services.answer(m, QUIRE_NOT_FOUND);
-  core_.services.answer(m, QUIRE_LOST, for_good);
+  if (opens && there && (m.b & excludes) != 0) return core_.answer(m, QUIRE_EXISTS);
+  if ((opens || what == order::look_up) && there) return core_.answer(m, {}, got.number, first_heads_);
+  if (!there && !(opens && (m.b & creates) != 0)) return core_.answer(m, QUIRE_NOT_FOUND);
+  core_.answer(m, QUIRE_LOST, for_good);
 }
 
 /// One that goes would change what a checkpoint has told. A node that answers for node 0 counts nobody.
 void container_service::on_close(const message& m) {
-  if (core_.config.self.value() != 0) return core_.services.answer(m, {});
+  if (core_.config.self.value() != 0) return core_.answer(m, {});
   const auto number = static_cast<std::uint16_t>(m.b);
   const bool settles = static_cast<order>(m.a) == order::settled;
   if (names_held_ && !settles && names_.goes_when_closed(number)) return keep_waiting(m, {});
   const bool goes = settles ? names_.settled(number, m.from.value()) : names_.closed(number, m.from.value());
-  core_.services.answer(m, {}, goes ? number : 0);
+  core_.answer(m, {}, goes ? number : 0);
   retry();
 }
 
@@ -233,8 +232,8 @@ base::status container_service::ask_first(order what, std::uint64_t b, std::stri
     m.a = static_cast<std::uint64_t>(what);
     m.b = b;
     const auto to = node_id{static_cast<std::uint16_t>(leader)};
-    const auto why = core_.services.ask(to, static_cast<std::uint32_t>(service::container), m,
-                                        std::as_bytes(std::span(name.data(), name.size())));
+    const auto why = core_.ask(to, static_cast<std::uint32_t>(service::container), m,
+                               std::as_bytes(std::span(name.data(), name.size())));
     if (why != QUIRE_LOST || m.a == for_good || leader + 1 == core_.config.nodes) return why;
     (void)leader_.compare_exchange_strong(leader, leader + 1);
   }
@@ -253,8 +252,8 @@ void container_service::tell_others(order what, std::uint16_t number, std::strin
     m.b = number;
     m.c = heads_.load(std::memory_order_acquire);
     const auto to = node_id{static_cast<std::uint16_t>(node)};
-    (void)core_.services.ask(to, static_cast<std::uint32_t>(service::container), m,
-                             std::as_bytes(std::span(name.data(), name.size())));
+    (void)core_.ask(to, static_cast<std::uint32_t>(service::container), m,
+                    std::as_bytes(std::span(name.data(), name.size())));
   }
 }
 
@@ -275,7 +274,7 @@ bool container_service::read_head(std::uint16_t number, container_head& into) co
   }
   const auto at = reinterpret_cast<std::uint64_t>(head);
   const core::region_ref r = core_.regions.find(at);
-  if (r == nullptr || !core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+  if (r == nullptr || !core_.bring(at, false).ok()) return false;
   std::memcpy(&into, reinterpret_cast<const std::byte*>(r->system_base.load() + (at - r->about.base)), sizeof into);
   return true;
 }
@@ -283,7 +282,7 @@ bool container_service::read_head(std::uint16_t number, container_head& into) co
 /// It has the content from then on, whoever is lost.
 base::status container_service::claim_head(std::uint16_t number) const noexcept {
   if (!core_.config.survives) return {};
-  const auto why = core_.faults.fault(reinterpret_cast<std::uint64_t>(head_of(number)), true, base::now_ns());
+  const auto why = core_.bring(reinterpret_cast<std::uint64_t>(head_of(number)), true);
   return why.ok() ? why
                   : base::status(explain(
                         QUIRE_LOST,

@@ -13,7 +13,7 @@
 #include "api/versions.hpp"
 #include "base/fault_heap.hpp"
 #include "core/counter_table.hpp"
-#include "core/fault.hpp"
+#include "core/hot_units.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::api {
@@ -72,7 +72,7 @@ struct waited_unit {
 std::vector<waited_unit> waited_units(const runtime& r) {
   constexpr std::size_t most = 32;
   std::vector<waited_unit> all;
-  for (const auto& one : r.core->faults.hot().most(most)) all.push_back({one});
+  for (const auto& one : r.core->hot.most(most)) all.push_back({one});
   r.core->as_driver([&] {
     for (waited_unit& one : all) {
       const auto* const slot = r.core->regions.slot(model::region_id{one.waits.region});

@@ -15,8 +15,8 @@
 #include "core/configuration.hpp"
 #include "core/host.hpp"
 #include "core/services.hpp"
-#include "core/survival.hpp"
 #include "core/watching.hpp"
+#include "model/membership.hpp"
 #include "region/services.hpp"
 #include "transport/transport.hpp"
 
@@ -107,8 +107,7 @@ void exit_service::ends(node_id node) noexcept {
 /// other.
 void exit_service::on_told(const message& m) noexcept {
   ends(m.from);
-  if (exits_.load())
-    return core_.services.notify(m.from, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+  if (exits_.load()) return core_.notify(m.from, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
   tellers_[m.from.value()] = 1;
   if (told_.exchange(true)) return;
   core_.ending.store(true);
@@ -121,8 +120,8 @@ void exit_service::answer() noexcept {
   core_.as_driver([&] {
     for (std::size_t node = 0; node < tellers_.size(); ++node) {
       if (tellers_[node] != 0)
-        core_.services.notify(node_id{static_cast<std::uint16_t>(node)},
-                              static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+        core_.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit_answer), 0, 0,
+                     0, {});
     }
   });
   bool pending = true;
@@ -140,10 +139,9 @@ bool exit_service::end_others(int status) noexcept {
   core_.as_driver([&] {
     core_.watching.leave_by(core_.now() + exit_ns, status);  // whatever the launcher says of others meanwhile
     for (unsigned node = 0; node < nodes; ++node) {
-      if (node == self || core_.survival.members().is_dead(node_id{static_cast<std::uint16_t>(node)})) continue;
+      if (node == self || core_.members.is_dead(node_id{static_cast<std::uint16_t>(node)})) continue;
       ++alive;
-      core_.services.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit), 0, 0,
-                            0, {});
+      core_.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit), 0, 0, 0, {});
     }
   });
   for (const std::uint64_t until = core_.now() + answers_ns; answers_.load() < alive && core_.now() < until;)

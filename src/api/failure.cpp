@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/survival.hpp"
+#include "model/membership.hpp"
 #include "os/futex.hpp"
 #include "os/own_thread.hpp"
 
@@ -81,7 +82,7 @@ void failure_service::stop() {
 bool failure_service::is_alive(int node) const noexcept {
   const auto nodes = static_cast<int>(core_.config.nodes);
   if (node < 0 || node >= nodes) return false;
-  return node >= static_cast<int>(core::survival::most_nodes) || (dead_.load() >> node & 1) == 0;
+  return node >= static_cast<int>(model::membership::most_nodes) || (dead_.load() >> node & 1) == 0;
 }
 
 int failure_service::count_alive() const noexcept {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "core/core.hpp"
-#include "core/survival.hpp"
+#include "model/membership.hpp"
 
 namespace quire::api {
 
@@ -33,7 +33,7 @@ class failure_service {
 
   core::core& core_;
   std::atomic<std::uint64_t> dead_{0};
-  std::array<std::uint8_t, core::survival::most_nodes> order_{};
+  std::array<std::uint8_t, model::membership::most_nodes> order_{};
   std::atomic<unsigned> over_{0};       ///< how many of `order_` are there
   std::atomic<std::uint32_t> bell_{0};  ///< changes when there is something to do
   std::atomic<bool> stopping_{false};

@@ -131,16 +131,16 @@ base::status gc_service::publish(quire_gc_heap heap, std::uint64_t directory) {
 
 void gc_service::on_register(const message& m, std::span<const std::byte> value) noexcept {
   gc_heap* const heap = find_or_make(m.b);
-  if (heap == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  if (heap == nullptr) return core_.answer(m, QUIRE_NOT_FOUND);
   const std::string_view name(reinterpret_cast<const char*>(value.data()), value.size());
   gc::registrar& numbers = (m.a & of_roots) != 0 ? heap->root_numbers : heap->type_numbers;
   const auto got = numbers.add(name, m.c, static_cast<unsigned>(m.a >> 1));
   using outcome = gc::registrar::outcome;
-  core_.services.answer(m,
-                        got.what == outcome::good   ? QUIRE_OK
-                        : got.what == outcome::full ? QUIRE_LIMIT
-                                                    : QUIRE_INVALID,
-                        got.number);
+  core_.answer(m,
+               got.what == outcome::good   ? QUIRE_OK
+               : got.what == outcome::full ? QUIRE_LIMIT
+                                           : QUIRE_INVALID,
+               got.number);
 }
 
 base::status gc_service::number_of(gc_heap& heap, bool root, std::string_view name, std::uint64_t layout,
@@ -171,7 +171,7 @@ base::status gc_service::number_of(gc_heap& heap, bool root, std::string_view na
   m.b = heap.handle;
   m.c = layout;
   const auto text = std::as_bytes(std::span(name.data(), name.size()));
-  const auto why = core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::gc_register), m, text);
+  const auto why = core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::gc_register), m, text);
   number = static_cast<unsigned>(m.a);
   return why;
 }
@@ -310,8 +310,8 @@ bool gc_service::borrow(gc_heap& heap, std::uint64_t granules) {
     m.a = heap.handle;
     m.b = granules;
     m.c = std::max(granules, lent_bytes / gc::granule_bytes);
-    const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)},
-                                        static_cast<std::uint32_t>(service::gc_borrow), m, {});
+    const auto why = core_.ask(model::node_id{static_cast<std::uint16_t>(node)},
+                               static_cast<std::uint32_t>(service::gc_borrow), m, {});
     if (!why.ok()) {
       if (node < 64 && granules <= heap.shape.granules_a_unit()) heap.lends.fetch_and(~(std::uint64_t{1} << node));
       continue;
@@ -326,13 +326,13 @@ bool gc_service::borrow(gc_heap& heap, std::uint64_t granules) {
 
 void gc_service::on_borrow(const message& m) noexcept {
   gc_heap* const heap = find_or_make(m.a);
-  if (heap == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  if (heap == nullptr) return core_.answer(m, QUIRE_NOT_FOUND);
   const std::uint64_t unit = heap->shape.granules_a_unit(),
                       least = (m.b + unit) / unit * unit;  // the last granule of a unit is no place for a small object
   const std::scoped_lock lock(heap->memory_mutex);
   const auto run = heap->memory.take_run(least, std::max(least, m.c / unit * unit));
-  if (!run) return core_.services.answer(m, QUIRE_NO_MEMORY);
-  core_.services.answer(m, QUIRE_OK, run->range.first, run->range.count() << 1 | (run->dirty != 0 ? 1 : 0));
+  if (!run) return core_.answer(m, QUIRE_NO_MEMORY);
+  core_.answer(m, QUIRE_OK, run->range.first, run->range.count() << 1 | (run->dirty != 0 ? 1 : 0));
 }
 
 void gc_service::note_written(gc_heap& heap, std::uint64_t unit, const sharing::word_mask& words) {

@@ -4,7 +4,7 @@
 
 #include "api/forward.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
+#include "core/guards.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::api {
@@ -22,7 +22,7 @@ quire_status guard(std::uint64_t first, std::uint64_t bytes, const char* why) {
     return base::explain(QUIRE_BAD_ADDRESS, "%s(): the range from 0x%lx on does not lie in one region", guard_call,
                          static_cast<unsigned long>(first));
   }
-  if (r->core->faults.guarded().add(first, bytes, why)) return QUIRE_OK;
+  if (r->core->guarded.add(first, bytes, why)) return QUIRE_OK;
   return base::explain(QUIRE_LIMIT, "%s(): a node has at most %zu guards", guard_call, core::guards::most);
 }
 

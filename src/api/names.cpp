@@ -43,8 +43,8 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
   m.a = value;
-  return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
-                            std::as_bytes(std::span(text.data(), text.size())));
+  return core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
+                   std::as_bytes(std::span(text.data(), text.size())));
 }
 
 base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value) {
@@ -52,9 +52,8 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
-  const auto why =
-      core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
-                         std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
+  const auto why = core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
+                             std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
   if (why.ok()) value = m.a;
   return why;
 }
@@ -67,11 +66,11 @@ name_service::key name_service::key_of(std::string_view name) noexcept {
 
 void name_service::on_publish(const message& m, const key& name) {
   const bool added = names_.emplace(name, m.a).second;
-  core_.services.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
+  core_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
   if (!added) return;
   std::erase_if(waiting_, [&](const waiting& w) {
     if (w.name != name) return false;
-    core_.services.answer(w.m, QUIRE_OK, m.a);
+    core_.answer(w.m, QUIRE_OK, m.a);
     return true;
   });
 }
@@ -95,9 +94,8 @@ void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> n
 }
 
 void name_service::on_lookup(const message& m, const key& name) {
-  if (const auto found = names_.find(name); found != names_.end())
-    return core_.services.answer(m, QUIRE_OK, found->second);
-  if (m.a == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  if (const auto found = names_.find(name); found != names_.end()) return core_.answer(m, QUIRE_OK, found->second);
+  if (m.a == 0) return core_.answer(m, QUIRE_NOT_FOUND);
   waiting_.push_back({name, m});
 }
 

@@ -21,7 +21,6 @@
 #include "core/configuration.hpp"
 #include "core/hold.hpp"
 #include "core/job_call.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
 #include "directory/placement.hpp"
@@ -143,7 +142,7 @@ outcome check(runtime& r, const std::string& directory, checkpoint::opened& whol
   if (outcome why = check_settings(r, whole.about(), directory); !why.ok()) return why;
   for (const checkpoint::region_row& row : whole.about().regions) {
     const protocol::row* const of =
-        r.core->protocols.find(static_cast<int>(row.consistency & (checkpoint::region_row::has_copies - 1)));
+        protocol::find(r.core->config.protocols, row.consistency & (checkpoint::region_row::has_copies - 1));
     if (of == nullptr || !of->can.checkpoint) {
       return {QUIRE_UNSUPPORTED,
               directory + " has a region with " + (of != nullptr ? of->name : "unknown") +

@@ -5,7 +5,6 @@
 
 #include "api/json.hpp"
 #include "api/sites.hpp"
-#include "core/fault.hpp"
 #include "core/region_slot.hpp"
 #include "core/unit_calls.hpp"
 #include "sharing/table.hpp"
@@ -24,7 +23,7 @@ struct told_unit {
 
 std::vector<told_unit> units_of(const runtime& r, std::size_t most) {
   std::vector<told_unit> all;
-  for (const auto& one : r.core->faults.sharing()->most(most)) all.push_back({one});
+  for (const auto& one : r.core->sharing->most(most)) all.push_back({one});
   r.core->as_driver([&] {
     for (told_unit& one : all) {
       const auto* const slot = r.core->regions.slot(model::region_id{one.uses.region});
@@ -63,7 +62,7 @@ void append_counts(std::string& json, const char* name, const Counts& counts) {
 }  // namespace
 
 void find_allocations(runtime& r) {
-  if (r.core->faults.sharing() == nullptr) return;
+  if (r.core->sharing == nullptr) return;
   constexpr unsigned most_a_word = 8;  // of large units
   for (const told_unit& one : units_of(r, most_named)) {
     for_each_used(one, [&](std::uint64_t at, std::uint64_t end) {
@@ -85,7 +84,7 @@ void find_allocations(runtime& r) {
 
 std::vector<record::file_use> uses_of_units(const runtime& r) {
   std::vector<record::file_use> all;
-  if (r.core->faults.sharing() == nullptr) return all;
+  if (r.core->sharing == nullptr) return all;
   constexpr std::size_t most = 256;
   for (const told_unit& one : units_of(r, most)) {
     record::file_use& told = all.emplace_back();

@@ -72,8 +72,8 @@ base::status thread_service::spawn(int node, std::string_view module, std::uint6
   m.a = offset;
   m.b = argument;
   const auto why =
-      core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn),
-                         m, std::as_bytes(std::span(module.data(), module.size())));
+      core_.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn), m,
+                std::as_bytes(std::span(module.data(), module.size())));
   if (why.ok()) id = m.a;
   return why;
 }
@@ -85,7 +85,7 @@ base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
                          static_cast<unsigned long>(id));
   message m;
   m.a = id;
-  const auto why = core_.services.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
+  const auto why = core_.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
   if (why.ok()) result = m.a;
   return why;
 }
@@ -190,7 +190,7 @@ void thread_service::start(int (*procedure)(const std::byte*), const plan& what)
 }
 
 void thread_service::refuse(const plan& what) noexcept {
-  if (what.request.kind == model::message_kind::service_request) core_.services.answer(what.request, QUIRE_NO_MEMORY);
+  if (what.request.kind == model::message_kind::service_request) core_.answer(what.request, QUIRE_NO_MEMORY);
 }
 
 void thread_service::start_threads() noexcept {
@@ -209,10 +209,10 @@ void thread_service::start_threads() noexcept {
 std::uint64_t thread_service::started(const message& request, bool found) noexcept {
   std::uint64_t id = 0;
   on_driver([&] {
-    if (!found) return core_.services.answer(request, QUIRE_NOT_FOUND);
+    if (!found) return core_.answer(request, QUIRE_NOT_FOUND);
     id = (std::uint64_t{core_.config.self.value()} << 48) | next_++;
     threads_[id];
-    core_.services.answer(request, QUIRE_OK, id);
+    core_.answer(request, QUIRE_OK, id);
   });
   return id;
 }
@@ -226,15 +226,15 @@ void thread_service::on_finished(std::uint64_t id, std::uint64_t result) {
   t.finished = true;
   t.result = result;
   if (!t.awaited) return;
-  core_.services.answer(t.join, QUIRE_OK, result);
+  core_.answer(t.join, QUIRE_OK, result);
   threads_.erase(id);
 }
 
 void thread_service::on_join(const message& m) {
   const auto found = threads_.find(m.a);
-  if (found == threads_.end() || found->second.awaited) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  if (found == threads_.end() || found->second.awaited) return core_.answer(m, QUIRE_NOT_FOUND);
   if (found->second.finished) {
-    core_.services.answer(m, QUIRE_OK, found->second.result);
+    core_.answer(m, QUIRE_OK, found->second.result);
     threads_.erase(found);
     return;
   }

@@ -5,9 +5,10 @@
 
 #include "core/core.hpp"
 #include "core/fault.hpp"
+#include "core/frames.hpp"
 #include "core/inbox.hpp"
 #include "core/page_out.hpp"
-#include "core/performer.hpp"
+#include "core/store_status.hpp"
 #include "core/stored_units.hpp"
 
 namespace quire::core {
@@ -35,7 +36,7 @@ bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead
 }
 
 void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  if (!frames_.tracks(r) || count == 0 || first >= r.machine->units()) return;
+  if (!r.tracks_frames() || count == 0 || first >= r.machine->units()) return;
   // Threads wait until something has left (pager::starved()), but for what is here: so nothing comes that they have not
   // asked for.
   if (frames_.limited() && frames_.used() > frames_.limit() + frames_.limit() / 8) return;
@@ -70,9 +71,20 @@ void absent_units::finish_all(region_slot& r) noexcept {
   }
 }
 
-bool absent_units::take_done() noexcept {
-  return frames_.take_done([this](frame_io& done) { go_on_after(done); });
+bool absent_units::look() noexcept {
+  return frames_.tracks_any() && frames_.take_done([this](frame_io& done) { go_on_after(done); });
 }
+
+bool absent_units::would_wait(const region_slot& r, std::uint64_t frame) const noexcept {
+  return parked_.has(r, frame) ||
+         (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame)));
+}
+
+bool absent_units::is_quiet(const region_slot& r) const noexcept {
+  return !r.tracks_frames() || (!parked_.has_any_of(r) && !frames_.any_under_way(r));
+}
+
+bool absent_units::is_quiet() const noexcept { return parked_.empty() && !frames_.any_under_way(); }
 
 void absent_units::go_on_after(frame_io& done) noexcept {
   if (done.staged) return core_.stored.on_staged(done);
@@ -111,12 +123,12 @@ void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexc
   if (error != store::store::beyond) core_.stored.note_failure(r, false, error);
   for (parked_unit next; parked_.pop(r, frame, next);) {
     if (next.operation != nullptr) {
-      next.operation->complete(stored_units::status_of(error));
+      next.operation->complete(store_status::of(error));
     } else if (next.m.kind != model::message_kind::invalid && !core_.in.refuse_unit(r, next.m, error)) {
       core_.in.take_unit(r, next.m);
     }
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 /// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message
@@ -129,11 +141,11 @@ void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t coun
     bool first_of_frame = true;
     for (parked_unit next; !frames_.is_filling(r, frame) && parked_.pop(r, frame, next); first_of_frame = false) {
       if (next.m.kind != model::message_kind::invalid) {
-        if (!first_of_frame) core_.performer.flush();  // an operation is done before the home goes away
+        if (!first_of_frame) core_.perform_steps();  // an operation is done before the home goes away
         core_.in.take_unit(r, next.m);
         continue;
       }
-      core_.performer.flush();
+      core_.perform_steps();
       resuming_ = &r;
       resuming_frame_ = frame;
       next.operation != nullptr ? next.operation->execute(core_)
@@ -141,7 +153,7 @@ void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t coun
       resuming_ = nullptr;
     }
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 }  // namespace quire::core

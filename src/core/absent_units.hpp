@@ -6,13 +6,12 @@
 // absent_units.cpp.
 //
 // So is a step that needs content: who begins one asks must_wait() first. What cannot be put off calls settle(), which
-// waits for the store and has what waits done first; and frames::use() waits by itself for what is needed in the middle
+// waits for the store and has what waits done first; and use_content() waits by itself for what is needed in the middle
 // of a step (docs/limits.md has the list).
 #pragma once
 
 #include <cstdint>
 
-#include "core/frames.hpp"
 #include "core/parked_units.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
@@ -20,6 +19,8 @@
 namespace quire::core {
 
 class core;
+class frames;
+struct frame_io;
 
 class absent_units {
  public:
@@ -28,7 +29,7 @@ class absent_units {
   /// What is about to be done with a unit has to be parked: its content is on its way from now on, or something waits
   /// already. `ahead`: units from this one on that will be of use.
   [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
-    return frames_.tracks(r) && waits(r, unit, ahead);
+    return r.tracks_frames() && waits(r, unit, ahead);
   }
   void park(region_slot& r, std::uint64_t unit, op& o) noexcept {
     parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .operation = &o});
@@ -50,10 +51,7 @@ class absent_units {
   void prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// What is done with the unit now would have to wait.
   [[nodiscard]] bool is_absent(const region_slot& r, std::uint64_t unit) const noexcept {
-    const std::uint64_t frame = r.layout.frame_of(unit);
-    return frames_.tracks(r) &&
-           (parked_.has(r, frame) ||
-            (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
+    return r.tracks_frames() && would_wait(r, r.layout.frame_of(unit));
   }
   /// Something waits for its frame.
   [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept {
@@ -70,17 +68,15 @@ class absent_units {
   /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this
   /// returns.
   void finish(region_slot& r) noexcept {
-    if (frames_.tracks(r)) finish_all(r);
+    if (r.tracks_frames()) finish_all(r);
   }
 
   /// What stores have done since the last round. True if there was anything.
-  bool look() noexcept { return frames_.tracks_any() && take_done(); }
+  bool look() noexcept;
   /// Nothing of the region waits, and none of its content is on its way.
-  [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept {
-    return !frames_.tracks(r) || (!parked_.has_any_of(r) && !frames_.any_under_way(r));
-  }
+  [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   /// The same of all.
-  [[nodiscard]] bool is_quiet() const noexcept { return parked_.empty() && !frames_.any_under_way(); }
+  [[nodiscard]] bool is_quiet() const noexcept;
 
   /// Survivors give up what is under way: f(region, message) for each message that waits.
   template <class F>
@@ -90,11 +86,11 @@ class absent_units {
   [[nodiscard]] parked_units& parked() noexcept { return parked_; }
 
  private:
+  [[nodiscard]] bool would_wait(const region_slot& r, std::uint64_t frame) const noexcept;
   [[nodiscard]] bool waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept;
   [[nodiscard]] std::uint64_t run_from(const region_slot& r, std::uint64_t frame, std::uint64_t most) const noexcept;
   void settle_frames(region_slot& r, const frame_range& all) noexcept;
   void finish_all(region_slot& r) noexcept;
-  bool take_done() noexcept;
   void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   void go_on_after(frame_io& done) noexcept;
   void go_on_without(const frame_io& done) noexcept;

@@ -12,14 +12,13 @@
 #include "base/log.hpp"
 #include "core/change.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
-#include "core/frames.hpp"
 #include "core/known_machines.hpp"
-#include "core/performer.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/thread_state.hpp"
 #include "model/action.hpp"
+#include "protocol/contract/row.hpp"
 
 namespace quire::core {
 
@@ -31,9 +30,9 @@ void block_calls::stop_scanned_writes(region_slot& r) noexcept {
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
     m.blocks().on_block_ahead(unit, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 void block_calls::close(region_slot& r) noexcept {
@@ -42,9 +41,9 @@ void block_calls::close(region_slot& r) noexcept {
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
     m.blocks().on_block_end(unit, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 void block_calls::merge(region_slot& r) noexcept {
@@ -53,7 +52,7 @@ void block_calls::merge(region_slot& r) noexcept {
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit) || !m.is_home(unit)) continue;
     const bool has_base = m.blocks().has_base(unit);
-    if (r.block->merge.has(unit)) core_.frames.use(r, unit, 1, content::changed);
+    if (r.block->merge.has(unit)) use_content(core_.frames, r, unit, 1, content::changed);
     r.block->merge.finish(unit, core_.config.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
     if (has_base) m.blocks().on_base_dropped(unit);
   }
@@ -70,9 +69,9 @@ void block_calls::mark(region_slot& r, bool begins) noexcept {
     if (!m.knows(unit)) continue;
     core_.actions.clear();
     begins ? m.blocks().on_block_begin(unit, core_.actions) : m.blocks().on_block_over(unit, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
@@ -80,11 +79,10 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   c.what = change_call::kind::begin_block;
   c.region = changeable(core_.regions, region);
   c.old = core_.regions.is_old(region);
-  c.to = core_.protocols.find(release::id);
+  c.to = protocol::find(core_.config.protocols, release::id.value());
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
   c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 &&
-           c.region->block == nullptr && core_.protocols.of(*c.region).block &&
-           (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+           c.region->block == nullptr && c.region->can().block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }
 
@@ -95,7 +93,7 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   c.old = core_.regions.is_old(region);
   c.good = c.region != nullptr && c.region->block != nullptr;
   c.checked = c.good && c.region->block->checked;
-  if (c.good) c.to = core_.protocols.find(c.region->block->before);
+  if (c.good) c.to = protocol::find(core_.config.protocols, c.region->block->before.value());
   if (const auto why = core_.changes.change(c); !why.ok()) return why;
   base::fault_ptr<parallel_block> ended;
   core_.as_driver([&] { ended = std::move(c.region->block); });
@@ -134,7 +132,7 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
         auto& range = static_cast<declare_op&>(self);
         region_slot& r = *range.region;
         if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-        if (r.change.frozen) return changer::park(r, self);
+        if (r.change.frozen) return r.change.park(self);
         release::machine* const machine = release_of(r);
         if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);
         r.block->declared.add(range.first, range.end);

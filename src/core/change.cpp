@@ -36,7 +36,6 @@
 #include "core/fault.hpp"
 #include "core/held_units.hpp"
 #include "core/minipages/whole_pages.hpp"
-#include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
@@ -45,6 +44,7 @@
 #include "core/transactions.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
+#include "protocol/contract/row.hpp"
 
 namespace quire::core {
 
@@ -78,7 +78,7 @@ base::status changer::set_consistency(std::uint64_t region, quire_consistency to
   c.by = by;
   c.region = changeable(core_.regions, region);
   c.old = core_.regions.is_old(region);
-  c.to = core_.protocols.find(int{to});
+  c.to = protocol::find(core_.config.protocols, to);
   // Where writes are found by scans they cannot be stopped.
   c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 &&
            c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
@@ -87,7 +87,7 @@ base::status changer::set_consistency(std::uint64_t region, quire_consistency to
 }
 
 bool changer::can_change(const region_slot& r, const protocol::row& to) const noexcept {
-  const protocol::abilities& now = core_.protocols.of(r);
+  const protocol::abilities& now = r.can();
   return now.change && to.can.change &&
          (now.transactions == to.can.transactions || (r.about.copies != 0 && now.directory && to.can.directory));
 }
@@ -132,7 +132,7 @@ base::status changer::change(const change_call& call) noexcept {
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
   const no_transactions none(core_.transactions,
-                             call.to != nullptr && call.to->can.transactions != core_.protocols.of(r).transactions);
+                             call.to != nullptr && call.to->can.transactions != r.can().transactions);
   t = {};
   core_.as_driver([&] { stop(call, t); });
   base::status why = gather(t, call.by);
@@ -225,20 +225,18 @@ void changer::thaw(region_slot& r, freeze why, bool homes_stay) noexcept {
   core_.settle();
 }
 
-void changer::park(region_slot& r, op& o) noexcept {
-  change_state& c = r.change;
+void change_state::park(op& o) noexcept {
   o.next = nullptr;
-  (c.last != nullptr ? c.last->next : c.first) = &o;
-  c.last = &o;
+  (last != nullptr ? last->next : first) = &o;
+  last = &o;
 }
 
-void changer::unpark(region_slot& r, const op& o) noexcept {
-  change_state& c = r.change;
+void change_state::unpark(const op& o) noexcept {
   op* before = nullptr;
-  for (op** link = &c.first; *link != nullptr; before = *link, link = &(*link)->next) {
+  for (op** link = &first; *link != nullptr; before = *link, link = &(*link)->next) {
     if (*link != &o) continue;
     *link = o.next;
-    if (c.last == &o) c.last = before;
+    if (last == &o) last = before;
     return;
   }
 }
@@ -280,7 +278,7 @@ void changer::convert(const change_call& call) noexcept {
   if (call.what != change_call::kind::set) core_.blocks.turn(r, begins, call.checked);
   model::machine& from = *r.machine;
   if (call.to->id == from.protocol()) return core_.blocks.mark(r, begins);
-  const protocol::abilities& before = core_.protocols.of(r);
+  const protocol::abilities& before = r.can();
   const bool by_directory = before.directory && call.to->can.directory,
              views_change = before.transactions != call.to->can.transactions;
   if (views_change) {
@@ -301,10 +299,10 @@ void changer::convert(const change_call& call) noexcept {
     h.by_directory = by_directory;
     if (views_change) h.mapped = model::access::none;
     to.successor().take(unit, h, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
   }
   from.successor().all_given();
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 }  // namespace quire::core

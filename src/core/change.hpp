@@ -96,10 +96,6 @@ class changer {
   void add_up(region_slot* r, totals& t) noexcept;
   /// Its threads need not wait for this reason any more. What was kept for later is executed, if there is no other.
   void thaw(region_slot& r, freeze why, bool homes_stay) noexcept;
-  /// Keeps an operation for later: its region is frozen.
-  static void park(region_slot& r, op& o) noexcept;
-  /// `o` waits no longer, if it did.
-  static void unpark(region_slot& r, const op& o) noexcept;
   /// A thread may be waiting until nothing is under way.
   void look() noexcept {
     if (quiet_waiter_ != nullptr) look_whether_quiet();

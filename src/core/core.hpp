@@ -12,14 +12,17 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/status.hpp"
 #include "core/op.hpp"
 #include "core/trace.hpp"
+#include "model/ids.hpp"
 
 namespace quire::bootstrap {
 class bootstrap;
@@ -32,12 +35,17 @@ class pin_table;
 }
 namespace quire::model {
 class actions;
-}
+struct membership;
+struct message;
+}  // namespace quire::model
 namespace quire::record {
 class recorder;
 }
 namespace quire::release {
 class node;
+}
+namespace quire::sharing {
+class table;
 }
 
 namespace quire::core {
@@ -50,10 +58,13 @@ class content_hold;
 class diff_traffic;
 class fault_path;
 class frames;
+class guards;
 class held_units;
 class host;
+class hot_units;
 class inbox;
 class mechanisms;
+class message_table;
 class node_effects;
 class outbox;
 class pager;
@@ -130,6 +141,17 @@ class core final {
   void execute(op& o) noexcept;
   /// Handles what this node sent to itself, until nothing is left.
   void settle() noexcept;
+  /// What other nodes have released, threads of this one see from now on: as far as this node has been told.
+  void acquire() noexcept;
+  /// A machine of the region has made a step: `actions`, which perform_steps() performs at the latest.
+  void take_step(region_slot& r) noexcept;
+  /// Performs all steps taken so far. Only between steps.
+  void perform_steps() noexcept;
+  /// Answers a request to a service (services.hpp), from its handler or later.
+  void answer(const model::message& request, base::status why, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
+  /// Sends a request that expects no answer.
+  void notify(model::node_id to, std::uint32_t service, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+              std::span<const std::byte> value) noexcept;
   /// At least once a second, and more often where there is something to do: what nobody waits for.
   void look_around() noexcept;
   /// `look` is called by look_around(). True if it has sent something. One for the node; before it starts.
@@ -143,6 +165,11 @@ class core final {
   /// Runs `f` as the driver, and waits until it has run.
   template <class F>
   void as_driver(F f) noexcept;
+  /// The unit at `address` is brought here, as by a fault of the calling thread: fault_path::fault().
+  [[nodiscard]] base::status bring(std::uint64_t address, bool write) noexcept;
+  /// Sends `m` (a, b, c are free) with `value` to a service of node `to`, and waits for the answer, which replaces `m`.
+  [[nodiscard]] base::status ask(model::node_id to, std::uint32_t service, model::message& m,
+                                 std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
   /// Memory that other nodes have given back is handed out again: what they wrote must not come after.
   void catch_up() noexcept;
 
@@ -168,6 +195,9 @@ class core final {
   call_table& tokens;       ///< calls that wait for a message
   engine_counters& count;
   gone_counters& gone;
+  guards& guarded;                 ///< what may not be accessed. Any thread
+  hot_units& hot;                  ///< what threads wait for
+  quire::sharing::table* sharing;  ///< who uses which words; null: nobody wants to know
   fault_trace trace;
   std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
   job_call_state& job_call;          ///< a call in which a thread of each node takes part, and this node has one
@@ -180,7 +210,9 @@ class core final {
   outbox& out;
   // Protocols. They look at who is dead, and at what is pinned.
   survivor& survival;
+  const model::membership& members;  ///< who is alive. Driver's thread
   protocol_set& protocols;
+  const message_table& messages;  ///< what each kind needs
   // In.
   inbox& in;
   fault_path& faults;

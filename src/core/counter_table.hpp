@@ -14,7 +14,6 @@
 #include <iterator>
 
 #include "core/diffs.hpp"
-#include "core/frames.hpp"
 #include "core/plans/phase_plans.hpp"
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/state.hpp"
@@ -29,7 +28,9 @@ struct counter_sources {
   release::counters release{};
   release::node::counters notices{};
   diff_traffic::counters diffs{};
-  quire::core::frames::counters frames{};
+  struct {
+    std::uint64_t given = 0, written = 0, read = 0, most_bytes = 0;
+  } frames{};                 ///< frames::counters
   transport::traffic wire{};  ///< without messages by which nodes watch each other
   transaction::counters transactions{};
   phase_plans::counters plans{};

@@ -61,7 +61,8 @@ counter_sources sources_of(const core& node) noexcept {
   all.plans = node.planner.count();
   all.notices = node.consistency.count();
   all.diffs = node.diffs.count();
-  all.frames = node.frames.count;
+  const frames::counters& f = node.frames.count;
+  all.frames = {f.given, f.written, f.read, f.most_bytes};
   all.wire = without_pings(node.wire.counters(), node.watching.count());
   all.intervals = node.consistency.intervals();
   all.replica_rounds = node.replicas.traffic.rounds.ended;

@@ -7,13 +7,12 @@
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
-#include "core/frames.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
 #include "protocol/release/node.hpp"
@@ -98,7 +97,7 @@ void diff_traffic::note_sent(source& mine, node_id to) noexcept {
 void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   const auto bytes = static_cast<std::uint32_t>(r.bytes_of(a.unit));
   std::byte* const twin = r.twin(a.unit);
-  core_.frames.use(r, a.unit, 1, content::read);
+  use_content(core_.frames, r, a.unit, 1, content::read);
   count_.compared += (bytes + os::page_bytes - 1) / os::page_bytes;
   core_.faults.note_changes(r, a.unit, 0, bytes, r.system(a.unit), twin, true);
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
@@ -299,13 +298,13 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   for (entry e; take_entry(*r, m, entries, e);) {
     switch (machine->homes().on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
       case release::diff_outcome::apply:
-        core_.frames.use(*r, e.unit, 1, content::changed);
+        use_content(core_.frames, *r, e.unit, 1, content::changed);
         if (!apply_here(*r, e) || (machine->kept().is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
       case release::diff_outcome::collect: {
-        core_.frames.use(*r, e.unit, 1, content::read);
+        use_content(core_.frames, *r, e.unit, 1, content::read);
         const std::byte* const base = machine->blocks().has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
         if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
         ++count_.applied;
@@ -349,13 +348,13 @@ void diff_traffic::on_patches(const message& m, std::span<const std::byte> entri
     one.unit = e.unit;
     core_.actions.clear();
     const bool applies = machine->updates().on_patch(one, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(*r);
     if (!applies) continue;
-    core_.frames.use(*r, e.unit, 1, content::changed);
+    use_content(core_.frames, *r, e.unit, 1, content::changed);
     const bool has_twin = machine->unit(e.unit).twin != 0;
     if (!apply_here(*r, e) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 void diff_traffic::on_ack(const message& m) noexcept {

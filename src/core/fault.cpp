@@ -8,11 +8,12 @@
 
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/counters.hpp"
 #include "core/frames.hpp"
+#include "core/guards.hpp"
+#include "core/hot_units.hpp"
 #include "core/mapping.hpp"
 #include "core/minipages/whole_pages.hpp"
 #include "core/page_out.hpp"
@@ -27,13 +28,18 @@
 #include "detect/fault_place.hpp"
 #include "model/action.hpp"
 #include "record/recorder.hpp"
+#include "sharing/table.hpp"
 
 namespace quire::core {
 
 using model::access;
 
-fault_path::fault_path(core& node)
-    : core_(node), sharing_(node.config.sharing ? std::make_unique<sharing::table>() : nullptr) {}
+fault_path::fault_path(core& node) : core_(node), guards_(node.guarded), hot_(node.hot), sharing_(node.sharing) {}
+
+void fault_path::forget(const region_slot& r) noexcept {
+  hot_.forget(r.about.id);
+  if (sharing_ != nullptr) sharing_->forget(r.about.id);
+}
 
 namespace {
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
@@ -193,7 +199,7 @@ void fault_path::note_changes(const region_slot& r, std::uint64_t unit, std::uin
     sharing_->add_changes(r.about.id, unit, written, begins ? sharing::event::moved : sharing::event::used);
 }
 
-note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
+note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
   wait_note& n = this_thread().wants;
   n.object = r.address_of(unit);
   n.other = std::uint64_t{r.about.id} << 48 | unit;
@@ -378,7 +384,7 @@ void fault_path::compose_around(region_slot& r, std::uint64_t page, read_ahead& 
 
 void fault_path::begin_fault(fault_op& o) noexcept {
   if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
-  if (o.region->change.frozen) return changer::park(*o.region, o);
+  if (o.region->change.frozen) return o.region->change.park(o);
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.protocols.of(*o.region).transactions && core_.transactions.holds_up(o)) return;
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
@@ -599,7 +605,7 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
       [](core& e, op& self) noexcept {
         auto& range = static_cast<range_op&>(self);
         if (range.region.gone()) return self.complete();
-        if (range.region->change.frozen) return changer::park(*range.region, self);
+        if (range.region->change.frozen) return range.region->change.park(self);
         e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
         for (std::uint64_t i = 0; i < range.plan.count; ++i) {
           e.actions.clear();

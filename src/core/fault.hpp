@@ -4,19 +4,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "base/status.hpp"
-#include "core/guards.hpp"
-#include "core/hot_units.hpp"
 #include "core/ops.hpp"
-#include "core/waiting.hpp"
 #include "model/action.hpp"
-#include "sharing/table.hpp"
+
+namespace quire::sharing {
+class table;
+}
 
 namespace quire::core {
 
 class core;
+class guards;
+class hot_units;
 
 class fault_path {
  public:
@@ -38,17 +39,10 @@ class fault_path {
   /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean
   /// that only a fault tells.
   [[nodiscard]] std::uint64_t usable(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
-  /// Threads of this node may no longer access whole pages of a region, or may again (core/closed_pages.hpp).
-  /// QUIRE_BAD_ADDRESS: not within one region; QUIRE_UNSUPPORTED: not in this one; QUIRE_NO_MEMORY, QUIRE_SYSTEM.
-  base::status close_pages(std::uint64_t address, std::uint64_t bytes, bool closed) noexcept;
-  /// Whether a page of a range is closed, as far as its first region reaches.
-  [[nodiscard]] bool has_closed(std::uint64_t address, std::uint64_t bytes) const noexcept;
-  /// What fault() says of such a page.
+  /// What fault() says of a page that is closed to threads of this node (core/page_closing.hpp).
   static constexpr quire_status closed_page = QUIRE_BUSY;
   /// Starts to bring a range here, and lets threads use what is here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
-  /// What the calling thread waits for, if it has to.
-  [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
   /// Of an address in a region that has gone: ends the process with a line that says so. Fault context.
   void check_gone(std::uint64_t address) const noexcept;
 
@@ -70,17 +64,8 @@ class fault_path {
   void note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes,
                     const std::byte* now, const std::byte* before, bool begins) noexcept;
 
-  /// What may not be accessed. Any thread.
-  [[nodiscard]] guards& guarded() noexcept { return guards_; }
   /// The region goes.
-  void forget(const region_slot& r) noexcept {
-    hot_.forget(r.about.id);
-    if (sharing_ != nullptr) sharing_->forget(r.about.id);
-  }
-
-  [[nodiscard]] const hot_units& hot() const noexcept { return hot_; }
-  /// Null: nobody wants to know.
-  [[nodiscard]] sharing::table* sharing() const noexcept { return sharing_.get(); }
+  void forget(const region_slot& r) noexcept;
 
  private:
   template <class F>
@@ -114,11 +99,11 @@ class fault_path {
   void check_guards(std::uint64_t address) const noexcept;
 
   core& core_;
-  guards guards_;
+  guards& guards_;
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t kernel_waiting_ = 0;
-  hot_units hot_;
-  std::unique_ptr<sharing::table> sharing_;
+  hot_units& hot_;
+  sharing::table* sharing_;  ///< null: nobody wants to know
 };
 
 }  // namespace quire::core

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "core/content.hpp"
 #include "os/memory.hpp"
 
 namespace quire::core {
@@ -28,6 +29,10 @@ std::uint64_t frames::room() const noexcept {
   if (!limited()) return std::uint64_t{1} << 40;
   const std::uint64_t reserve = limit() / 8;
   return used_ + reserve < limit() ? limit() - reserve - used_ : 0;
+}
+
+void bring_frames(frames& all, region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
+  all.bring(r, first, count, how);
 }
 
 void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, content how) noexcept {
@@ -135,7 +140,7 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 }
 
 void frames::forget(region_slot& r) noexcept {
-  if (!tracks(r)) return;
+  if (!r.tracks_frames()) return;
   while (finish_one(r) != nullptr) continue;
   for (const auto& io : ios_) {
     if (io->under_way && io->staged && io->region == &r)

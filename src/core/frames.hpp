@@ -22,73 +22,13 @@
 #include <vector>
 
 #include "base/fault_heap.hpp"
+#include "core/frame_queue.hpp"
 #include "core/region_slot.hpp"
 #include "store/io.hpp"
 
 namespace quire::core {
 
-/// Frames in the order in which they came. A ring in memory of its own, so that it can grow while a fault is served.
-class frame_queue {
- public:
-  struct entry {
-    std::uint64_t region : 16 = 0, frame : 48 = 0;
-  };
-  frame_queue() = default;
-  frame_queue(const frame_queue&) = delete;
-  frame_queue& operator=(const frame_queue&) = delete;
-  ~frame_queue();
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Bytes that all frames in it take.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// A frame of `bytes`.
-  void push(entry e, std::uint64_t bytes) noexcept {
-    if (size_ == capacity_) grow();
-    bytes_ += bytes;
-    ring_[(head_ + size_++) & (capacity_ - 1)] = e;
-  }
-  /// The next frame; the caller looks up its size, and tells it.
-  [[nodiscard]] entry pop() noexcept {
-    const entry e = ring_[head_];
-    head_ = (head_ + 1) & (capacity_ - 1);
-    --size_;
-    return e;
-  }
-  void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
-  /// The frame of an entry that is in it counts again.
-  void counts(std::uint64_t bytes) noexcept { bytes_ += bytes; }
-  /// Takes those of a region out, of which `bytes_of(frame)` are counted.
-  template <class F>
-  void forget(std::uint16_t region, F&& bytes_of) noexcept {
-    for (std::size_t left = size_; left != 0; --left) {
-      const entry e = pop();
-      if (e.region != region) {
-        ring_[(head_ + size_++) & (capacity_ - 1)] = e;
-      } else {
-        bytes_ -= bytes_of(e.frame);
-      }
-    }
-  }
-  /// f(entry) for all.
-  template <class F>
-  void for_each(F&& f) const noexcept {
-    for (std::size_t i = 0; i < size_; ++i) f(ring_[(head_ + i) & (capacity_ - 1)]);
-  }
-
- private:
-  void grow() noexcept;
-  entry* ring_ = nullptr;
-  std::size_t capacity_ = 0, head_ = 0, size_ = 0;  ///< capacity: a power of two
-  std::uint64_t bytes_ = 0;
-};
-
-/// What is about to be done with the content of a unit.
-enum class content : std::uint8_t {
-  read,
-  changed,   ///< in part: threads may write it, an atomic operation or a diff does
-  promised,  ///< all of it will come from another node
-  replaced,  ///< all of it comes from another node, by a message that is being received
-  sent,      ///< it leaves in a message
-};
+enum class content : std::uint8_t;
 
 /// Neighbouring frames on their way between memory and their store.
 struct frame_io : store::io {
@@ -134,22 +74,16 @@ class frames {
   /// Of all regions: then what has no room at any node goes to a file.
   [[nodiscard]] bool limits_all() const noexcept { return limits_all_; }
   /// Of this one.
-  [[nodiscard]] bool limits(const region_slot& r) const noexcept { return limited() && tracks(r); }
-  /// Whether frames of the region have states: memory is limited, or a store keeps the region's content.
-  [[nodiscard]] static bool tracks(const region_slot& r) noexcept { return r.frames.data() != nullptr; }
-  /// Of some region.
+  [[nodiscard]] bool limits(const region_slot& r) const noexcept { return limited() && r.tracks_frames(); }
+  /// Frames of some region have states (region_slot::tracks_frames()).
   [[nodiscard]] bool tracks_any() const noexcept { return tracks_any_.load(std::memory_order_relaxed); }
   /// There is a region with a store of its own, from now on. Application thread.
   void note_backing() noexcept {
     if (!limits_all_) limit_.store(stored_limit_, std::memory_order_relaxed);
     tracks_any_.store(true, std::memory_order_relaxed);
   }
-  /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
-  void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
-    r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
-    if (tracks(r)) [[unlikely]]
-      bring(r, first, count, how);
-  }
+  /// As bring_frames() (content.hpp), of a region whose frames have states.
+  void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
 
   // Content on its way (frame_io.cpp).
   /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes
@@ -251,7 +185,7 @@ class frames {
 
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
-    return !tracks(r) || !is_away(r, r.layout.frame_of(unit));
+    return !r.tracks_frames() || !is_away(r, r.layout.frame_of(unit));
   }
   /// 0 or errno. Any thread, while nobody can change it.
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
@@ -264,12 +198,6 @@ class frames {
   }
   void deposited(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
-  /// The message with `replaced` content has been received.
-  void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    if (!tracks(r)) return;
-    const frame_range all = r.layout.frames_of(first, count);
-    for (std::uint64_t frame = all.first; frame < all.end; ++frame) --r.frames.data()[frame].landing;
-  }
   /// Whether a message may still read the frame, or write it.
   [[nodiscard]] bool is_moving(const region_slot& r, std::uint64_t frame) const noexcept {
     const frame_state& f = r.frames.data()[frame];
@@ -331,7 +259,6 @@ class frames {
   counters count;
 
  private:
-  void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
   [[nodiscard]] static bool is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t first,
                                       std::uint64_t units) noexcept;
   void enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;

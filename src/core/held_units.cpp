@@ -2,7 +2,6 @@
 #include "core/held_units.hpp"
 
 #include "core/core.hpp"
-#include "core/performer.hpp"
 #include "model/action.hpp"
 
 namespace quire::core {
@@ -24,8 +23,8 @@ bool held_units::end() noexcept {
     all_.pop_back();
     core_.actions.clear();
     h.region->machine->on_hold_over(h.unit, core_.actions);
-    core_.performer.take(*h.region, core_.actions);
-    core_.performer.flush();
+    core_.take_step(*h.region);
+    core_.perform_steps();
     any = true;
   }
   return any;

@@ -20,6 +20,7 @@
 #include "base/log.hpp"
 #include "core/change.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/counters.hpp"
 #include "core/frames.hpp"
@@ -27,7 +28,6 @@
 #include "core/host.hpp"
 #include "core/mapping.hpp"
 #include "core/minipages/whole_pages.hpp"
-#include "core/performer.hpp"
 #include "core/pins.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
@@ -75,7 +75,7 @@ base::status content_hold::hold() noexcept {
     core_.regions.for_each([&](const region_slot& r) {
       t.bad += r.block != nullptr ? 1 : 0;
       // Files of checkpoints know the shared range, and nothing of what nodes have of code beside its regions.
-      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 ? 0 : 1;
+      t.failed += r.can().checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 ? 0 : 1;
     });
   });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
@@ -125,7 +125,7 @@ void content_hold::freeze_all(totals& t) noexcept {
   core_.protocols.release(true);
   core_.pinned.for_each([&](const directory::pin& p) {  // those of commits end by themselves
     const region_slot* const r = core_.regions.slot(p.region);
-    t.pins += r == nullptr || core_.protocols.of(*r).pins ? 1 : 0;
+    t.pins += r == nullptr || r->can().pins ? 1 : 0;
   });
   core_.changes.add_up(nullptr, t);
 }
@@ -229,7 +229,7 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
                core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2;
       };
       fits = !core_.frames.limits(r) || core_.frames.is_here(r, frame) || has_room();
-      if (fits) core_.frames.use(r, first, units, content::promised);
+      if (fits) use_content(core_.frames, r, first, units, content::promised);
     });
     // Frames come to the store as a whole, and later parts of them to what is there.
     const bool part = !fits && core_.frames.is_away(r, frame);
@@ -261,9 +261,9 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
         h.owner = core_.config.self;
         core_.actions.clear();
         r.machine->successor().take(unit, h, core_.actions);
-        core_.performer.take(r, core_.actions);
+        core_.take_step(r);
       }
-      core_.performer.flush();
+      core_.perform_steps();
     });
     first += units;
   }

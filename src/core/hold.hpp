@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "core/change.hpp"
 #include "core/kept_run.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::core {
 
 class core;
+struct totals;
 
 class content_hold {
  public:

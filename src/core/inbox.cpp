@@ -9,12 +9,13 @@
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/diffs.hpp"
 #include "core/frames.hpp"
 #include "core/known_machines.hpp"
+#include "core/message_table.hpp"
 #include "core/page_out.hpp"
-#include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
@@ -54,7 +55,7 @@ void inbox::deliver(const message& m) noexcept {
   if (m.payload_bytes == 0) {  // else place() has looked at it
     if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   }
-  const payload what = core_.protocols.traits(m.kind).brings;
+  const payload what = core_.messages.of(m.kind).brings;
   switch (what) {
     case payload::entries:
       return core_.diffs.deliver(m);
@@ -72,13 +73,13 @@ void inbox::deliver(const message& m) noexcept {
       break;
   }
   const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   if ((synchronises(m, t, core_.protocols) || is_ordered(m, t)) && core_.protocols.waits(m, value)) return;
   admit(m, value);
 }
 
 void inbox::admit(const message& m, std::span<const std::byte> value) noexcept {
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   if (core_.relaxed() && (synchronises(m, t, core_.protocols) || is_ordered(m, t)) &&
       core_.protocols.keeps_back(m, value))
     return;
@@ -95,8 +96,8 @@ bool inbox::is_ordered(const message& m, const protocol::message_traits& t) cons
 /// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all
 /// that was sent has come.
 bool inbox::is_too_late(const message& m) const noexcept {
-  return core_.config.survives && m.kind < message_kind::sync_first &&
-         core_.protocols.traits(m.kind).to != route::part && core_.regions.slot(m.region) == nullptr;
+  return core_.config.survives && m.kind < message_kind::sync_first && core_.messages.of(m.kind).to != route::part &&
+         core_.regions.slot(m.region) == nullptr;
 }
 
 /// What was sent before its sender knew of a death is not counted there any more.
@@ -121,7 +122,7 @@ void inbox::handle(const message& m, std::span<const std::byte> value) noexcept 
 }
 
 void inbox::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   switch (t.to) {
     case route::machine:
     case route::own:
@@ -159,8 +160,7 @@ void inbox::handle_part(const message& m, std::span<const std::byte> value) noex
 }
 
 void inbox::landed(region_slot& r, const message& m) noexcept {
-  if (core_.protocols.traits(m.kind).brings != payload::content || m.payload_bytes == 0 || !core_.frames.tracks(r))
-    return;
+  if (core_.messages.of(m.kind).brings != payload::content || m.payload_bytes == 0 || !r.tracks_frames()) return;
   if (core_.config.survives) {
     const auto same = [&](const message& l) {
       return l.from == m.from && l.kind == m.kind && l.region == m.region && l.unit == m.unit && l.token == m.token;
@@ -169,7 +169,7 @@ void inbox::landed(region_slot& r, const message& m) noexcept {
     if (found == landings_.end()) return;  // its sender is dead
     landings_.erase(found);
   }
-  core_.frames.landed(r, m.unit, m.count);
+  content_landed(r, m.unit, m.count);
 }
 
 /// A frame into which such content was to come, and had none before, has none.
@@ -178,7 +178,7 @@ void inbox::forget_landings(std::uint64_t dead) noexcept {
     if ((dead >> l.from.value() & 1) == 0) return false;
     region_slot* const r = core_.regions.slot(l.region);
     if (r == nullptr) return true;
-    core_.frames.landed(*r, l.unit, l.count);
+    content_landed(*r, l.unit, l.count);
     for (std::uint64_t unit = l.unit; unit < l.unit + l.count; ++unit) {
       if (!r->machine->has_content(unit)) core_.frames.leave_wherever(*r, r->layout.frame_of(unit));
     }
@@ -216,7 +216,7 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
     must_wait(*r, one.unit, m.count - i, t.of_units) ? core_.absent.park(*r, one) : step(*r, one, t);
   }
   core_.stamp(fault_trace::point::decided, m.region.value(), m.unit);
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 /// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know
@@ -227,16 +227,16 @@ void inbox::step(region_slot& r, const message& one, const protocol::message_tra
   model::machine* const own = t.to == route::own ? r.made_of(t.of) : nullptr;
   core_.actions.clear();
   (own != nullptr ? *own : *r.machine).on_message(one, core_.actions);
-  core_.performer.take(r, core_.actions);
+  core_.take_step(r);
 }
 
-void inbox::take_unit(region_slot& r, const message& one) noexcept { step(r, one, core_.protocols.traits(one.kind)); }
+void inbox::take_unit(region_slot& r, const message& one) noexcept { step(r, one, core_.messages.of(one.kind)); }
 
 bool inbox::refuse_unit(region_slot& r, const message& one, int error) noexcept {
   core_.actions.clear();
   if (!r.machine->stored().on_unfilled(one, error, core_.actions)) return false;
-  if (core_.protocols.traits(one.kind).counted) count_received(r, one);
-  core_.performer.take(r, core_.actions);
+  if (core_.messages.of(one.kind).counted) count_received(r, one);
+  core_.take_step(r);
   return true;
 }
 
@@ -253,9 +253,9 @@ void inbox::handle_update(const message& m, std::span<const std::byte> bytes) no
     one.unit = m.unit + i;
     core_.actions.clear();
     const auto outcome = machine->updates().on_update(one, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(*r);
     if (outcome == release::update_outcome::drop) continue;
-    core_.frames.use(*r, one.unit, 1, content::changed);
+    use_content(core_.frames, *r, one.unit, 1, content::changed);
     const auto content = bytes.subspan(r->bytes_of(m.unit, i), r->bytes_of(one.unit));
     if (outcome == release::update_outcome::merge) {
       core_.diffs.merge(*r, one.unit, content);
@@ -263,7 +263,7 @@ void inbox::handle_update(const message& m, std::span<const std::byte> bytes) no
       std::memcpy(r->system(one.unit), content.data(), content.size());
     }
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 }  // namespace quire::core

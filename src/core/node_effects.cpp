@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/diffs.hpp"
 #include "core/fault.hpp"
@@ -15,12 +16,13 @@
 #include "core/held_units.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/message_table.hpp"
 #include "core/outbox.hpp"
 #include "core/performer.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "core/spread.hpp"
+#include "core/store_status.hpp"
 #include "core/stored_units.hpp"
 #include "core/transactions.hpp"
 #include "core/unit_waiters.hpp"
@@ -40,15 +42,15 @@ void node_effects::send_units(region_slot& r, node_id to, const message& m, std:
   core_.out.send_units(r, to, m, first, count, with_content);
 }
 void node_effects::use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept {
-  core_.frames.use(r, first, count, level == model::access::write ? content::changed : content::read);
+  use_content(core_.frames, r, first, count, level == model::access::write ? content::changed : content::read);
   core_.frames.note_let_in(r, first, count);
 }
 void node_effects::note_protected(region_slot& r, model::access from, model::access to) noexcept {
   if (from == model::access::write && core_.orders(r)) core_.out.note_write_ended();
-  if (to == model::access::none && core_.protocols.of(r).transactions) core_.transactions.on_unmapped();
+  if (to == model::access::none && r.can().transactions) core_.transactions.on_unmapped();
 }
 void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  core_.frames.use(r, first, count, content::changed);
+  use_content(core_.frames, r, first, count, content::changed);
   const std::size_t unit_bytes = r.bytes_of(first);
   if (unit_bytes == os::page_bytes) {
     std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
@@ -67,7 +69,7 @@ void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t
   core_.faults.wake_units(r, first, count);
 }
 void node_effects::refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept {
-  core_.waiting.end(r, first, count, stored_units::status_of(error));
+  core_.waiting.end(r, first, count, store_status::of(error));
 }
 void node_effects::flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stored.flush(r, first, count);
@@ -114,7 +116,7 @@ void node_effects::transmit(node_id to, const message& m, std::span<const std::b
   }
   if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0)
     return core_.out.send_grant(to, m);
-  if (core_.in.is_ordered(m, core_.protocols.traits(m.kind))) return core_.out.send_ordered(to, m);
+  if (core_.in.is_ordered(m, core_.messages.of(m.kind))) return core_.out.send_ordered(to, m);
   core_.out.send(to, m, value);
 }
 
@@ -126,7 +128,7 @@ void node_effects::end_of_actions() noexcept {
 }
 
 void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  core_.frames.use(r, first, count, content::read);
+  use_content(core_.frames, r, first, count, content::read);
   std::memcpy(r.twin(first), r.system(first), r.bytes_of(first, count));
   twin_bytes_used_ += r.bytes_of(first, count);
 }

@@ -8,19 +8,20 @@
 
 #include "base/log.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/diffs.hpp"
-#include "core/frames.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/message_table.hpp"
 #include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/spread.hpp"
-#include "core/survival.hpp"
 #include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
+#include "model/membership.hpp"
 #include "record/recorder.hpp"
 #include "sync/kinds.hpp"
 #include "transport/transport.hpp"
@@ -68,19 +69,19 @@ void outbox::send(node_id to, const message& m, std::span<const std::byte> value
   if (to == core_.config.self) {
     local.push(m, value);
   } else {
-    post(to, m, value, urgency_of(m, core_.protocols.traits(m.kind)));
+    post(to, m, value, urgency_of(m, core_.messages.of(m.kind)));
   }
 }
 
 void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
                         bool with_content) noexcept {
   core_.diffs.send_all();  // a request does not overtake the diff that it is to see
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   if (t.brings == protocol::payload::spread) return core_.spread.add(r, first, count, m.requester, m.token);
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
-  if (t.counted && !core_.survival.members().is_dead(to)) r.change.sent += count;
+  if (t.counted && !core_.members.is_dead(to)) r.change.sent += count;
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
   if (core_.orders(r)) return send_in_order(r, to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
@@ -96,7 +97,7 @@ void outbox::send_content(region_slot& r, node_id to, message out, const protoco
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
   const bool told = (out.flags & model::message_flag::as_told) != 0,
              twin = told || (out.flags & model::message_flag::base) != 0;
-  if (!twin) core_.frames.use(r, first, count, content::sent);
+  if (!twin) use_content(core_.frames, r, first, count, content::sent);
   // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin
   // of a unit that is kept is what the patches behind it begin with: they change some bytes, and would make a mixture
   // of what it has become meanwhile.
@@ -120,7 +121,7 @@ void outbox::send_behind(node_id to, message m, const protocol::message_traits& 
 /// content of later copies is behind the same interval.
 void outbox::send_in_order(region_slot& r, node_id to, const message& m, const protocol::message_traits& t) noexcept {
   if (brings_content(m, t)) {  // from its frame, when it leaves
-    core_.frames.use(r, m.unit, m.count, content::sent);
+    use_content(core_.frames, r, m.unit, m.count, content::sent);
     ++content_waits_;
   }
   model::edge what = model::edge::none;
@@ -134,7 +135,7 @@ void outbox::send_in_order(region_slot& r, node_id to, const message& m, const p
 bool outbox::turn_period() noexcept { return content_waits_ == 0 && core_.wire.turn_period(); }
 
 void outbox::send_ordered(node_id to, const message& m) noexcept {
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   if (!brings_content(m, t)) return send(to, m, {});
   CHECK(content_waits_ != 0);
   --content_waits_;
@@ -151,7 +152,7 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
     m.flags |= model::message_flag::zero;
     return send(to, m, {});
   }
-  core_.frames.use(r, m.unit, 1, content::sent);
+  use_content(core_.frames, r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
   const bool told = release_of(r)->kept().is_kept(m.unit);
   post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now,
@@ -163,7 +164,7 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
   message m = a.m;
   if (m.c > r.bytes_of(a.unit) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0)
     core_.in.refuse(m, "there is no word at that offset of the unit");
-  core_.frames.use(r, a.unit, 1, content::changed);
+  use_content(core_.frames, r, a.unit, 1, content::changed);
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
   const std::uint64_t operand = m.a, desired = m.b;
   switch (static_cast<model::atomic_operation>(m.operation)) {
@@ -181,7 +182,7 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
     }
   }
   const bool here = a.kind == model::action_kind::operate_here;
-  if (!core_.protocols.of(r).relaxed) {
+  if (!r.can().relaxed) {
     if (core_.orders(r)) note_write_ended();  // the view may not let threads write here, and will not be lowered then
     if (here) return complete_call(m);
     if (core_.orders(r))
@@ -195,7 +196,7 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
 }
 
 void outbox::complete_call(const message& m) noexcept {
-  if (core_.protocols.traits(m.kind).acquires) {
+  if (core_.messages.of(m.kind).acquires) {
     later_.push_back({core_.config.self, m, model::edge::none, true});
   } else {
     core_.calls.finish(m);

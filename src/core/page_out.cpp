@@ -26,13 +26,13 @@
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
 #include "core/frames.hpp"
 #include "core/host.hpp"
+#include "core/message_table.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
 #include "core/transactions.hpp"
@@ -103,7 +103,7 @@ void pager::unmap(region_slot& r, std::uint64_t frame) noexcept {
     if (r.machine->mapped(unit) == model::access::none) return false;
     core_.actions.clear();
     r.machine->frames().on_unmap(unit, core_.actions);
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
     return false;
   });
 }
@@ -113,8 +113,8 @@ void pager::drop_copies(region_slot& r, std::uint64_t frame) noexcept {
     if (r.machine->frames().use_of_frame(unit) != frame_use::copy) return false;
     core_.actions.clear();
     r.machine->frames().on_drop_copy(unit, core_.actions);
-    core_.performer.take(r, core_.actions);
-    if (core_.protocols.of(r).transactions) core_.transactions.on_copy_dropped();
+    core_.take_step(r);
+    if (r.can().transactions) core_.transactions.on_copy_dropped();
     return false;
   });
 }
@@ -203,7 +203,7 @@ void pager::leave() noexcept {
     if (!content) drop_copies(*v.region, v.frame);
     unmap(*v.region, v.frame);
   }
-  core_.performer.flush();  // from here on nobody can touch them
+  core_.perform_steps();  // from here on nobody can touch them
   for (auto at = p.victims.begin(); at != p.victims.end();) {
     auto end = at + 1;
     while (end != p.victims.end() && goes_with(end[-1], *end)) ++end;
@@ -311,19 +311,18 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
     core_.actions.clear();
     if (!r.machine->frames().on_please_take(unit, core_.actions)) continue;
     // Counts from now on. What is here may be all there is: then the right to write it comes without content.
-    core_.frames.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
-    core_.performer.take(r, core_.actions);
+    use_content(core_.frames, r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
+    core_.take_step(r);
     ++answer.b;
   }
-  core_.performer.flush();
+  core_.perform_steps();
   answer.a = core_.frames.room();
   core_.out.send(m.from, answer, {});
 }
 
 /// Offers of units to keep. One may be from before the region's consistency changed.
 void pager::take_homes(region_slot& r, const message& m) noexcept {
-  if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol())
-    return;
+  if (core_.ending.load(std::memory_order_relaxed) || core_.messages.of(m.kind).of != r.machine->protocol()) return;
   core_.absent.settle(r, m.unit, m.count);
   message one = m;
   one.count = 1;
@@ -331,10 +330,10 @@ void pager::take_homes(region_slot& r, const message& m) noexcept {
     core_.actions.clear();
     r.machine->on_message(one, core_.actions);
     if (core_.actions.size() == 0) continue;
-    core_.frames.use(r, one.unit, 1, content::promised);
-    core_.performer.take(r, core_.actions);
+    use_content(core_.frames, r, one.unit, 1, content::promised);
+    core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 void pager::on_room(const message& m) noexcept {
@@ -395,6 +394,16 @@ bool pager::starved() const noexcept {
   const bool leaving = core_.frames.leaving() != 0 || core_.frames.any_staged() || !page_out_.moving.empty() ||
                        core_.wire.sends_pending();
   return leaving && is_over_by(8);
+}
+
+bool pager::is_over() const noexcept { return core_.frames.over(); }
+
+void pager::make_room() noexcept {
+  const auto stays = [&] { return core_.frames.used() - core_.frames.leaving(); };
+  for (std::uint64_t before = 0; core_.frames.over() && stays() != before;) {
+    before = stays();
+    page_out();
+  }
 }
 
 bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/fault_heap.hpp"
-#include "core/frames.hpp"
+#include "core/frame_queue.hpp"
 #include "core/op.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
@@ -85,6 +85,10 @@ class pager {
   /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes, or to stores, is still on
   /// its way.
   [[nodiscard]] bool starved() const noexcept;
+  /// More has to leave.
+  [[nodiscard]] bool is_over() const noexcept;
+  /// Gives up frames until there are few enough, or no more can go.
+  void make_room() noexcept;
   /// The same for a thread that faults on a unit. One that has a frame asks for no more.
   [[nodiscard]] bool starves(const region_slot& r, std::uint64_t unit) const noexcept;
   void starve(op& o) noexcept;

@@ -5,18 +5,18 @@
 // keep somebody waiting for ever. Driver's thread only.
 #include "base/log.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/counters.hpp"
 #include "core/diffs.hpp"
-#include "core/frames.hpp"
 #include "core/inbox.hpp"
-#include "core/protocol_set.hpp"
+#include "core/message_table.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/spread.hpp"
-#include "core/survival.hpp"
 #include "core/sync_calls.hpp"
 #include "core/watching.hpp"
+#include "model/membership.hpp"
 
 namespace quire::core {
 
@@ -34,7 +34,7 @@ constexpr std::size_t most_offered = 64u << 20;
 }  // namespace
 
 const char* inbox::fault_of(const message& m) const noexcept {
-  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  const protocol::message_traits& t = core_.messages.of(m.kind);
   if (t.to == protocol::route::nobody) return "no protocol of this node has such messages";
   const payload what = t.brings;
   switch (what) {
@@ -76,9 +76,9 @@ void inbox::refuse(const message& m, const char* why) noexcept {
 
 landing inbox::place(const message& m) noexcept {
   core_.watching.heard(m.from);  // what is announced may take a while to come
-  if (core_.survival.members().is_dead(m.from) || is_too_late(m)) return landing::too_late();
+  if (core_.members.is_dead(m.from) || is_too_late(m)) return landing::too_late();
   if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
-  switch (core_.protocols.traits(m.kind).brings) {
+  switch (core_.messages.of(m.kind).brings) {
     case payload::entries:
       return landing::at(core_.diffs.place(m));
     case payload::spread:
@@ -112,8 +112,8 @@ landing inbox::place_content(const message& m) noexcept {
     count_received(r, m);
     return landing::too_late();
   }
-  core_.frames.use(r, m.unit, m.count, content::replaced);
-  if (core_.config.survives && core_.frames.tracks(r)) landings_.push_back(m);
+  use_content(core_.frames, r, m.unit, m.count, content::replaced);
+  if (core_.config.survives && r.tracks_frames()) landings_.push_back(m);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
   if (m.count > 1 && !r.machine->is_written(m.unit))
     (void)!r.memory->populate(r.layout.offset_of(m.unit), m.payload_bytes);

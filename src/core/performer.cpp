@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "core/core.hpp"
 #include "core/mapping.hpp"
 
 namespace quire::core {
@@ -148,5 +149,8 @@ void performer::compose(region_slot& r, std::uint64_t page, model::access level)
   }
   if (error != 0 && !application_ended(error)) give_up("permit", r, page * r.layout.units_a_page(), error);
 }
+
+void core::take_step(region_slot& r) noexcept { performer.take(r, actions); }
+void core::perform_steps() noexcept { performer.flush(); }
 
 }  // namespace quire::core

@@ -9,17 +9,15 @@
 #include "base/log.hpp"
 #include "base/time_limit.hpp"
 #include "core/absent_units.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
 #include "core/host.hpp"
 #include "core/minipages/whole_pages.hpp"
-#include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
-#include "core/stored_units.hpp"
+#include "core/store_status.hpp"
 #include "core/unit_waiters.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
@@ -53,27 +51,27 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
   if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
   if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
-  if (r.change.frozen) return changer::park(r, o);
-  if (r.block != nullptr || !core_.protocols.of(r).pins) return o.complete(QUIRE_UNSUPPORTED);
+  if (r.change.frozen) return r.change.park(o);
+  if (r.block != nullptr || !r.can().pins) return o.complete(QUIRE_UNSUPPORTED);
   if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
   core_.actions.clear();
   const auto outcome =
       o.again ? r.machine->pins().on_pin_again(o.unit, core_.actions) : r.machine->pins().on_pin(o.unit, core_.actions);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
-  core_.performer.take(r, core_.actions);
+  core_.take_step(r);
   if (outcome == model::fault_outcome::lost) {
     core_.actions.clear();
     r.machine->pins().on_pin_given_up(o.unit, core_.actions);
-    core_.performer.take(r, core_.actions);
-    core_.performer.flush();
+    core_.take_step(r);
+    core_.perform_steps();
     return o.complete(QUIRE_LOST);
   }
   if (outcome != model::fault_outcome::local) {
     core_.waiting.add(o);
-    return core_.performer.flush();
+    return core_.perform_steps();
   }
-  core_.performer.flush();
+  core_.perform_steps();
   core_.protocols.domain_of(r).acquire();
   o.pinned = true;
   o.complete();
@@ -87,12 +85,12 @@ base::status pin_calls::pin_unit(region_ref r, std::uint64_t unit, std::uint64_t
     o.unit = unit;
     o.want = model::access::write;
     o.again = o.counted = again;
-    const auto noted = core_.faults.note_memory("quire_acquire()", *r, unit);
+    const auto noted = note_memory("quire_acquire()", *r, unit);
     const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
     const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
     const bool refused =
-        done && (o.result() == stored_units::unreadable || o.result() == QUIRE_BEYOND);  // the pin is still counted
+        done && (o.result() == store_status::unreadable || o.result() == QUIRE_BEYOND);  // the pin is still counted
     if (done && !o.result().ok() && !refused) return o.result();
     if (done && o.pinned) return {};
     if (done && !refused && (deadline_ns == 0 || core_.host.now() < deadline_ns))
@@ -117,12 +115,12 @@ void pin_calls::give_pin_up(pin_op& o) noexcept {
   if (o.region.gone()) return;
   core_.waiting.remove(o);
   core_.absent.unpark(*o.region, o.unit, o);
-  changer::unpark(*o.region, o);
+  o.region->change.unpark(o);
   if (o.pinned || !o.counted || core_.ending.load(std::memory_order_relaxed)) return;
   core_.actions.clear();
   o.region->machine->pins().on_pin_given_up(o.unit, core_.actions);
-  core_.performer.take(*o.region, core_.actions);
-  core_.performer.flush();
+  core_.take_step(*o.region);
+  core_.perform_steps();
 }
 
 base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms,
@@ -131,7 +129,7 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   const region_ref r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
-  if (!core_.protocols.of(*r).pins) return QUIRE_UNSUPPORTED;
+  if (!r->can().pins) return QUIRE_UNSUPPORTED;
   const std::uint64_t deadline_ns =
       timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const auto [first, end] = r->under(address, bytes);
@@ -139,7 +137,7 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   std::uint64_t unit = first;
   // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
   for (; why.ok() && unit < end; ++unit) {
-    if (unit == first + 1 && !core_.protocols.of(*r).pins_bring_content) {
+    if (unit == first + 1 && !r->can().pins_bring_content) {
       core_.faults.prefetch(r->address_of(unit), r->bytes_of(unit, end - unit), model::access::write);
     }
     why = pin_unit(r, unit, deadline_ns);
@@ -189,9 +187,9 @@ base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint
         for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
           e.actions.clear();
           CHECK(m.pins().on_unpin(unit, e.actions));
-          e.performer.take(*range.region, e.actions);
+          e.take_step(*range.region);
         }
-        e.performer.flush();
+        e.perform_steps();
         self.complete();
       },
       op::type::call);
@@ -211,9 +209,9 @@ void pin_calls::drop_pins() noexcept {
   for (const auto& [region, unit] : all) {
     core_.actions.clear();
     region->machine->pins().on_pins_dropped(unit, core_.actions);
-    core_.performer.take(*region, core_.actions);
+    core_.take_step(*region);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 /// The node that has `unit` pinned; -1 if none has now.
@@ -236,15 +234,14 @@ int pin_calls::find_holder(region_ref r, std::uint64_t unit) noexcept {
   if (gone) return -1;
   for (unsigned hops = 0; node < 0 && hops < core_.config.nodes; ++hops) {
     put(question::who_has_it);
-    if (!core_.services.ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= core_.config.nodes) return -1;
+    if (!core_.ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= core_.config.nodes) return -1;
     const auto named = static_cast<std::uint16_t>(m.a);
     if (m.b == 0) node = named;
     whom = model::node_id{named};
   }
   if (node < 0 || node == core_.config.self.value()) return -1;
   put(question::is_it_pinned);
-  if (!core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() ||
-      m.a == 0)
+  if (!core_.ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0)
     return -1;
   return node;
 }
@@ -253,14 +250,14 @@ int pin_calls::find_holder(region_ref r, std::uint64_t unit) noexcept {
 void pin_calls::answer_holder(const message& m) noexcept {
   region_slot* const r =
       m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
-  if (r == nullptr || m.b >= r->machine->units()) return core_.services.answer(m, QUIRE_BAD_ADDRESS);
-  if (!core_.protocols.of(*r).pins) return core_.services.answer(m, QUIRE_UNSUPPORTED);
+  if (r == nullptr || m.b >= r->machine->units()) return core_.answer(m, QUIRE_BAD_ADDRESS);
+  if (!r->can().pins) return core_.answer(m, QUIRE_UNSUPPORTED);
   model::machine& machine = *r->machine;
   if (m.c == static_cast<std::uint64_t>(question::is_it_pinned))
-    return core_.services.answer(m, {}, machine.pins().is_pinned(m.b) ? 1 : 0);
+    return core_.answer(m, {}, machine.pins().is_pinned(m.b) ? 1 : 0);
   const model::node_id knows = machine.authority_of(m.b);
-  if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
-  core_.services.answer(m, {}, machine.pins().holder_of(m.b).value());
+  if (knows != core_.config.self) return core_.answer(m, {}, knows.value(), 1);
+  core_.answer(m, {}, machine.pins().holder_of(m.b).value());
 }
 
 }  // namespace quire::core

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocols that regions of this node may have, and their domains; and what each kind of message needs. What
-// concerns memory as a whole, a release or an acquire, concerns the domains of all protocols whose consistency is
-// weaker than sequential. Driver's thread.
+// The protocols that regions of this node may have, and their domains. What concerns memory as a whole, a release or an
+// acquire, concerns the domains of all protocols whose consistency is weaker than sequential. Driver's thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace quire::core {
 
 class protocol_set {
  public:
-  /// The rows outlive it; no two have the same number, or the same kind of message.
+  /// The rows outlive it; no two have the same number.
   protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node, protocol::domain::effects& to);
   protocol_set(const protocol_set&) = delete;
   protocol_set& operator=(const protocol_set&) = delete;
@@ -27,21 +26,11 @@ class protocol_set {
   [[nodiscard]] const protocol::row* find(model::protocol_id id) const noexcept {
     return id.value() < by_id_.size() ? by_id_[id.value()].what : nullptr;
   }
-  [[nodiscard]] const protocol::row* find(int consistency) const noexcept {
-    const bool may = consistency >= 0 && static_cast<std::size_t>(consistency) < by_id_.size();
-    return may ? by_id_[static_cast<std::size_t>(consistency)].what : nullptr;
-  }
-  [[nodiscard]] const protocol::abilities& of(const region_slot& r) const noexcept {
-    return by_id_[r.machine->protocol().value()].what->can;
-  }
+  [[nodiscard]] const protocol::abilities& of(const region_slot& r) const noexcept { return r.can(); }
   /// Of a protocol that the node has.
   [[nodiscard]] protocol::domain& domain(model::protocol_id id) const noexcept { return *by_id_[id.value()].shared; }
   [[nodiscard]] protocol::domain& domain_of(const region_slot& r) const noexcept {
     return domain(r.machine->protocol());
-  }
-  /// Of kinds that are nobody's, as well: those that are not about memory.
-  [[nodiscard]] const protocol::message_traits& traits(model::message_kind k) const noexcept {
-    return traits_[static_cast<std::size_t>(k)];
   }
   /// Null, with errno in `error`, if there is no memory for it.
   [[nodiscard]] std::unique_ptr<model::machine> make_machine(const protocol::row& of,
@@ -110,7 +99,6 @@ class protocol_set {
   std::span<const protocol::row* const> rows_;
   protocol::job node_;
   std::array<entry, region_slot::most_protocols> by_id_{};
-  std::array<protocol::message_traits, 256> traits_{};
   std::vector<protocol::domain*> relaxed_{}, telling_{};
 };
 

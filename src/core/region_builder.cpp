@@ -17,6 +17,7 @@
 #include "core/survival.hpp"
 #include "os/limits.hpp"
 #include "os/segments.hpp"
+#include "protocol/contract/row.hpp"
 
 namespace quire::core {
 
@@ -95,7 +96,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
   if (const auto why = fits_limit(*r); !why.ok()) return why;
-  const protocol::row* const of = core_.protocols.find(int{about.consistency});
+  const protocol::row* const of = protocol::find(core_.config.protocols, about.consistency);
   if (of == nullptr) return QUIRE_INVALID;
   if (const auto why = can_survive(about, *of); !why.ok()) return why;
   const pool::settings pool = pool_for(core_.config, about);
@@ -320,7 +321,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
 
 void region_builder::put_in_charge(region_slot& r, const protocol::row& of) noexcept {
   if (of.can.relaxed) core_.relaxes = true;
-  r.machine.set(r.made_of(of.id));
+  r.machine.set(r.made_of(of.id), of.can);
 }
 
 /// The store that a region names; made for the first that does. Null, and a line, if it cannot have it.

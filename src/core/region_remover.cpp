@@ -60,7 +60,7 @@ void region_remover::give_up(region_slot& r) noexcept {
 }
 
 bool region_remover::has_io(const region_slot& r) const noexcept {
-  return frames::tracks(r) && (core_.frames.any_under_way(r) || core_.frames.is_flushing(r));
+  return r.tracks_frames() && (core_.frames.any_under_way(r) || core_.frames.is_flushing(r));
 }
 
 void region_remover::postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value) {
@@ -90,7 +90,7 @@ region_rest region_remover::look(region_slot& r) noexcept {
               !core_.survival.recovery().active();
   now.sent = r.change.sent;
   now.received = r.change.received;
-  now.dead = core_.survival.members().dead;
+  now.dead = core_.members.dead;
   return now;
 }
 

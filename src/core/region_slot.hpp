@@ -30,6 +30,7 @@
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
 #include "model/machine.hpp"
+#include "protocol/contract/abilities.hpp"
 #include "protocol/contract/table_memory.hpp"
 #include "store/store.hpp"
 
@@ -123,10 +124,16 @@ class machine_link {
   [[nodiscard]] model::machine* get() const noexcept { return at_.load(std::memory_order_acquire); }
   [[nodiscard]] model::machine* operator->() const noexcept { return get(); }
   [[nodiscard]] model::machine& operator*() const noexcept { return *get(); }
-  void set(model::machine* machine) noexcept { at_.store(machine, std::memory_order_release); }
+  /// What goes with its protocol.
+  [[nodiscard]] const protocol::abilities& can() const noexcept { return *can_.load(std::memory_order_acquire); }
+  void set(model::machine* machine, const protocol::abilities& can) noexcept {
+    can_.store(&can, std::memory_order_release);
+    at_.store(machine, std::memory_order_release);
+  }
 
  private:
   std::atomic<model::machine*> at_{nullptr};
+  std::atomic<const protocol::abilities*> can_{nullptr};
 };
 
 /// Why what the threads of a region ask for waits.
@@ -147,9 +154,14 @@ class freezes {
   std::uint8_t bits_ = 0;
 };
 
-/// While the consistency of a region changes (change.cpp), or it is about to go, what its threads ask for waits here.
+/// While the consistency of a region changes, or it is about to go, what its threads ask for waits here (change.cpp).
 /// Driver's thread.
 struct change_state {
+  /// Keeps an operation for later: the region is frozen.
+  void park(op& o) noexcept;
+  /// `o` waits no longer, if it did.
+  void unpark(const op& o) noexcept;
+
   struct fault {
     std::uint64_t address = 0;
     bool write = false;
@@ -213,8 +225,12 @@ struct region_slot {
   } waited;                               ///< by threads of this node, for units of the region
   base::fault_ptr<parallel_block> block;  ///< while a parallel block lasts
 
+  /// Frames have states: memory is limited, or a store keeps the region's content.
+  [[nodiscard]] bool tracks_frames() const noexcept { return frames.data() != nullptr; }
   /// The machine of this protocol, in charge or not; null if the region never had it.
   [[nodiscard]] model::machine* made_of(model::protocol_id id) const noexcept { return made[id.value()].get(); }
+  /// What goes with its consistency. Any thread.
+  [[nodiscard]] const protocol::abilities& can() const noexcept { return machine.can(); }
   [[nodiscard]] quire_consistency consistency() const noexcept {
     return static_cast<quire_consistency>(machine->protocol().value());
   }

@@ -6,13 +6,12 @@
 #include <cstring>
 
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/counters.hpp"
-#include "core/frames.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
 #include "core/region_slot.hpp"
 #include "core/survival.hpp"
 #include "model/action.hpp"
@@ -36,16 +35,16 @@ void replicator::replicate() noexcept {
       [&](sequential::saving_rounds& m, std::uint64_t, auto&& step) {
         core_.actions.clear();
         step(core_.actions);
-        core_.performer.take(*core_.regions.slot(m.shape().region), core_.actions);
+        core_.take_step(*core_.regions.slot(m.shape().region));
       },
       [&] {
-        core_.performer.flush();
+        core_.perform_steps();
         traffic.open_gate(traffic.rounds.ended,
                           [&](model::node_id to, const message& m, std::span<const std::byte> value) {
                             core_.out.send(to, m, value);
                           });
       });
-  core_.performer.flush();
+  core_.perform_steps();
   if (!recovery.copying() || traffic.rounds.active || traffic.rounds.unsaved != 0) return;
   recovery.on_copied();
   core_.survival.send_markers(watch::recovery::round::copied);
@@ -56,7 +55,7 @@ bool replicator::hold_back(model::node_id to, const message& m, std::span<const 
 }
 
 void replicator::on_content(const message& m, std::span<const std::byte> content) noexcept {
-  if (core_.survival.members().is_dead(m.from)) return;
+  if (core_.members.is_dead(m.from)) return;
   region_slot& r = *core_.regions.slot(m.region);
   // Who may write here is the owner, and nobody's backup.
   for (std::uint64_t unit = m.unit; unit < m.unit + m.count; ++unit) {
@@ -64,8 +63,8 @@ void replicator::on_content(const message& m, std::span<const std::byte> content
     ++core_.count.refused;
     return;
   }
-  core_.frames.use(r, m.unit, m.count, content::replaced);
-  core_.frames.landed(r, m.unit, m.count);
+  use_content(core_.frames, r, m.unit, m.count, content::replaced);
+  content_landed(r, m.unit, m.count);
   std::memcpy(r.system(m.unit), content.data(), content.size());
   core_.in.handle(m, {});
 }

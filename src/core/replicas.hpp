@@ -12,7 +12,6 @@
 #include <span>
 
 #include "base/fault_heap.hpp"
-#include "core/action_runs.hpp"
 #include "core/arrivals.hpp"
 #include "model/edge.hpp"
 #include "model/message.hpp"

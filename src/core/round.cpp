@@ -16,12 +16,15 @@
 #include "core/diffs.hpp"
 #include "core/fault.hpp"
 #include "core/frames.hpp"
+#include "core/guards.hpp"
 #include "core/held_units.hpp"
 #include "core/hold.hpp"
 #include "core/host.hpp"
+#include "core/hot_units.hpp"
 #include "core/inbox.hpp"
 #include "core/job_call_state.hpp"
 #include "core/known_machines.hpp"
+#include "core/message_table.hpp"
 #include "core/minipages/whole_pages.hpp"
 #include "core/node_effects.hpp"
 #include "core/outbox.hpp"
@@ -49,6 +52,7 @@
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/domain.hpp"
 #include "record/recorder.hpp"
+#include "sharing/table.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -94,12 +98,17 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       tokens(parts_.make<call_table>()),
       count(parts_.make<engine_counters>()),
       gone(parts_.make<gone_counters>()),
+      guarded(parts_.make<guards>()),
+      hot(parts_.make<hot_units>()),
+      sharing(config.sharing ? &parts_.make<quire::sharing::table>() : nullptr),
       job_call(parts_.make<job_call_state>()),
       effects(parts_.make<node_effects>(*this)),
       performer(parts_.make<quire::core::performer>(effects)),
       out(parts_.make<outbox>(*this)),
       survival(parts_.make<survivor>(*this, c.self.value(), c.nodes, c.replicas)),
-      protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, survival.members()), effects)),
+      members(survival.members()),
+      protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, members), effects)),
+      messages(parts_.make<message_table>(config.protocols)),
       in(parts_.make<inbox>(*this)),
       faults(parts_.make<fault_path>(*this)),
       planner(parts_.make<quire::core::planner>(*this)),
@@ -136,11 +145,11 @@ void core::begin() noexcept { watching.begin(now()); }
 
 std::uint64_t core::now() const noexcept { return host.now(); }
 
+base::status core::bring(std::uint64_t address, bool write) noexcept { return faults.fault(address, write, now()); }
+
 bool core::is_restless() const noexcept { return !held.empty() || !whole.empty() || paging.is_restless(); }
 
-bool core::orders(const region_slot& r) const noexcept {
-  return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed;
-}
+bool core::orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !r.can().relaxed; }
 
 base::status core::open() {
   frames.open(config.self, config.memory_limit, config.cache_limit, host.crew());
@@ -217,8 +226,10 @@ void core::expect_end() noexcept {
   }
 }
 
+void core::acquire() noexcept { protocols.acquire(); }
+
 void core::catch_up() noexcept {
-  if (relaxed()) as_driver([&] { protocols.acquire(); });
+  if (relaxed()) as_driver([&] { acquire(); });
 }
 
 }  // namespace quire::core

@@ -10,9 +10,8 @@
 #include "core/inbox.hpp"
 #include "core/ops.hpp"
 #include "core/outbox.hpp"
-#include "core/protocol_set.hpp"
-#include "core/survival.hpp"
 #include "core/thread_state.hpp"
+#include "model/membership.hpp"
 
 namespace quire::core {
 
@@ -25,14 +24,14 @@ void service_table::set(std::uint32_t number, handler what, void* context, const
   entries_[number] = {what, context, name};
 }
 
-base::status service_table::ask(node_id to, std::uint32_t number, message& m, std::span<const std::byte> value,
-                                std::int64_t timeout_ms) noexcept {
+base::status core::ask(node_id to, std::uint32_t service, message& m, std::span<const std::byte> value,
+                       std::int64_t timeout_ms) noexcept {
   struct ask_op : call_op {
     using call_op::call_op;
     std::span<const std::byte> value{};
   } o([](core& e, op& self) noexcept {
     auto& ask = static_cast<ask_op&>(self);
-    if (e.survival.members().is_dead(ask.to)) return self.complete(QUIRE_LOST);
+    if (e.members.is_dead(ask.to)) return self.complete(QUIRE_LOST);
     ask.token = e.tokens.add(self);
     ask.m.token = ask.token;
     e.out.synchronise(ask.to, ask.m, ask.value, model::edge::releases);
@@ -40,16 +39,16 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
   CHECK(value.size() <= inbox::value_bytes);
   o.m = m;
   o.m.kind = message_kind::service_request;
-  o.m.operation = number;
-  o.m.from = o.m.requester = core_.config.self;
+  o.m.operation = service;
+  o.m.from = o.m.requester = config.self;
   o.m.payload_bytes = static_cast<std::uint32_t>(value.size());
   o.to = to;
   o.value = value;
   wait_note& n = this_thread().wants;
-  const char* const name = number < most ? entries_[number].name : nullptr;
+  const char* const name = services.name_of(service);
   const note_scope noted(n, waits::what::answer, name != nullptr ? name : some_call);
   n.node = to.value();
-  if (!core_.run(o, timeout_ms)) {
+  if (!run(o, timeout_ms)) {
     struct cancel_op : op {
       using op::op;
       ask_op* what = nullptr;
@@ -61,7 +60,7 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
         },
         op::type::call);
     cancel.what = &o;
-    (void)core_.run(cancel);  // afterwards `o` is done, one way or the other
+    (void)run(cancel);  // afterwards `o` is done, one way or the other
     CHECK(o.done());
   }
   m = o.m;
@@ -69,42 +68,42 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
 }
 
 void service_table::on_message(const message& m, std::span<const std::byte> value) noexcept {
-  core_.protocols.acquire();
+  core_.acquire();
   if (m.kind == message_kind::service_reply) return core_.out.complete_call(m);
   const entry* const s = m.operation < most ? &entries_[m.operation] : nullptr;
   if (s == nullptr || s->what == nullptr) {
     ++core_.count.refused;
     base::log(base::log_level::warning, "node %u asks for service %u, which is not there",
               static_cast<unsigned>(m.from.value()), m.operation);
-    if (m.kind == message_kind::service_request) answer(m, QUIRE_UNSUPPORTED);
+    if (m.kind == message_kind::service_request) core_.answer(m, QUIRE_UNSUPPORTED);
     return;
   }
   s->what(s->context, core_, m, value);
 }
 
-void service_table::answer(const message& request, base::status why, std::uint64_t a, std::uint64_t b) noexcept {
+void core::answer(const message& request, base::status why, std::uint64_t a, std::uint64_t b) noexcept {
   message m;
   m.kind = message_kind::service_reply;
   m.operation = static_cast<std::uint32_t>(why.code());
-  m.from = core_.config.self;
+  m.from = config.self;
   m.requester = request.requester;
   m.token = request.token;
   m.a = a;
   m.b = b;
-  core_.out.synchronise(request.requester, m, {}, model::edge::releases);
+  out.synchronise(request.requester, m, {}, model::edge::releases);
 }
 
-void service_table::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                           std::span<const std::byte> value) noexcept {
+void core::notify(node_id to, std::uint32_t service, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                  std::span<const std::byte> value) noexcept {
   message m;
   m.kind = message_kind::service_notice;
-  m.operation = number;
-  m.from = m.requester = core_.config.self;
+  m.operation = service;
+  m.from = m.requester = config.self;
   m.a = a;
   m.b = b;
   m.c = c;
   m.payload_bytes = static_cast<std::uint32_t>(value.size());
-  core_.out.synchronise(to, m, value, model::edge::releases);
+  out.synchronise(to, m, value, model::edge::releases);
 }
 
 }  // namespace quire::core

@@ -7,12 +7,11 @@
 
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
-#include "core/frames.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
 #include "protocol/release/node.hpp"
@@ -85,7 +84,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     const spread_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(unit)) : 0, 0};
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
-      core_.frames.use(r, unit, 1, content::read);
+      use_content(core_.frames, r, unit, 1, content::read);
       std::memcpy(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(unit));
     }
     p.bytes += bytes;
@@ -194,8 +193,8 @@ void spread_traffic::take(const passage& p) noexcept {
     release::machine& machine = *known;
     if (machine.pushes().awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;
-      core_.frames.use(*r, head.unit, 1, content::replaced);
-      core_.frames.landed(*r, head.unit, 1);
+      use_content(core_.frames, *r, head.unit, 1, content::replaced);
+      content_landed(*r, head.unit, 1);
       if (head.length != 0) {
         std::memcpy(r->system(head.unit), entries.data(), head.length);
       } else if (machine.is_written(head.unit)) {
@@ -203,13 +202,13 @@ void spread_traffic::take(const passage& p) noexcept {
       }
       core_.actions.clear();
       machine.pushes().on_spread_copy(head.unit, head.length == 0, core_.actions);
-      core_.performer.take(*r, core_.actions);
+      core_.take_step(*r);
     } else {
       ++count_.left;
     }
     entries = entries.subspan(head.length);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 }  // namespace quire::core

@@ -17,19 +17,18 @@
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/call_table.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
+#include "core/content.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
 #include "core/frames.hpp"
 #include "core/host.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
 #include "core/region_slot.hpp"
-#include "core/survival.hpp"
+#include "core/store_status.hpp"
 #include "core/unit_waiters.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
+#include "model/membership.hpp"
 
 namespace quire::core {
 
@@ -101,12 +100,12 @@ base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     region_slot& r = *call.region;
-    if (r.change.frozen) return changer::park(r, self);
+    if (r.change.frozen) return r.change.park(self);
     const bool needs_units = call.m.b != static_cast<std::uint64_t>(asked::grow) && e.pinned.size() != 0;
     for (std::uint64_t unit = call.first; needs_units && unit < call.first + call.units; ++unit) {
       if (r.machine->pins().is_pinned(unit)) return self.complete(QUIRE_BUSY);  // nobody else gets it to write it back
     }
-    const model::membership& members = e.survival.members();
+    const model::membership& members = e.members;
     const bool at_one = r.about.placement == QUIRE_PLACE_NODE && !members.is_dead(node_id{r.about.home});
     const unsigned first = at_one ? r.about.home : 0, end = at_one ? first + 1u : e.config.nodes;
     const auto lives = [&](unsigned n) { return !members.is_dead(node_id{static_cast<std::uint16_t>(n)}); };
@@ -133,7 +132,7 @@ base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked
   o.m.kind = message_kind::write_back;
   o.m.b = static_cast<std::uint64_t>(what);
   o.m.c = end;
-  const auto noted = core_.faults.note_memory(doing, *o.region, o.first);
+  const auto noted = note_memory(doing, *o.region, o.first);
   (void)core_.run(o);
   return o.result();
 }
@@ -179,7 +178,7 @@ bool stored_units::may_go_on(const call& c) const noexcept {
 void stored_units::advance(call& c) noexcept {
   if (c.in_background && c.region->change.frozen) c.next = c.end;
   for (std::uint64_t looks = 0; looks < most_looks && may_go_on(c); ++looks) look_at(c, c.next++);
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 /// The machine has a unit flushed that is dirty, or gives up what it has; for others that are on their way the call
@@ -207,7 +206,7 @@ void stored_units::look_at(call& c, std::uint64_t unit) noexcept {
   waits_.push_back({&c, unit, next});
   waited_bytes_ += r.bytes_of(unit);
   ++c.waiting;
-  core_.performer.take(r, core_.actions);
+  core_.take_step(r);
 }
 
 /// Those waits are over of which `which` holds.
@@ -234,7 +233,7 @@ bool stored_units::begin_flush(region_slot& r, std::uint64_t unit) noexcept {
   if (rests || core_.frames.staged() >= most_staged) return false;
   core_.actions.clear();
   (void)r.machine->stored().on_flush(unit, core_.actions);
-  core_.performer.take(r, core_.actions);
+  core_.take_step(r);
   return false;
 }
 
@@ -243,7 +242,7 @@ void stored_units::flush(region_slot& r, std::uint64_t first, std::uint64_t coun
   for (wait& w : waits_) {
     if (w.by->region == &r && w.unit - first < count) w.next = false;
   }
-  core_.frames.use(r, first, count, content::read);
+  use_content(core_.frames, r, first, count, content::read);
   const std::uint64_t turn = book_of(r).turn, end = first + count;
   for (std::uint64_t unit = first; unit < end;) {
     const std::uint64_t together = std::max<std::uint64_t>(r.layout.fitting(unit, longest_flush), 1),
@@ -326,9 +325,9 @@ void stored_units::on_flushed(const frame_io& done) noexcept {
     if (well) b.taken.add(unit);
     core_.actions.clear();
     r.machine->stored().on_flushed(unit, well, core_.actions);
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
 }
 
 void stored_units::note_unwritten(const region_slot& r, int error) noexcept {
@@ -530,7 +529,7 @@ void stored_units::on_answer(const message& m) noexcept {
   op* const o = core_.tokens.find(m.token);
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
-  if (m.operation != 0) call.why = unwritable;
+  if (m.operation != 0) call.why = store_status::unwritable;
   if (--call.replies != 0) return;
   --call.region->change.calls;
   (void)core_.tokens.take(m.token);

@@ -13,7 +13,6 @@
 
 #include "base/fault_heap.hpp"
 #include "base/status.hpp"
-#include "core/frames.hpp"
 #include "core/ops.hpp"
 #include "core/region_slot.hpp"
 #include "core/unit_bits.hpp"
@@ -24,18 +23,11 @@
 namespace quire::core {
 
 class core;
+struct frame_io;
 
 class stored_units {
  public:
   explicit stored_units(core& node) noexcept : core_(node) {}
-
-  /// What a thread, or a call, is told that needs content which its store does not give. And a sync, if the store has
-  /// not taken something.
-  static constexpr quire_status unreadable = QUIRE_IO, unwritable = QUIRE_IO;
-  /// The status of content that a store does not give, with this errno.
-  [[nodiscard]] static constexpr quire_status status_of(int error) noexcept {
-    return error == store::store::beyond ? QUIRE_BEYOND : unreadable;
-  }
 
   // Application threads.
   /// The store for the region that will be made with this number (region_description::backing, not 0), on each node

@@ -19,7 +19,6 @@
 #include "core/host.hpp"
 #include "core/inbox.hpp"
 #include "core/outbox.hpp"
-#include "core/performer.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"
@@ -115,7 +114,7 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
     one.unit = m.unit + i;
     absorb(*slot, one);
   }
-  core_.performer.flush();
+  core_.perform_steps();
   return true;
 }
 
@@ -123,7 +122,7 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
 void survivor::absorb(region_slot& r, const message& one) noexcept {
   core_.actions.clear();
   r.machine->losses().absorb(one, core_.actions);
-  core_.performer.take(r, core_.actions);
+  core_.take_step(r);
 }
 
 template <class F>
@@ -132,9 +131,9 @@ void survivor::all_units(F f) noexcept {
     each_used_unit(r, [&](std::uint64_t unit) {
       core_.actions.clear();
       f(*r.machine, unit, core_.actions);
-      if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+      if (core_.actions.size() != 0) core_.take_step(r);
     });
-    core_.performer.flush();
+    core_.perform_steps();
   });
 }
 
@@ -182,7 +181,7 @@ void survivor::begin_recovery() noexcept {
   all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
   core_.stored.cut();
   core_.absent.cut([&](region_slot& r, const message& m) { absorb(r, m); });
-  core_.performer.flush();
+  core_.perform_steps();
   core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
@@ -242,7 +241,7 @@ void survivor::call_again() noexcept {
       call.to = r.machine->authority_of(call.m.unit);
       core_.actions.clear();
       r.machine->on_atomic(call.m, core_.actions);
-      core_.performer.take(r, core_.actions);
+      core_.take_step(r);
     } else {
       call.replies = 0;
       for (std::uint64_t i = 0; i < call.units; ++i) call.replies += r.bytes_of(call.first + i) != 0 ? 1 : 0;
@@ -250,10 +249,10 @@ void survivor::call_again() noexcept {
         if (r.bytes_of(call.first + i) == 0) continue;
         core_.actions.clear();
         r.machine->pushes().on_push(call.first + i, token, core_.actions);
-        core_.performer.take(r, core_.actions);
+        core_.take_step(r);
       }
     }
-    core_.performer.flush();
+    core_.perform_steps();
   }
 }
 

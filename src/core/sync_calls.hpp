@@ -2,6 +2,7 @@
 // Synchronisation: calls of threads go into the sync machine, its actions come out. sync_calls.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -12,8 +13,9 @@
 #include "base/status.hpp"
 #include "core/arrivals.hpp"
 #include "core/lingers.hpp"
-#include "core/protocol_set.hpp"
+#include "core/region_slot.hpp"
 #include "core/waiting.hpp"
+#include "protocol/contract/domain.hpp"
 #include "sync/machine.hpp"
 
 namespace quire::core {
@@ -67,8 +69,8 @@ class sync_calls {
   void note_round(const model::message& m) noexcept;
   /// Rounds of a group that has a thread on every node.
   struct epochs {
-    protocol_set::marks marks{};
-    std::uint64_t rounds = 0;  ///< that this node, the root, has ended
+    std::array<protocol::round_marks, region_slot::most_protocols> marks{};  ///< what domains remember of them
+    std::uint64_t rounds = 0;                                                ///< that this node, the root, has ended
   };
   [[nodiscard]] epochs* epochs_of(const model::message& m) noexcept;
 

@@ -16,10 +16,8 @@
 
 #include "base/check.hpp"
 #include "base/log.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
-#include "core/frames.hpp"
 #include "core/page_out.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
@@ -163,7 +161,7 @@ bool transactions::forces_restart() noexcept {
 
 bool transactions::holds_up(fault_op& o) noexcept {
   if (o.inside) {
-    if (core_.frames.over())
+    if (core_.paging.is_over())
       (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
     if (!o.nested) (void)forces_restart();
     if (!is_doomed()) return false;
@@ -235,7 +233,7 @@ base::status transactions::commit() noexcept {
 void transactions::commit_step(fault_op& o) noexcept {
   for (const auto& w : domain_.writes()) {
     region_slot& r = *core_.regions.slot(w.region);
-    if (r.change.frozen && !domain_.is_committing()) return changer::park(r, o);
+    if (r.change.frozen && !domain_.is_committing()) return r.change.park(o);
   }
   if (!domain_.is_committing()) (void)forces_restart();
   const progress how = domain_.advance();
@@ -293,12 +291,9 @@ void transactions::retry_step(op& o) noexcept {
 namespace {
 /// Nothing is in use for a moment: what there is too much of may go.
 void make_room(core& e, transaction::domain& all) noexcept {
-  if (!e.frames.over()) return;
+  if (!e.paging.is_over()) return;
   all.word().set(phase::idle, true);
-  for (std::uint64_t before = 0; e.frames.over() && e.frames.used() - e.frames.leaving() != before;) {
-    before = e.frames.used() - e.frames.leaving();
-    e.paging.page_out();
-  }
+  e.paging.make_room();
 }
 }  // namespace
 

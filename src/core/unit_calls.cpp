@@ -6,15 +6,13 @@
 #include "base/status_number.hpp"
 #include "core/absent_units.hpp"
 #include "core/call_table.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
 #include "core/minipages/whole_pages.hpp"
-#include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
-#include "core/stored_units.hpp"
+#include "core/store_status.hpp"
+#include "core/unit_waiters.hpp"
 #include "model/action.hpp"
 
 namespace quire::core {
@@ -27,8 +25,8 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-    if (call.region->change.frozen) return changer::park(*call.region, self);
-    if (!e.protocols.of(*call.region).atomics) return self.complete(QUIRE_UNSUPPORTED);  // it may have changed since
+    if (call.region->change.frozen) return call.region->change.park(self);
+    if (!call.region->can().atomics) return self.complete(QUIRE_UNSUPPORTED);  // it may have changed since
     if (e.absent.must_wait(*call.region, call.m.unit, 1)) return e.absent.park(*call.region, call.m.unit, self);
     ++call.region->change.calls;
     call.token = e.tokens.add(self);
@@ -37,18 +35,18 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
     if (e.config.survives) call.to = call.region->machine->authority_of(call.m.unit);
     e.actions.clear();
     call.region->machine->on_atomic(call.m, e.actions);
-    e.performer.take(*call.region, e.actions);
-    e.performer.flush();
+    e.take_step(*call.region);
+    e.perform_steps();
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
   if (o.region->about.code != 0)
     return base::explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation lies in code",
                          static_cast<unsigned long>(address));
-  if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
+  if (!o.region->can().atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = o.region->natural(address) - o.region->address_of(o.m.unit);
-  const auto noted = core_.faults.note_memory("an atomic operation", *o.region, o.m.unit);
+  const auto noted = note_memory("an atomic operation", *o.region, o.m.unit);
   o.m.operation = operation;
   o.m.a = a;
   o.m.b = b;
@@ -62,15 +60,15 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
     auto& call = static_cast<call_op&>(self);
     const std::uint64_t units = call.replies;
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-    if (call.region->change.frozen) return changer::park(*call.region, self);
-    if (call.region->block != nullptr || !e.protocols.of(*call.region).push) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->change.frozen) return call.region->change.park(self);
+    if (call.region->block != nullptr || !call.region->can().push) return self.complete(QUIRE_UNSUPPORTED);
     e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return {};
-  if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
+  if (!o.region->can().push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
-  const auto noted = core_.faults.note_memory("quire_push()", *o.region, o.m.unit);
+  const auto noted = note_memory("quire_push()", *o.region, o.m.unit);
   o.replies = o.region->under(address, bytes).count();
   (void)core_.run(o);
   return o.result();
@@ -80,16 +78,16 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
-    if (call.region->change.frozen) return changer::park(*call.region, self);
-    if (call.region->block != nullptr || !e.protocols.of(*call.region).push) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->change.frozen) return call.region->change.park(self);
+    if (call.region->block != nullptr || !call.region->can().push) return self.complete(QUIRE_UNSUPPORTED);
     const std::uint64_t first = call.m.unit, last = first + call.m.c;
     call.m.a != 0 ? e.calls.push_units(call, first, last, true) : e.calls.begin_production(call, first, last);
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
-  if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
+  if (!o.region->can().push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
-  const auto noted = core_.faults.note_memory("a production phase", *o.region, o.m.unit);
+  const auto noted = note_memory("a production phase", *o.region, o.m.unit);
   o.m.c = o.region->under(address, bytes).count();
   o.m.a = end ? 1 : 0;
   (void)core_.run(o);
@@ -102,9 +100,9 @@ void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint6
   for (std::uint64_t unit = first; unit < end; ++unit) {
     core_.actions.clear();
     r.machine->pushes().on_produce_begin(unit, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
   call.complete();
 }
 
@@ -130,14 +128,14 @@ void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t en
     ++call.replies;
     core_.actions.clear();
     machine.pushes().on_push(unit, token, core_.actions);
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
   }
   const bool any = call.replies != 0;
   if (!any) {
     (void)core_.tokens.take(token);
     --r.change.calls;
   }
-  core_.performer.flush();  // of a job of one node this may be all, and the call may be gone
+  core_.perform_steps();  // of a job of one node this may be all, and the call may be gone
   if (!any) call.complete();
 }
 
@@ -146,7 +144,7 @@ void unit_calls::finish(const message& m) noexcept {
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
   if (m.kind == message_kind::unit_lost) call.why = QUIRE_LOST;
-  if (m.kind == message_kind::unit_refused) call.why = stored_units::status_of(static_cast<int>(m.operation));
+  if (m.kind == message_kind::unit_refused) call.why = store_status::of(static_cast<int>(m.operation));
   if (m.kind == message_kind::service_reply) call.why = base::status_of(m.operation);
   call.m = m;
   if (--call.replies != 0) return;

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "core/ops.hpp"
+#include "core/region_slot.hpp"
+#include "core/waiting.hpp"
 
 namespace quire::core {
 
@@ -69,5 +71,8 @@ class unit_waiters {
   std::array<fault_op*, buckets> waiters_{};
   std::size_t waiting_ = 0;
 };
+
+/// The calling thread is about to wait for a unit, if it has to. Any thread.
+[[nodiscard]] note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
 
 }  // namespace quire::core

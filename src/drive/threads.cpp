@@ -21,7 +21,6 @@
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
-#include "core/frames.hpp"
 #include "core/region_builder.hpp"
 #include "core/survival.hpp"
 #include "core/thread_state.hpp"
@@ -295,7 +294,7 @@ void threads::start() {
   watch(job_.descriptor());
   watch_faults(core_.builder.detector());
   core_.begin();
-  if (core_.frames.limited()) start_crew();
+  if (core_.config.memory_limit != 0) start_crew();
   service_ = os::start_thread([this] { service_loop(); });
 }
 

@@ -11,7 +11,7 @@
 #include "core/configuration.hpp"
 #include "core/fault.hpp"
 #include "core/region_slot.hpp"
-#include "core/stored_units.hpp"
+#include "core/store_status.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "transport/transport.hpp"
@@ -110,7 +110,7 @@ bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_n
   }
   const auto why = core_.faults.fault(address, write, entered_ns);
   if (why.code() == QUIRE_LOST) t_found_lost = {"which was lost with a node that died"};
-  if (why.code() == core::stored_units::unreadable)
+  if (why.code() == core::store_status::unreadable)
     t_found_lost = {"whose content cannot be had from the store that keeps it"};
   if (why.code() == core::fault_path::closed_page) t_found_lost = {"a closed page (PROT_NONE)", false, true};
   if (why.code() == QUIRE_BEYOND) t_found_lost = {"beyond the end of the content", true};

@@ -44,7 +44,7 @@ void announcements::tell_all(std::uint64_t handle, const heap::span_plan& plan) 
   const std::uint64_t number = ++number_;
   question asked{.handle = handle, .plan = plan};
   for (unsigned n = 0; n < core_.config.nodes; ++n) {
-    const bool lives = !core_.survival.members().is_dead(node_id{static_cast<std::uint16_t>(n)});
+    const bool lives = !core_.members.is_dead(node_id{static_cast<std::uint16_t>(n)});
     asked.answered[n] = !lives;
     asked.left += lives ? 1 : 0;
   }
@@ -56,8 +56,8 @@ void announcements::tell_all(std::uint64_t handle, const heap::span_plan& plan) 
                           .minipage_bytes = plan.minipage_bytes};
   for (unsigned n = 0; n < core_.config.nodes; ++n) {
     if (asked.answered[n]) continue;
-    core_.services.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::lay), 0, 0, 0,
-                          std::as_bytes(std::span(&what, 1)));
+    core_.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::lay), 0, 0, 0,
+                 std::as_bytes(std::span(&what, 1)));
   }
 }
 
@@ -66,8 +66,8 @@ void announcements::on_notice(const message& m, std::span<const std::byte> value
   announcement what;
   if (!read(value, what)) core_.in.refuse(m, "it tells of no pages");
   const base::status why = lay(m, what);
-  core_.services.notify(m.from, static_cast<std::uint32_t>(service::laid), what.number,
-                        static_cast<std::uint64_t>(why.code()), 0, {});
+  core_.notify(m.from, static_cast<std::uint32_t>(service::laid), what.number, static_cast<std::uint64_t>(why.code()),
+               0, {});
 }
 
 base::status announcements::lay(const message& m, const announcement& what) noexcept {

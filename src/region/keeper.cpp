@@ -7,12 +7,10 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/status_number.hpp"
-#include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/counters.hpp"
 #include "core/hold.hpp"
 #include "core/host.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_remover.hpp"
 #include "core/region_slot.hpp"
@@ -118,7 +116,7 @@ base::status keeper::check(const char* call, const quire_region_options& options
   const auto& c = core_.config;
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
-  const bool known = core_.protocols.find(int{options.consistency}) != nullptr &&
+  const bool known = protocol::find(c.protocols, options.consistency) != nullptr &&
                      options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH &&
                      options.pool >= QUIRE_POOL_DEFAULT && options.pool <= QUIRE_POOL_FORK &&
                      options.detector >= QUIRE_DETECT_DEFAULT && options.detector <= QUIRE_DETECT_SCAN;
@@ -258,7 +256,7 @@ base::status keeper::ask_for(region_description about, quire_region& region) {
   base::status why;
   for (;;) {
     m = {};
-    why = core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::region_create), m, bytes_of(about));
+    why = core_.ask(node_id{0}, static_cast<std::uint32_t>(service::region_create), m, bytes_of(about));
     if (why != QUIRE_BUSY) break;
     core_.host.pause(while_held_ns);  // a checkpoint is being written
   }
@@ -276,15 +274,15 @@ base::status keeper::ask_for(region_description about, quire_region& region) {
 /// Node 0: gives the region its number and addresses, and tells everyone.
 void keeper::on_create(const message& m, std::span<const std::byte> value) noexcept {
   question q;
-  if (value.size() != sizeof q.about) return core_.services.answer(m, QUIRE_INVALID);
+  if (value.size() != sizeof q.about) return core_.answer(m, QUIRE_INVALID);
   std::memcpy(&q.about, value.data(), sizeof q.about);
-  if (core_.holding.is_under_way()) return core_.services.answer(m, QUIRE_BUSY);
+  if (core_.holding.is_under_way()) return core_.answer(m, QUIRE_BUSY);
   q.about.id = numbers_.take();
-  if (q.about.id == 0) return core_.services.answer(m, QUIRE_LIMIT);
+  if (q.about.id == 0) return core_.answer(m, QUIRE_LIMIT);
   q.about.life = gone_;
   if (!find_place(q.about)) {
     numbers_.give_back(q.about.id);
-    return core_.services.answer(m, QUIRE_NO_ADDRESSES);
+    return core_.answer(m, QUIRE_NO_ADDRESSES);
   }
   q.request = m;
   const auto about = q.about;
@@ -309,7 +307,7 @@ bool keeper::find_place(region_description& about) {
 
 /// The dead answer nothing.
 void keeper::ask_all(question& q) {
-  const std::uint64_t dead = core_.survival.members().dead;
+  const std::uint64_t dead = core_.members.dead;
   q.answered = dead;
   q.left = core_.config.nodes - static_cast<unsigned>(__builtin_popcountll(dead));
 }
@@ -317,7 +315,7 @@ void keeper::ask_all(question& q) {
 void keeper::tell_all(std::uint32_t service, std::span<const std::byte> value) {
   for (unsigned n = 0; n < core_.config.nodes; ++n) {
     const node_id to{static_cast<std::uint16_t>(n)};
-    if (!core_.survival.members().is_dead(to)) core_.services.notify(to, service, 0, 0, 0, value);
+    if (!core_.members.is_dead(to)) core_.notify(to, service, 0, 0, 0, value);
   }
 }
 
@@ -327,8 +325,8 @@ void keeper::on_announce(std::span<const std::byte> value) noexcept {
   std::memcpy(&about, value.data(), sizeof about);
   const auto why = core_.builder.add(about);
   if (why.ok() && made_.tell != nullptr) made_.tell(made_.context, about);
-  core_.services.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
-                        static_cast<std::uint64_t>(why.code()), 0, {});
+  core_.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
+               static_cast<std::uint64_t>(why.code()), 0, {});
 }
 
 void keeper::on_added(const message& m) noexcept {
@@ -351,7 +349,7 @@ void keeper::all_have_added(question& q) {
     q.ends = true;
     return tell_step(q, step::finish);
   }
-  core_.services.answer(q.request, {}, core::handle_of(q.about));
+  core_.answer(q.request, {}, core::handle_of(q.about));
   questions_.erase(q.about.id);
 }
 

@@ -20,7 +20,7 @@
 #include "core/region_remover.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
-#include "core/survival.hpp"
+#include "model/membership.hpp"
 #include "region/keeper.hpp"
 #include "region/services.hpp"
 
@@ -79,7 +79,7 @@ base::status keeper::destroy(quire_region region) {
   }
   message m;
   m.a = region.id;
-  const auto why = core_.services.ask(leader, static_cast<std::uint32_t>(service::region_destroy), m, {});
+  const auto why = core_.ask(leader, static_cast<std::uint32_t>(service::region_destroy), m, {});
   if (why == QUIRE_LOST) {
     return base::explain(
         QUIRE_LOST,
@@ -93,9 +93,8 @@ base::status keeper::destroy(quire_region region) {
 /// Node 0.
 void keeper::on_destroy(const message& m) noexcept {
   region_slot* const r = m.a != 0 ? core_.regions.of_handle(m.a).get() : nullptr;
-  if (r == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND, static_cast<std::uint64_t>(stays::unknown));
-  if (questions_.contains(r->about.id))
-    return core_.services.answer(m, QUIRE_BUSY, static_cast<std::uint64_t>(stays::changes));
+  if (r == nullptr) return core_.answer(m, QUIRE_NOT_FOUND, static_cast<std::uint64_t>(stays::unknown));
+  if (questions_.contains(r->about.id)) return core_.answer(m, QUIRE_BUSY, static_cast<std::uint64_t>(stays::changes));
   question q;
   q.request = m;
   q.about = r->about;
@@ -131,12 +130,12 @@ void keeper::on_step(const message& m, std::span<const std::byte> value) noexcep
       if (r != nullptr) o.rest = core_.removing.look(*r);
       break;
     case step::finish:
-      if (r != nullptr && (m.from == leader || core_.survival.members().is_dead(leader))) finish_here(*r);
+      if (r != nullptr && (m.from == leader || core_.members.is_dead(leader))) finish_here(*r);
       break;
   }
   if (m.from == leader) {
-    core_.services.notify(leader, static_cast<std::uint32_t>(service::region_step_done), 0, 0, 0,
-                          std::as_bytes(std::span(&o, 1)));
+    core_.notify(leader, static_cast<std::uint32_t>(service::region_step_done), 0, 0, 0,
+                 std::as_bytes(std::span(&o, 1)));
   }
 }
 
@@ -162,7 +161,7 @@ void keeper::on_step_done(const message& m, std::span<const std::byte> value) no
 void keeper::note_rest(question& q, const order& o) noexcept {
   const region_rest& rest = o.rest;
   // Where nodes know of different deaths, they do not count the same.
-  q.quiet = q.quiet && rest.quiet && rest.dead == core_.survival.members().dead;
+  q.quiet = q.quiet && rest.quiet && rest.dead == core_.members.dead;
   q.sent += rest.sent;
   q.received += rest.received;
 }
@@ -181,7 +180,7 @@ void keeper::all_have_done(question& q) {
   const auto look = [&] {
     q.quiet = true;
     q.sent = q.received = 0;
-    q.dead = core_.survival.members().dead;
+    q.dead = core_.members.dead;
     tell_step(q, step::look);
   };
   switch (q.at) {
@@ -191,12 +190,12 @@ void keeper::all_have_done(question& q) {
       return is_over(q) ? tell_step(q, step::finish) : look();
     case step::give_up: {
       const bool unknown = q.stays == stays::unknown;
-      core_.services.answer(q.request, unknown ? QUIRE_NOT_FOUND : QUIRE_BUSY, static_cast<std::uint64_t>(q.stays));
+      core_.answer(q.request, unknown ? QUIRE_NOT_FOUND : QUIRE_BUSY, static_cast<std::uint64_t>(q.stays));
       questions_.erase(id);
       return;
     }
     case step::finish:
-      core_.services.answer(q.request, q.why);
+      core_.answer(q.request, q.why);
       if (!core_.regions.is_adopted(q.about) && q.about.placed == 0) {
         space_.give_back(q.about.base, core::views_of(q.about).span() + q.about.gap_bytes + q.about.room_bytes);
       }
@@ -227,7 +226,7 @@ void keeper::go_on_without_leader() {
     for (std::uint16_t n = 0; n < core_.config.nodes; ++n) {
       const node_id to{n};
       // Past all that waits until content is safe: that may wait for an answer about this very region.
-      if (to != core_.config.self && !core_.survival.members().is_dead(to)) core_.out.send(to, m, bytes);
+      if (to != core_.config.self && !core_.members.is_dead(to)) core_.out.send(to, m, bytes);
     }
     finish_here(*r);
   }

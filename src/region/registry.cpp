@@ -10,7 +10,6 @@
 #include "base/log.hpp"
 #include "base/status_number.hpp"
 #include "core/configuration.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
@@ -81,7 +80,7 @@ base::status registry::open(const heap_settings& how) {
       service::release,
       [](void* self, core::core& e, const message& m, value) noexcept {
         shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
-        e.services.answer(m, of != nullptr ? of->release_here(m.a, m.b != 0) : base::status(QUIRE_BAD_ADDRESS));
+        e.answer(m, of != nullptr ? of->release_here(m.a, m.b != 0) : base::status(QUIRE_BAD_ADDRESS));
       },
       "quire_free");
   open_frees(how.free_batch);
@@ -109,7 +108,7 @@ void registry::serve_looks() noexcept {
       [](void* self, core::core& e, const message& m, value) noexcept {
         shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
         auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
-        e.services.answer(m, size.why(), size.value());
+        e.answer(m, size.why(), size.value());
       },
       "quire_allocation_size");
   serve(
@@ -117,7 +116,7 @@ void registry::serve_looks() noexcept {
       [](void* self, core::core& e, const message& m, value) noexcept {
         shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
         auto found = of != nullptr ? of->around_here(m.a, m.b != 0) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
-        e.services.answer(m, found.why(), found.value().address, found.value().bytes);
+        e.answer(m, found.why(), found.value().address, found.value().bytes);
       },
       "quire_end");
   serve(
@@ -127,7 +126,7 @@ void registry::serve_looks() noexcept {
         auto got = of != nullptr ? of->allocate_at_here(m.a, m.b) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
         const std::uint64_t clean =
             (got.value().clean_offset >> heap::page_shift) << 32 | got.value().clean_bytes >> heap::page_shift;
-        e.services.answer(m, got.why(), clean, got.value().dirty_bytes);
+        e.answer(m, got.why(), clean, got.value().dirty_bytes);
       },
       "quire_calloc_at");
 }
@@ -163,7 +162,7 @@ base::status registry::open_small(std::uint64_t base, const heap_settings& how) 
 }
 
 base::status registry::ask(node_id to, region::service number, message& m, std::span<const std::byte> value) {
-  return core_.services.ask(to, static_cast<std::uint32_t>(number), m, value);
+  return core_.ask(to, static_cast<std::uint32_t>(number), m, value);
 }
 
 // ---- Memory ----
@@ -263,7 +262,7 @@ base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std
                          static_cast<unsigned long>(heap->about().bytes));
   }
   const auto take = [&](const heap::allocation& block) {
-    if (core_.protocols.of(*region).relaxed) core_.catch_up();
+    if (region->can().relaxed) core_.catch_up();
     got = block;
     got.address = region->fine(block.address);
     return base::status{};
@@ -321,17 +320,17 @@ base::result<heap::allocation> registry::allocate_here(shared_heap& from, std::u
 /// answer waits.
 void registry::on_allocate(const message& m) noexcept {
   shared_heap* const from = heap_of_handle(m.c);
-  if (from == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  if (from == nullptr) return core_.answer(m, QUIRE_NOT_FOUND);
   for (int tries = 0; tries < 2; ++tries) {
     auto block = from->allocate_here(m.a, m.b);
     if (block.why().code() != QUIRE_BUSY)
-      return core_.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
+      return core_.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
     const auto plan = from->plan_here(m.a, m.b);
     if (plan.ok() || plan.why().code() == QUIRE_BUSY) waiting_.push_back(m);
     if (plan.ok()) announcements_.tell_all(m.c, plan.value());
     if (plan.ok() || plan.why().code() == QUIRE_BUSY) return;
   }
-  core_.services.answer(m, QUIRE_NO_MEMORY);
+  core_.answer(m, QUIRE_NO_MEMORY);
 }
 
 /// Driver's thread. Who waits for other pages of the heap asks in vain, and waits again.
@@ -342,7 +341,7 @@ void registry::on_laid(std::uint64_t handle, const heap::span_plan& plan, base::
     if (m.c != handle) {
       waiting_.push_back(m);
     } else if (of != nullptr && !why.ok()) {
-      core_.services.answer(m, why);
+      core_.answer(m, why);
     } else {
       on_allocate(m);
     }
@@ -435,8 +434,7 @@ base::status registry::allocate_at(std::uint64_t address, std::uint64_t bytes, h
     if (const auto why = ask(s->node, service::allocate_at, m); !why.ok()) return why;
     got = {address, bytes, heap::dirt{m.b, (m.a >> 32) << heap::page_shift, (m.a & UINT32_MAX) << heap::page_shift}};
   }
-  if (const core::region_ref in = core_.regions.find(address); in != nullptr && core_.protocols.of(*in).relaxed)
-    core_.catch_up();
+  if (const core::region_ref in = core_.regions.find(address); in != nullptr && in->can().relaxed) core_.catch_up();
   return {};
 }
 

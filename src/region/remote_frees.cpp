@@ -20,8 +20,8 @@
 #include "core/core.hpp"
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
-#include "core/survival.hpp"
 #include "heap/size_classes.hpp"
+#include "model/membership.hpp"
 #include "region/registry.hpp"
 
 namespace quire::region {
@@ -71,7 +71,7 @@ void registry::open_frees(std::size_t batch) {
     static_cast<registry*>(self)->on_release_refused(m, v);
   });
   serve(service::flush_frees, [](void* self, core::core& e, const message& m, value) noexcept {
-    e.services.answer(m, {}, static_cast<registry*>(self)->send_all_frees(UINT64_MAX));
+    e.answer(m, {}, static_cast<registry*>(self)->send_all_frees(UINT64_MAX));
   });
   core_.on_idle(
       [](void* self) noexcept {
@@ -110,9 +110,9 @@ bool registry::waits_to_be_free(const slice& where, std::uint64_t address) {
 
 /// Driver's thread.
 void registry::send_frees(unsigned node, const std::vector<std::uint64_t>& addresses) {
-  if (core_.survival.members().is_dead(node_of(node))) return;
-  core_.services.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
-                        std::as_bytes(std::span(addresses)));
+  if (core_.members.is_dead(node_of(node))) return;
+  core_.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
+               std::as_bytes(std::span(addresses)));
 }
 
 /// Driver's thread: those that have waited long enough at `now_ns`, or all. How many. The driver does not wait for the
@@ -172,10 +172,10 @@ void registry::on_release_many(const message& m, std::span<const std::byte> valu
     if ((of == nullptr || !of->release_here(address).ok()) && count < bad.size()) bad[count++] = address;
   });
   if (count != 0) {
-    core_.services.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
-                          std::as_bytes(std::span(bad).first(count)));
+    core_.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
+                 std::as_bytes(std::span(bad).first(count)));
   }
-  if (m.kind == model::message_kind::service_request) core_.services.answer(m, {});
+  if (m.kind == model::message_kind::service_request) core_.answer(m, {});
 }
 
 void registry::on_release_refused(const message& m, std::span<const std::byte> value) noexcept {

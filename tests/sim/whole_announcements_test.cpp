@@ -11,7 +11,6 @@
 
 #include "core/configuration.hpp"
 #include "core/region_slot.hpp"
-#include "core/services.hpp"
 #include "heap/minipage_heap.hpp"
 #include "region/announcements.hpp"
 #include "region/services.hpp"
@@ -195,7 +194,7 @@ TEST(whole_announcements, do_not_wait_for_the_dead) { run_all(true); }
         [](core::core& c, core::op& self) noexcept {
           const auto& t = static_cast<telling&>(self);
           const auto value = std::as_bytes(std::span(&t.a, 1)).first(t.size);
-          c.services.notify(node_id{1}, static_cast<std::uint32_t>(region::service::lay), 0, 0, 0, value);
+          c.notify(node_id{1}, static_cast<std::uint32_t>(region::service::lay), 0, 0, 0, value);
           self.complete();
         },
         core::op::type::call);

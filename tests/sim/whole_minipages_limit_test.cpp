@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "core/absent_units.hpp"
+#include "core/content.hpp"
 #include "core/fault.hpp"
 #include "core/frames.hpp"
 #include "core/pins.hpp"
@@ -272,14 +273,14 @@ void with_page_in_store(F&& go_on) {
 
 TEST(frames_of_minipages, come_back_before_content_of_a_unit_lands_in_them) {
   with_page_in_store([](node& here, core::frames& f, core::region_slot& r) {
-    f.use(r, 5, 1, core::content::replaced);
+    use_content(f, r, 5, 1, core::content::replaced);
     EXPECT_TRUE(f.is_here(r, 0));
     EXPECT_EQ(here.peek(base), 7u);
     EXPECT_EQ(f.used(), page);
-    f.use(r, 6, 2, core::content::replaced);  // before the first has been received
-    f.landed(r, 5, 1);
+    use_content(f, r, 6, 2, core::content::replaced);  // before the first has been received
+    core::content_landed(r, 5, 1);
     EXPECT_TRUE(f.is_moving(r, 0));
-    f.landed(r, 6, 2);
+    core::content_landed(r, 6, 2);
     EXPECT_FALSE(f.is_moving(r, 0));
   });
 }
@@ -288,7 +289,7 @@ TEST(frames_of_minipages, that_are_on_their_way_back_come_before_others_use_them
   with_page_in_store([](node& here, core::frames& f, core::region_slot& r) {
     f.begin_fill(r, 0, 1);
     EXPECT_TRUE(here.core().absent.must_wait(r, 9, 1));  // no content of its own is needed for that
-    f.use(r, 5, 1, core::content::promised);
+    use_content(f, r, 5, 1, core::content::promised);
     EXPECT_TRUE(f.is_here(r, 0) && !f.is_filling(r, 0));
     EXPECT_EQ(here.peek(base), 7u);
   });
@@ -297,8 +298,8 @@ TEST(frames_of_minipages, that_are_on_their_way_back_come_before_others_use_them
 /// What comes is all of the page.
 TEST(frames_of_minipages, are_not_read_where_all_units_come_at_once) {
   with_page_in_store([](node& here, core::frames& f, core::region_slot& r) {
-    f.use(r, 0, 16, core::content::replaced);
-    f.landed(r, 0, 16);
+    use_content(f, r, 0, 16, core::content::replaced);
+    core::content_landed(r, 0, 16);
     EXPECT_EQ(f.count.read, 0u);
     EXPECT_EQ(here.peek(base), 0u);
     const std::uint64_t seven = 7;

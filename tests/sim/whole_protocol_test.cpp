@@ -12,7 +12,6 @@
 #include "core/hold.hpp"
 #include "core/job_call.hpp"
 #include "core/pins.hpp"
-#include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/unit_calls.hpp"
 #include "sim/seeds.hpp"

@@ -18,6 +18,7 @@
 #include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/region_builder.hpp"
+#include "core/store_status.hpp"
 #include "core/stored_units.hpp"
 #include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
@@ -195,7 +196,7 @@ class job {
         base_of(unit) + counter * 8, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before);
     if (why.ok()) {
       ++added_[unit];
-    } else if (why == core::stored_units::unreadable) {
+    } else if (why == core::store_status::unreadable) {
       refuse("an operation");
     } else {
       w_.fail("an operation fails");
@@ -239,7 +240,7 @@ class job {
   void pin(node& here, std::uint64_t unit, std::uint64_t word) {
     int holder = 0;
     const base::status why = here.core().pins.acquire(base_of(unit), page, -1, holder);
-    if (why == core::stored_units::unreadable) return refuse("a pin");
+    if (why == core::store_status::unreadable) return refuse("a pin");
     if (!why.ok()) return w_.fail("a pin fails");
     write(here, base_of(unit) + word * 8);
     (void)here.core().pins.release(base_of(unit), page);

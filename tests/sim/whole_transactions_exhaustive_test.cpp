@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol_set.hpp"
 #include "sim/whole/node_transactions.hpp"
 
 namespace quire::whole::whole_transactions_exhaustive_test {

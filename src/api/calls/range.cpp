@@ -8,7 +8,7 @@
 #include "api/calls/redirect.hpp"
 #include "api/calls/signals.hpp"
 #include "api/forward.hpp"
-#include "core/fault.hpp"
+#include "core/guards.hpp"
 #include "core/region_slot.hpp"
 #include "os/memory.hpp"
 
@@ -32,7 +32,7 @@ static std::size_t before_guards(const void* address, std::size_t bytes) noexcep
   if (r == nullptr) return bytes;
   const std::uint64_t page = os::page_bytes, first = reinterpret_cast<std::uint64_t>(address);
   for (std::uint64_t at = (first / page + 1) * page; at < first + bytes; at += page) {
-    if (r->core->faults.guarded().find(at) != nullptr) return static_cast<std::size_t>(at - first);
+    if (r->core->guarded.find(at) != nullptr) return static_cast<std::size_t>(at - first);
   }
   return bytes;
 }

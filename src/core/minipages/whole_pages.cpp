@@ -3,9 +3,7 @@
 
 #include "core/core.hpp"
 #include "core/fault.hpp"
-#include "core/performer.hpp"
 #include "core/pins.hpp"
-#include "core/protocol_set.hpp"
 #include "model/action.hpp"
 
 namespace quire::core {
@@ -18,12 +16,12 @@ constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 }  // namespace
 
 void whole_pages::note_try(region_slot& r, std::uint64_t page, model::access want) noexcept {
-  if (!core_.protocols.of(r).pins || core_.protocols.of(r).relaxed) return;
+  if (!r.can().pins || r.can().relaxed) return;
   if (const auto level = tries_.on_try(r.about.id, page, want, core_.now())) begin(r, page, *level);
 }
 
 void whole_pages::note_granted(const region_slot& r, std::uint64_t page, model::access level) noexcept {
-  if (!core_.protocols.of(r).relaxed) tries_.on_granted(r.about.id, page, level, core_.now());
+  if (!r.can().relaxed) tries_.on_granted(r.about.id, page, level, core_.now());
 }
 
 void whole_pages::begin(region_slot& r, std::uint64_t page, unsigned level) noexcept {
@@ -66,15 +64,15 @@ void whole_pages::go_on(claim& c) noexcept {
     core_.actions.clear();
     const auto outcome = c.counted ? r.machine->pins().on_pin_again(c.next, core_.actions)
                                    : r.machine->pins().on_pin(c.next, core_.actions);
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
     c.counted = outcome != fault_outcome::refused;
     if (outcome == fault_outcome::refused || outcome == fault_outcome::lost) c.until_ns = 0;  // no more of it
-    if (outcome != fault_outcome::local) return core_.performer.flush();
+    if (outcome != fault_outcome::local) return core_.perform_steps();
     ++c.next;
     c.counted = false;
     c.until_ns = core_.now() + (patience_ns << c.level);
   }
-  core_.performer.flush();
+  core_.perform_steps();
   c.whole = true;
   c.until_ns = core_.now() + (shortest_use_ns << c.level);
   // Less than writing where content is on two nodes, and has just been saved: the next write is to be noticed.
@@ -87,14 +85,14 @@ void whole_pages::end(claim& c) noexcept {
   for (std::uint64_t unit = c.first; unit < c.next; ++unit) {
     core_.actions.clear();
     CHECK(r.machine->pins().on_unpin(unit, core_.actions));
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
   }
   if (c.counted) {
     core_.actions.clear();
     r.machine->pins().on_pin_given_up(c.next, core_.actions);
-    core_.performer.take(r, core_.actions);
+    core_.take_step(r);
   }
-  core_.performer.flush();
+  core_.perform_steps();
   if (!c.whole) core_.faults.wake_units(r, c.first, c.end - c.first);
 }
 

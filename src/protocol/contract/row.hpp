@@ -72,4 +72,12 @@ struct row {
                                                   int& error) = nullptr;
 };
 
+/// The row of a consistency, among these; null if there is none.
+[[nodiscard]] inline const row* find(std::span<const row* const> among, std::int64_t consistency) noexcept {
+  for (const row* const r : among) {
+    if (r->id.value() == consistency) return r;
+  }
+  return nullptr;
+}
+
 }  // namespace quire::protocol

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pages that threads of this node may not access: calls of the API. Any application thread; what changes is changed by
 // the driver.
-#include "core/closed_pages.hpp"
+#include "core/page_closing.hpp"
 
 #include <algorithm>
 
-#include "core/change.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
 #include "core/mapping.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::core {
 
-base::status fault_path::close_pages(std::uint64_t address, std::uint64_t bytes, bool closed) noexcept {
+base::status close_pages(core& node, std::uint64_t address, std::uint64_t bytes, bool closed) noexcept {
   struct range_op : op {
     using op::op;
     region_ref region{};
@@ -24,7 +22,7 @@ base::status fault_path::close_pages(std::uint64_t address, std::uint64_t bytes,
         auto& range = static_cast<range_op&>(self);
         if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
         region_slot& r = *range.region;
-        if (r.change.frozen) return changer::park(r, self);
+        if (r.change.frozen) return r.change.park(self);
         if (!range.closed) {
           r.closed.open(range.offset, range.bytes);
           return self.complete();
@@ -36,17 +34,17 @@ base::status fault_path::close_pages(std::uint64_t address, std::uint64_t bytes,
         self.complete(mapping::close(r, range.offset, range.bytes) == 0 ? QUIRE_OK : QUIRE_SYSTEM);
       },
       op::type::fault);
-  o.region = core_.regions.find(address);
+  o.region = node.regions.find(address);
   if (o.region == nullptr || bytes == 0 || bytes > o.region->bytes_from(address)) return QUIRE_BAD_ADDRESS;
   o.offset = o.region->offset_of(address);
   o.bytes = bytes;
   o.closed = closed;
-  (void)core_.run(o);
+  (void)node.run(o);
   return o.result();
 }
 
-bool fault_path::has_closed(std::uint64_t address, std::uint64_t bytes) const noexcept {
-  const region_ref r = core_.regions.find(address);
+bool has_closed(const core& node, std::uint64_t address, std::uint64_t bytes) noexcept {
+  const region_ref r = node.regions.find(address);
   if (r == nullptr || !r->closed.any()) return false;
   return r->closed.for_each(r->offset_of(address), std::min(bytes, r->bytes_from(address)),
                             [](std::uint64_t, std::uint64_t) { return 1; }) != 0;
