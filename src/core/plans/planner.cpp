@@ -4,9 +4,7 @@
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
-#include "core/frames.hpp"
 #include "core/op.hpp"
-#include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
@@ -17,7 +15,7 @@ using model::access;
 using model::fault_outcome;
 
 void planner::begin(std::uint64_t key) noexcept {
-  if (!core_.config.plans || core_.frames.limited()) return;
+  if (!core_.config.plans) return;
   struct phase_op : op {
     using op::op;
     std::uint64_t key = 0;
@@ -34,7 +32,7 @@ void planner::begin(std::uint64_t key) noexcept {
 }
 
 void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_outcome outcome) noexcept {
-  if (outcome == fault_outcome::lost || outcome == fault_outcome::refused || is_left_alone(r, unit)) return;
+  if (outcome == fault_outcome::lost || outcome == fault_outcome::refused || is_left_alone(r)) return;
   auto how = phase_plans::use::here;  // also of a reader that is asking for the right to write
   if (outcome == fault_outcome::joined) how = phase_plans::use::came;
   if (outcome == fault_outcome::started && !r.machine->has_content(unit)) how = phase_plans::use::asked;
@@ -42,12 +40,12 @@ void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_
 }
 
 void planner::on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept {
-  if (plans_.records() && !is_left_alone(r, unit))
+  if (plans_.records() && !is_left_alone(r))
     plans_.note(model::region_id{r.about.id}, unit, false, phase_plans::use::ahead);
 }
 
-bool planner::is_left_alone(const region_slot& r, std::uint64_t) const noexcept {
-  return r.views.fine() != 0 || r.change.frozen || core_.protocols.of(r).transactions;
+bool planner::is_left_alone(const region_slot& r) const noexcept {
+  return r.tracks_frames() || r.views.fine() != 0 || r.change.frozen || core_.protocols.of(r).transactions;
 }
 
 bool planner::look() noexcept {
@@ -66,13 +64,13 @@ void planner::ask() noexcept {
       more_ = false;
     }
   }
-  core_.performer.flush();
+  core_.perform_steps();
   if (last != nullptr) core_.protocols.domain_of(*last).relieve();
 }
 
 region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
   region_slot* const r = core_.regions.slot(n.region);
-  if (r == nullptr || n.unit >= r->machine->units() || is_left_alone(*r, n.unit)) return nullptr;
+  if (r == nullptr || n.unit >= r->machine->units() || is_left_alone(*r)) return nullptr;
   if (core_.absent.is_absent(*r, n.unit)) return nullptr;
   const bool here = r->machine->has_content(n.unit);
   if (here && n.looks) return nullptr;  // a fault tells
@@ -83,7 +81,7 @@ region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
   if (!asked) return nullptr;
   plans_.note_asked(!here);
   if (!here) ++on_way_;
-  core_.performer.take(*r, core_.actions);
+  core_.take_step(*r);
   return r;
 }
 

@@ -42,8 +42,8 @@ class planner {
   void ask() noexcept;
   /// The region; null: there is nothing to ask for.
   region_slot* ask_for(const phase_plans::need& n) noexcept;
-  /// Where nothing is asked for in advance.
-  [[nodiscard]] bool is_left_alone(const region_slot& r, std::uint64_t unit) const noexcept;
+  /// Where nothing is asked for in advance, also as memory is short.
+  [[nodiscard]] bool is_left_alone(const region_slot& r) const noexcept;
 
   core& core_;
   phase_plans plans_{};
