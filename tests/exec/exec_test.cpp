@@ -291,6 +291,14 @@ TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
   EXPECT_THAT(says({good}), Not(HasSubstr("is started on each node")));
 }
 
+TEST_F(ExecOpenMP, WhatIsLeftRunningIsNamed) {
+  const auto left = quire_does({"run", "-n", "2", "sh", "-c", "sleep 1000 &"});
+  EXPECT_EQ(left.status, 0);
+  EXPECT_THAT(left.err, HasSubstr("quire: ends sleep (pid "));
+  EXPECT_THAT(left.err, HasSubstr("let them wait for it"));
+  EXPECT_EQ(quire_does({"run", "-n", "2", "sh", "-c", "sleep 1000 & kill $!; true & wait"}).err, "");
+}
+
 TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
   const std::pair<const char*, const char*> rows[] = {
       {"asan",
