@@ -91,7 +91,10 @@ found_child wait_for_any(const children& which) noexcept {
     }
     if (!some) return {-1, ECHILD, 0, 0, 0, {}, {}};
     if ((which.options & WNOHANG) != 0) return {0, 0, 0, 0, 0, {}, {}};
-    if (is_cancelled_here()) return {-1, EINTR, 0, 0, 0, {}, {}};
+    if (is_cancelled_here()) {
+      own()->call.note_interrupt();
+      return {-1, EINTR, 0, 0, 0, {}, {}};
+    }
     sleep_a_little(pause);
   }
 }
