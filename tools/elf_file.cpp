@@ -58,6 +58,7 @@ class elf_reader {
     if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic()) return answer_;
     file_.has_symbol_table =
         std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
+    look_for_checks();
     read_stubs();
     answer_.file = file_;
     return answer_;
@@ -115,6 +116,7 @@ class elf_reader {
   bool read_symbols();
   [[nodiscard]] std::map<std::uint64_t, std::string> read_slots() const;
   void read_stubs();
+  void look_for_checks();
   [[nodiscard]] std::optional<std::uint64_t> count_symbols(std::uint64_t table) const;
 
   /// Where in the file stands what the program has at an address, if all of these bytes do.
@@ -321,6 +323,27 @@ bool elf_reader::read_defined_versions() {
     at += one.vd_next;
   }
   return true;
+}
+
+/// A shared run-time is a library as others are.
+void elf_reader::look_for_checks() {
+  constexpr std::string_view wanted = "__ubsan_handle_type_mismatch_v1";
+  const auto& dynamic = file_.symbols;
+  file_.checks_itself =
+      std::any_of(dynamic.begin(), dynamic.end(), [&](const auto& s) { return s.defined && s.name == wanted; });
+  for (const auto& section : sections_) {
+    std::vector<Elf64_Sym> symbols;
+    std::vector<char> names;
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections_.size() ||
+        !read_records(section.sh_offset, section.sh_size / sizeof(Elf64_Sym), symbols) ||
+        !read_records(sections_[section.sh_link].sh_offset, sections_[section.sh_link].sh_size, names))
+      continue;
+    const std::string_view texts(names.data(), names.size());
+    file_.checks_itself |= std::any_of(symbols.begin(), symbols.end(), [&](const Elf64_Sym& s) {
+      return s.st_shndx != SHN_UNDEF && s.st_name < texts.size() && texts.substr(s.st_name).starts_with(wanted) &&
+             texts.substr(s.st_name + wanted.size()).starts_with('\0');
+    });
+  }
 }
 
 /// The dynamic table does not say how long the table of symbols is: the sections do, and the older kind of hash table;

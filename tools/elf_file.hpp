@@ -54,6 +54,7 @@ struct elf_file {
   std::vector<elf_symbol> symbols;  ///< global and weak ones of the dynamic table
   std::vector<elf_stub> stubs;
   bool has_symbol_table = false;  ///< .symtab: it was not stripped
+  bool checks_itself = false;     ///< has the run-time of -fsanitize=undefined, as either table of symbols says
 };
 
 struct elf_answer {

@@ -38,6 +38,10 @@ std::string other_run_time(const elf_file& file) {
     if (needs(file, one.library) || has(file, one.function))
       return std::string("is compiled with -fsanitize=") + one.option +
              ", whose run-time takes the memory in Quire's place: compile it without";
+  if (file.checks_itself)
+    return "has the run-time of -fsanitize=undefined linked in, which calls the kernel past libc, and whose variables "
+           "would be all nodes': link it with the shared one (gcc: without -static-libubsan; clang: with "
+           "-shared-libsan)";
   if (file.is_go)
     return "is a Go program: Go's run-time takes memory and makes threads past libc, out of Quire's sight";
   if (!file.interpreter.empty() && is_of_another_libc(file.interpreter))

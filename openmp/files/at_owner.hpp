@@ -7,11 +7,12 @@
 #include "openmp/threads/cancellation.hpp"
 
 /// Where a function that may throw, by the last argument of the macros below, is a cancellation point.
-#define QUIRE_LOOK_BEFORE(...) ::quire::openmp::look_before<(sizeof #__VA_ARGS__ > 1)>(QUIRE_CALLER)
+#define QUIRE_CANCELLATION_POINT(...) \
+  const ::quire::openmp::cancellation_point<(sizeof #__VA_ARGS__ > 1)> point(QUIRE_CALLER)
 /// A function all of whose arguments are values, or good everywhere. `owner`: a stream, a descriptor, or new_one().
 #define QUIRE_AT_OWNER(result, name, parameters, owner, arguments, ...)                   \
   QUIRE_LIBC result name parameters __VA_ARGS__ {                                         \
-    QUIRE_LOOK_BEFORE(__VA_ARGS__);                                                       \
+    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                \
     const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                       \
     if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                 \
     return ::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments; }); \
@@ -19,7 +20,7 @@
 /// The same without a result.
 #define QUIRE_AT_OWNER_VOID(name, parameters, owner, arguments, ...)                        \
   QUIRE_LIBC void name parameters __VA_ARGS__ {                                             \
-    QUIRE_LOOK_BEFORE(__VA_ARGS__);                                                         \
+    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                  \
     const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                         \
     if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                   \
     (void)::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments, 0; }); \
@@ -32,7 +33,7 @@
 /// The same, of two expressions: for the call here, and there.
 #define QUIRE_AT_OWNER_AS(result, name, parameters, owner, call_here, prepare, call_there, finish, ...) \
   QUIRE_LIBC result name parameters __VA_ARGS__ {                                                       \
-    QUIRE_LOOK_BEFORE(__VA_ARGS__);                                                                     \
+    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                              \
     const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                                     \
     if (node == ::quire::openmp::here) return call_here;                                                \
     ::quire::openmp::errand e(node);                                                                    \

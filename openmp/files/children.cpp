@@ -91,6 +91,10 @@ found_child wait_for_any(const children& which) noexcept {
     }
     if (!some) return {-1, ECHILD, 0, 0, 0, {}, {}};
     if ((which.options & WNOHANG) != 0) return {0, 0, 0, 0, 0, {}, {}};
+    if (is_cancelled_here()) {
+      own()->call.note_interrupt();
+      return {-1, EINTR, 0, 0, 0, {}, {}};
+    }
     sleep_a_little(pause);
   }
 }
@@ -252,18 +256,18 @@ QUIRE_LIBC int posix_spawnp(pid_t* process, const char* file, const posix_spawn_
 
 /// Within libc a child as others are; it waits for it itself.
 QUIRE_LIBC int system(const char* command) {
-  look_before(QUIRE_CALLER);
+  { const cancellation_point<> before(QUIRE_CALLER); }  // libc waits again where a signal has ended its wait
   const programs_mask of_child;
   return QUIRE_NEXT(system)(command);
 }
 
 QUIRE_LIBC pid_t waitpid(pid_t number, int* status, int options) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(waitpid)(number, status, options);
   return wait_by_number(number, status, options, nullptr);
 }
 QUIRE_LIBC pid_t wait(int* status) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(wait)(status);
   return wait_by_number(-1, status, 0, nullptr);
 }
@@ -276,7 +280,7 @@ QUIRE_LIBC pid_t wait4(pid_t number, int* status, int options, rusage* used) noe
   return wait_by_number(number, status, options, used);
 }
 QUIRE_LIBC int waitid(idtype_t type, id_t number, siginfo_t* about, int options) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   if (!are_apart(QUIRE_CALLER)) return QUIRE_NEXT(waitid)(type, number, about, options);
   const found_child found = wait_for({type, number, options});
   if (found.error != 0) {

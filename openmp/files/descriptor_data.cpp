@@ -122,7 +122,7 @@ ssize_t read_parts(int node, const iovec* list, int count, Read read) noexcept {
 }  // namespace
 #define QUIRE_PARTS(function, how, one, parameters, arguments, ...)                                                    \
   QUIRE_LIBC ssize_t function parameters {                                                                             \
-    look_before(QUIRE_CALLER);                                                                                         \
+    const cancellation_point<> point(QUIRE_CALLER);                                                                    \
     const int node = node_of(fd, QUIRE_CALLER);                                                                        \
     if (node == here) return QUIRE_NEXT(function) arguments;                                                           \
     return how(node, list, count,                                                                                      \
@@ -157,15 +157,18 @@ int print_there(int node, int fd, int flag, const char* format, va_list argument
 }
 }  // namespace
 QUIRE_LIBC int vdprintf(int fd, const char* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(vdprintf)(fd, format, arguments) : print_there(node, fd, -1, format, arguments);
 }
 QUIRE_LIBC int __vdprintf_chk(int fd, int flag, const char* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(__vdprintf_chk)(fd, flag, format, arguments)
                       : print_there(node, fd, flag, format, arguments);
 }
 QUIRE_LIBC int dprintf(int fd, const char* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -175,6 +178,7 @@ QUIRE_LIBC int dprintf(int fd, const char* format, ...) {
   return result;
 }
 QUIRE_LIBC int __dprintf_chk(int fd, int flag, const char* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -236,12 +240,14 @@ QUIRE_LIBC ssize_t sendfile64(int to, int from, off64_t* at, size_t bytes) noexc
                     [=](off64_t* a, off64_t*) { return QUIRE_NEXT(sendfile64)(to, from, a, bytes); });
 }
 QUIRE_LIBC ssize_t copy_file_range(int from, off64_t* a, int to, off64_t* b, size_t bytes, unsigned flags) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(copy_file_range)(from, a, to, b, bytes, flags);
   return copy_there(node, a, b,
                     [=](off64_t* x, off64_t* y) { return QUIRE_NEXT(copy_file_range)(from, x, to, y, bytes, flags); });
 }
 QUIRE_LIBC ssize_t splice(int from, off64_t* a, int to, off64_t* b, size_t bytes, unsigned flags) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of_two(from, to, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(splice)(from, a, to, b, bytes, flags);
   return copy_there(node, a, b,
@@ -266,12 +272,13 @@ int poll_there(int node, pollfd* list, nfds_t count, Poll poll) noexcept {
 }
 }  // namespace
 QUIRE_LIBC int poll(pollfd* list, nfds_t count, int timeout) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   if (node == here) return QUIRE_NEXT(poll)(list, count, timeout);
   return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(poll)(there, count, timeout); });
 }
 QUIRE_LIBC int __poll_chk(pollfd* list, nfds_t count, int timeout, size_t room) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   if (node == here) return QUIRE_NEXT(__poll_chk)(list, count, timeout, room);
   if (room / sizeof *list < count) __chk_fail();
@@ -287,11 +294,12 @@ int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout) n
 }
 }  // namespace
 QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
 }
 QUIRE_LIBC int __ppoll_chk(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals, size_t room) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   if (room / sizeof *list < count) __chk_fail();
   return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
@@ -329,7 +337,7 @@ int select_there(int node, int count, fd_set* a, fd_set* b, fd_set* c, Select se
 }
 }  // namespace
 QUIRE_LIBC int select(int count, fd_set* a, fd_set* b, fd_set* c, timeval* timeout) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of_sets(count, a, b, c, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(select)(count, a, b, c, timeout);
   const bool forever = timeout == nullptr;
@@ -340,7 +348,7 @@ QUIRE_LIBC int select(int count, fd_set* a, fd_set* b, fd_set* c, timeval* timeo
   });
 }
 QUIRE_LIBC int pselect(int count, fd_set* a, fd_set* b, fd_set* c, const timespec* timeout, const sigset_t* signals) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of_sets(count, a, b, c, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(pselect)(count, a, b, c, timeout, signals);
   const bool forever = timeout == nullptr;

@@ -98,7 +98,7 @@ void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*);
     va_start(arguments, request);                                                          \
     void* const what = argument_of(arguments);                                             \
     va_end(arguments);                                                                     \
-    if (waits(request)) look_before(QUIRE_CALLER);                                         \
+    const cancellation_point<> point(QUIRE_CALLER, waits(request));                        \
     const int node = node_of_control(fd, request, QUIRE_CALLER);                           \
     if (node != here) return control_there(node, fd, request, what, QUIRE_NEXT(function)); \
     const int done = QUIRE_NEXT(function)(fd, request, what);                              \
@@ -130,7 +130,7 @@ mode_t mode_of(int flags, va_list arguments) noexcept {
 }  // namespace
 #define QUIRE_OPEN(function)                                                                                           \
   QUIRE_LIBC int function(const char* name, int flags, ...) {                                                          \
-    look_before(QUIRE_CALLER);                                                                                         \
+    const cancellation_point<> point(QUIRE_CALLER);                                                                    \
     va_list arguments;                                                                                                 \
     va_start(arguments, flags);                                                                                        \
     const mode_t mode = mode_of(flags, arguments);                                                                     \
@@ -144,7 +144,7 @@ QUIRE_OPEN(open)
 QUIRE_OPEN(open64)
 #define QUIRE_OPEN_AT(function)                                                                   \
   QUIRE_LIBC int function(int at, const char* name, int flags, ...) {                             \
-    look_before(QUIRE_CALLER);                                                                    \
+    const cancellation_point<> point(QUIRE_CALLER);                                               \
     va_list arguments;                                                                            \
     va_start(arguments, flags);                                                                   \
     const mode_t mode = mode_of(flags, arguments);                                                \

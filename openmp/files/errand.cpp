@@ -20,6 +20,7 @@
 #include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/threads/cancellation.hpp"
 
 namespace quire::openmp {
 
@@ -65,11 +66,16 @@ void raise_broken_pipe() noexcept {
 void* work(void* at) noexcept {
   block_signals();
   auto& d = *static_cast<desk*>(at);
+  static thread_local constinit interruptible t_calling;
+  d.calling = &t_calling;
   for (;;) {
     if (quire_semaphore_acquire(d.called, -1) != QUIRE_OK || d.what == nullptr) return nullptr;
+    t_calling.begin(d.turn);
     errno = 0;
     d.what(d);
-    d.error = errno;
+    const int error = errno;
+    (void)t_calling.end();
+    d.error = error;
     d.broken_pipe = take_broken_pipe();
     if (quire_semaphore_release(d.done, 1) != QUIRE_OK) return nullptr;
   }
@@ -181,6 +187,7 @@ desk& errand::at_desk() noexcept { return *clerk_->at; }
 void errand::wait() noexcept {
   const int saved = errno;
   desk& d = *clerk_->at;
+  const made_by_clerk here(clerk_->node, d);
   {
     const no_handlers none;
     must(quire_semaphore_release(d.called, 1));

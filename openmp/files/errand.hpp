@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "openmp/team/team.hpp"
+#include "openmp/threads/interrupts.hpp"
 
 namespace quire::openmp {
 
@@ -24,11 +25,13 @@ struct desk {
   static constexpr std::size_t page = 4096, result_room = 64, call_room = 512;
   quire_semaphore called, done;
   quire_remote_thread clerk;
-  desk* next;           ///< of all desks of the job
-  void (*what)(desk&);  ///< null: the clerk ends
-  int error;            ///< errno, if the call has set it
-  std::uint32_t use;    ///< who has it
-  bool broken_pipe;     ///< the call has raised SIGPIPE
+  desk* next;              ///< of all desks of the job
+  interruptible* calling;  ///< the clerk's, on its node
+  void (*what)(desk&);     ///< null: the clerk ends
+  int error;               ///< errno, if the call has set it
+  std::uint32_t use;       ///< who has it
+  std::uint32_t turn;      ///< of the call
+  bool broken_pipe;        ///< the call has raised SIGPIPE
   static constexpr std::uint32_t nobody = 0, caller = 1, ended = 2;
   alignas(64) std::byte result[result_room];
   alignas(64) std::byte call[call_room];

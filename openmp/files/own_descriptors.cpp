@@ -154,7 +154,7 @@ using namespace quire::openmp;
 
 // Of the program: on its own node, or by a clerk. A number of Quire's is one that is not open.
 QUIRE_LIBC int close(int fd) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   if (node != here) return errand(node).run([=] { return is_own_descriptor(fd) ? none() : QUIRE_NEXT(close)(fd); });
   if (!is_own_descriptor(fd)) return QUIRE_NEXT(close)(fd);

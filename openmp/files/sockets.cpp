@@ -12,7 +12,7 @@ using namespace quire::openmp;
 // The header has unions of all kinds of addresses.
 #define QUIRE_TO_ADDRESS(function)                                             \
   QUIRE_LIBC int function(int fd, const sockaddr* address, socklen_t length) { \
-    look_before(QUIRE_CALLER);                                                 \
+    const cancellation_point<> point(QUIRE_CALLER);                            \
     const int node = node_of(fd, QUIRE_CALLER);                                \
     if (node == here) return QUIRE_NEXT(function)(fd, address, length);        \
     errand e(node);                                                            \
@@ -50,14 +50,14 @@ QUIRE_LIBC int bind(int fd, const sockaddr* address, socklen_t length) noexcept 
 }
 QUIRE_TO_ADDRESS(connect)
 QUIRE_LIBC int accept(int fd, sockaddr* address, socklen_t* length) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(accept)(fd, address, length));
   return with_address(node, address, length,
                       [=](sockaddr* a, socklen_t* l) { return given_to(nullptr, QUIRE_NEXT(accept)(fd, a, l)); });
 }
 QUIRE_LIBC int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(accept4)(fd, address, length, flags));
   return with_address(node, address, length, [=](sockaddr* a, socklen_t* l) {
@@ -108,14 +108,14 @@ ssize_t receive_there(int node, int fd, void* to, size_t bytes, int flags, socka
 }
 }  // namespace
 QUIRE_LIBC ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, socklen_t* length) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(recvfrom)(fd, to, bytes, flags, address, length)
                       : receive_there(node, fd, to, bytes, flags, address, length);
 }
 QUIRE_LIBC ssize_t __recvfrom_chk(int fd, void* to, size_t bytes, size_t room, int flags, sockaddr* address,
                                   socklen_t* length) {
-  look_before(QUIRE_CALLER);
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(fd, QUIRE_CALLER);
   if (node == here || bytes > room) return QUIRE_NEXT(__recvfrom_chk)(fd, to, bytes, room, flags, address, length);
   return receive_there(node, fd, to, bytes, flags, address, length);

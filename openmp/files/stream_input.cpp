@@ -123,6 +123,7 @@ int scan(int node, FILE* stream, const char* format, va_list arguments, Function
 }
 
 int scan_as_c99(FILE* stream, const char* format, va_list arguments, const void* caller) {
+  const cancellation_point<> point(caller);
   const int node = node_of(stream, caller);
   if (node == here) return QUIRE_NEXT(__isoc99_vfscanf)(stream, format, arguments);
   return scan(node, stream, format, arguments,
@@ -133,12 +134,14 @@ using scan_function = int(FILE*, const char*, va_list);
 int scan_as_c23(FILE* stream, const char* format, va_list arguments, const void* caller) {
   scan_function* const newest = QUIRE_NEXT_AS(scan_function, "__isoc23_vfscanf");
   scan_function* const function = newest != nullptr ? newest : QUIRE_NEXT(__isoc99_vfscanf);
+  const cancellation_point<> point(caller);
   const int node = node_of(stream, caller);
   if (node == here) return function(stream, format, arguments);
   return scan(node, stream, format, arguments, function);
 }
 int scan_as_gnu(FILE* stream, const char* format, va_list arguments, const void* caller) {
   scan_function* const gnu = QUIRE_NEXT_AS(scan_function, "vfscanf");
+  const cancellation_point<> point(caller);
   const int node = node_of(stream, caller);
   if (node == here) return gnu(stream, format, arguments);
   return scan(node, stream, format, arguments, gnu);
@@ -197,30 +200,37 @@ QUIRE_OLD_SCAN(scanf, (const char* format, ...)) {
 }
 
 QUIRE_LIBC size_t fread(void* to, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fread)(to, size, count, stream) : get_items(node, stream, to, size, count);
 }
 QUIRE_LIBC size_t fread_unlocked(void* to, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fread_unlocked)(to, size, count, stream) : get_items(node, stream, to, size, count);
 }
 QUIRE_LIBC char* fgets(char* to, int room, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgets)(to, room, stream) : get_line(node, to, room, stream);
 }
 QUIRE_LIBC char* fgets_unlocked(char* to, int room, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgets_unlocked)(to, room, stream) : get_line(node, to, room, stream);
 }
 QUIRE_LIBC wchar_t* fgetws(wchar_t* to, int room, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgetws)(to, room, stream) : get_wide_line(node, to, room, stream);
 }
 QUIRE_LIBC wchar_t* fgetws_unlocked(wchar_t* to, int room, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgetws_unlocked)(to, room, stream) : get_wide_line(node, to, room, stream);
 }
 QUIRE_LIBC char* gets(char* to) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stdin, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(gets)(to) : get_without_limit(node, to, SIZE_MAX);
 }
@@ -257,42 +267,49 @@ void check(size_t room, size_t size, size_t count) {
 }
 }  // namespace
 QUIRE_LIBC size_t __fread_chk(void* to, size_t room, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fread_chk)(to, room, size, count, stream);
   check(room, size, count);
   return get_items(node, stream, to, size, count);
 }
 QUIRE_LIBC size_t __fread_unlocked_chk(void* to, size_t room, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fread_unlocked_chk)(to, room, size, count, stream);
   check(room, size, count);
   return get_items(node, stream, to, size, count);
 }
 QUIRE_LIBC char* __fgets_chk(char* to, size_t room, int bytes, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fgets_chk)(to, room, bytes, stream);
   if (bytes > 0) check(room, 1, static_cast<size_t>(bytes));
   return get_line(node, to, bytes, stream);
 }
 QUIRE_LIBC char* __fgets_unlocked_chk(char* to, size_t room, int bytes, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fgets_unlocked_chk)(to, room, bytes, stream);
   if (bytes > 0) check(room, 1, static_cast<size_t>(bytes));
   return get_line(node, to, bytes, stream);
 }
 QUIRE_LIBC wchar_t* __fgetws_chk(wchar_t* to, size_t room, int count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fgetws_chk)(to, room, count, stream);
   if (count > 0) check(room, 1, static_cast<size_t>(count));
   return get_wide_line(node, to, count, stream);
 }
 QUIRE_LIBC wchar_t* __fgetws_unlocked_chk(wchar_t* to, size_t room, int count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   if (node == here) return QUIRE_NEXT(__fgetws_unlocked_chk)(to, room, count, stream);
   if (count > 0) check(room, 1, static_cast<size_t>(count));
   return get_wide_line(node, to, count, stream);
 }
 QUIRE_LIBC char* __gets_chk(char* to, size_t room) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stdin, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(__gets_chk)(to, room) : get_without_limit(node, to, room);
 }

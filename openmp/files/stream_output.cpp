@@ -91,11 +91,13 @@ constexpr int no_flag = -1;
 }  // namespace
 
 QUIRE_LIBC int vfprintf(FILE* stream, const char* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(vfprintf)(stream, format, arguments)
                       : put_formatted(node, stream, no_flag, format, arguments);
 }
 QUIRE_LIBC int fprintf(FILE* stream, const char* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -105,11 +107,13 @@ QUIRE_LIBC int fprintf(FILE* stream, const char* format, ...) {
   return result;
 }
 QUIRE_LIBC int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(__vfprintf_chk)(stream, flag, format, arguments)
                       : put_formatted(node, stream, flag, format, arguments);
 }
 QUIRE_LIBC int __fprintf_chk(FILE* stream, int flag, const char* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -120,11 +124,13 @@ QUIRE_LIBC int __fprintf_chk(FILE* stream, int flag, const char* format, ...) {
 }
 
 QUIRE_LIBC int vfwprintf(FILE* stream, const wchar_t* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(vfwprintf)(stream, format, arguments)
                       : put_formatted_wide(node, stream, format, arguments);
 }
 QUIRE_LIBC int fwprintf(FILE* stream, const wchar_t* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -134,11 +140,13 @@ QUIRE_LIBC int fwprintf(FILE* stream, const wchar_t* format, ...) {
   return result;
 }
 QUIRE_LIBC int __vfwprintf_chk(FILE* stream, int flag, const wchar_t* format, va_list arguments) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(__vfwprintf_chk)(stream, flag, format, arguments)
                       : put_formatted_wide(node, stream, format, arguments);
 }
 QUIRE_LIBC int __fwprintf_chk(FILE* stream, int flag, const wchar_t* format, ...) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   va_list arguments;
   va_start(arguments, format);
@@ -149,23 +157,28 @@ QUIRE_LIBC int __fwprintf_chk(FILE* stream, int flag, const wchar_t* format, ...
 }
 
 QUIRE_LIBC size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fwrite)(from, size, count, stream) : put_items(node, stream, from, size, count);
 }
 QUIRE_LIBC size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fwrite_unlocked)(from, size, count, stream)
                       : put_items(node, stream, from, size, count);
 }
 QUIRE_LIBC int fputs(const char* text, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fputs)(text, stream) : put_text(node, stream, text);
 }
 QUIRE_LIBC int fputs_unlocked(const char* text, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fputs_unlocked)(text, stream) : put_text(node, stream, text);
 }
 QUIRE_LIBC int fputws(const wchar_t* text, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fputws)(text, stream) : put_wide(node, stream, text, wcslen(text));
 }
@@ -180,6 +193,7 @@ QUIRE_AT_OWNER(wint_t, putwc, (wchar_t one, FILE* stream), stream, (one, stream)
 QUIRE_AT_OWNER(wint_t, fputwc_unlocked, (wchar_t one, FILE* stream), stream, (one, stream))
 QUIRE_AT_OWNER(wint_t, putwc_unlocked, (wchar_t one, FILE* stream), stream, (one, stream))
 QUIRE_LIBC int fputws_unlocked(const wchar_t* text, FILE* stream) {
+  const cancellation_point<> point(QUIRE_CALLER);
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fputws_unlocked)(text, stream) : put_wide(node, stream, text, wcslen(text));
 }

@@ -18,6 +18,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/libc_heap.hpp"
+#include "openmp/threads/cancellation.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
@@ -145,12 +146,15 @@ ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const vo
 }  // namespace
 
 QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) {
+  const cancellation_point<> point(QUIRE_CALLER);
   return read_line(line, room, '\n', from, QUIRE_CALLER);
 }
 QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) {
+  const cancellation_point<> point(QUIRE_CALLER);
   return read_line(line, room, delimiter, from, QUIRE_CALLER);
 }
 QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) {
+  const cancellation_point<> point(QUIRE_CALLER);
   return read_line(line, room, delimiter, from, QUIRE_CALLER);
 }
 

@@ -23,26 +23,35 @@ std::uint64_t* bits_of(page_mark which) noexcept {
     case page_mark::begins:
       return known.begins;
     case page_mark::leaves:
+      return known.leaves;
+    case page_mark::stale:
       break;
   }
-  return known.leaves;
+  return known.stale;
 }
 
-/// Calls use(word, mask) for the words that have bits of the pages, as long as it says true. False: it has said false,
-/// or not all of them are in the heap.
+/// Calls use(number, mask) for the words that have bits of the pages, as long as it says true. False: it has said
+/// false, or not all of them are in the heap.
 template <class Use>
-bool for_each_word(page_mark which, const void* at, std::size_t bytes, const Use& use) noexcept {
+bool for_each_number(const void* at, std::size_t bytes, const Use& use) noexcept {
   const shared_state::closed_pages& known = openmp::shared().closed;
   const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(at) - known.first) / mapped_page;
   const std::uint64_t count = bytes / mapped_page;
   if (first >= known.pages || count > known.pages - first) return false;
-  std::uint64_t* const bits = bits_of(which);
   for (std::uint64_t page = first, stop = 0; page < first + count; page = stop) {
     stop = std::min(first + count, (page | 63) + 1);
     const std::uint64_t ones = stop - page == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (stop - page)) - 1;
-    if (!use(mark_word(bits[page / 64]), ones << page % 64)) return false;
+    if (!use(page / 64, ones << page % 64)) return false;
   }
   return true;
+}
+
+/// The same with the word itself, of one mark.
+template <class Use>
+bool for_each_word(page_mark which, const void* at, std::size_t bytes, const Use& use) noexcept {
+  std::uint64_t* const bits = bits_of(which);
+  return for_each_number(
+      at, bytes, [&use, bits](std::uint64_t number, std::uint64_t mask) { return use(mark_word(bits[number]), mask); });
 }
 
 }  // namespace
@@ -50,6 +59,15 @@ bool for_each_word(page_mark which, const void* at, std::size_t bytes, const Use
 void set_mark(page_mark which, const void* at, std::size_t bytes) noexcept {
   (void)for_each_word(which, at, bytes, [](mark_word w, std::uint64_t mask) {
     w.fetch_or(mask);
+    return true;
+  });
+}
+
+void set_mark_without(page_mark which, page_mark other, const void* at, std::size_t bytes) noexcept {
+  std::uint64_t *const bits = bits_of(which), *const others = bits_of(other);
+  (void)for_each_number(at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
+    const std::uint64_t wanted = mask & ~mark_word(others[number]).load();
+    if (wanted != 0) mark_word(bits[number]).fetch_or(wanted);
     return true;
   });
 }
@@ -74,6 +92,13 @@ bool take_mark(page_mark which, const void* at) noexcept {
 
 bool are_all(page_mark which, const void* at, std::size_t bytes) noexcept {
   return for_each_word(which, at, bytes, [](mark_word w, std::uint64_t mask) { return (mask & ~w.load()) == 0; });
+}
+
+bool have_all_either(page_mark one, page_mark other, const void* at, std::size_t bytes) noexcept {
+  std::uint64_t *const first = bits_of(one), *const second = bits_of(other);
+  return for_each_number(at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
+    return (mask & ~(mark_word(first[number]).load() | mark_word(second[number]).load())) == 0;
+  });
 }
 
 std::size_t count_marks(page_mark which, const void* at, std::size_t bytes) noexcept {

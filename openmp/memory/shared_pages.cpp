@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A reservation (PROT_NONE) may be as large as all addresses. So pages that are closed and zero are known, by a bit a
-// page in shared memory: nobody writes zeroes to what is zero.
+// page in shared memory: nobody writes zeroes to what is zero. Other pages that are closed, and whose content is
+// nobody's any more, are written when they are opened, if they ever are.
 #include "openmp/memory/shared_pages.hpp"
 
 #include <errno.h>
@@ -58,15 +59,24 @@ int set_here(void* at, std::size_t bytes, bool closed) noexcept {
   return -1;
 }
 
-bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
-  if (!files::apart || !files::is_node()) return set_here(at, bytes, closed) == 0;
-  const process_turn mine;
+bool has_others() noexcept { return files::apart && files::is_node(); }
+
+/// The caller has its turn, where there are other nodes.
+bool set_in_turn(void* at, std::size_t bytes, bool closed) noexcept {
+  if (!has_others()) return set_here(at, bytes, closed) == 0;
   return call_on_all(closed ? "closing pages" : "opening pages", [=] { return set_here(at, bytes, closed); }) == 0;
+}
+
+bool set_on_all(void* at, std::size_t bytes, bool closed) noexcept {
+  if (!has_others()) return set_here(at, bytes, closed) == 0;
+  const process_turn mine;
+  return set_in_turn(at, bytes, closed);
 }
 
 bool is_all_zero(const void* at, std::size_t bytes) noexcept { return are_all(page_mark::zero, at, bytes); }
 void unmark_all(const void* at, std::size_t bytes) noexcept {
   clear_mark(page_mark::zero, at, bytes);
+  clear_mark(page_mark::stale, at, bytes);
   clear_mark(page_mark::unmapped, at, bytes);
 }
 
@@ -81,6 +91,25 @@ void write_zeroes(void* at, std::size_t bytes) noexcept {
       if (!is_all_zero(first + done + page, mapped_page)) memset(first + done + page, 0, mapped_page);
     }
   }
+}
+
+bool any_stale(const void* at, std::size_t bytes) noexcept { return count_marks(page_mark::stale, at, bytes) != 0; }
+
+/// Several threads may open the same pages, and write there at once: one of them alone writes zeroes, before the others
+/// go on.
+bool open_stale(void* at, std::size_t bytes) noexcept {
+  const process_turn mine;
+  if (any_closed(at, bytes) && !set_in_turn(at, bytes, false)) return false;
+  auto* const first = static_cast<char*>(at);
+  for (std::size_t done = 0, run = 0; done < bytes; done += run) {
+    run = std::min(64 * mapped_page, bytes - done);
+    if (!any_stale(first + done, run)) continue;
+    for (std::size_t page = done; page < done + run; page += mapped_page) {
+      if (any_stale(first + page, mapped_page)) memset(first + page, 0, mapped_page);
+    }
+  }
+  unmark_all(at, bytes);
+  return true;
 }
 
 }  // namespace
@@ -107,6 +136,8 @@ part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept
 bool close_pages(void* at, std::size_t bytes) noexcept { return set_on_all(at, bytes, true); }
 
 bool open_pages(void* at, std::size_t bytes) noexcept {
+  if (!g_any.load(std::memory_order_relaxed)) return true;
+  if (any_stale(at, bytes)) return open_stale(at, bytes);
   if (!any_closed(at, bytes)) return true;
   if (!set_on_all(at, bytes, false)) return false;
   unmark_all(at, bytes);
@@ -151,16 +182,21 @@ bool clear_open_pages(void* at, std::size_t bytes) noexcept {
 }
 
 bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
-  if (is_all_zero(at, bytes)) return true;
-  if (!fresh && any_closed(at, bytes)) {
-    if (!set_on_all(at, bytes, false)) return false;
-    write_zeroes(at, bytes);
-  } else if (!fresh) {
+  const auto are_empty = [=] { return have_all_either(page_mark::zero, page_mark::stale, at, bytes); };
+  if (are_empty()) return true;
+  if (fresh) {
+    if (!close_pages(at, bytes)) return false;
+    set_mark(page_mark::zero, at, bytes);
+    return true;
+  }
+  set_mark_without(page_mark::stale, page_mark::zero, at, bytes);
+  if (!are_empty()) {  // not of the heap: nothing is known of them
+    if (any_closed(at, bytes) && !set_on_all(at, bytes, false)) return false;
     memset(at, 0, bytes);
   }
-  if (!close_pages(at, bytes)) return false;
-  set_mark(page_mark::zero, at, bytes);
-  return true;
+  if (close_pages(at, bytes)) return true;
+  clear_mark(page_mark::stale, at, bytes);  // such pages cannot be closed, and keep what they have
+  return false;
 }
 
 void open_block(void* at) noexcept {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "openmp/memory/operators.hpp"
@@ -15,13 +16,17 @@
 namespace quire::openmp {
 namespace {
 
-/// Slots are read-only once the library is loaded.
-void write_slot(std::uint64_t at, const void* to) noexcept {
+/// Slots are read-only once the library is loaded, but for those of a library that is bound as it runs, whose variables
+/// may be in the same page.
+void write_slot(const module& of, std::uint64_t at, const void* to) noexcept {
   constexpr std::uint64_t page = 4096;
   void* const first = reinterpret_cast<void*>(at / page * page);
-  if (::mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return;
+  const auto all = of.data();
+  const bool is_written =
+      std::any_of(all.begin(), all.end(), [at](const data_range& r) { return at >= r.first && at < r.end; });
+  if (!is_written && ::mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return;
   *reinterpret_cast<const void**>(at) = to;
-  (void)::mprotect(first, page, PROT_READ);
+  if (!is_written) (void)::mprotect(first, page, PROT_READ);
 }
 
 void point_to_marked(const module& of, std::int64_t table, std::int64_t bytes, bool only_drop) noexcept {
@@ -34,7 +39,7 @@ void point_to_marked(const module& of, std::int64_t table, std::int64_t bytes, b
     if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
     const char* const name = names.name(static_cast<std::uint32_t>(ELF64_R_SYM(all[i].r_info)));
     if (const void* const to = marked_operator(name, only_drop); to != nullptr)
-      write_slot(of.base + all[i].r_offset, to);
+      write_slot(of, of.base + all[i].r_offset, to);
   }
 }
 

@@ -52,6 +52,7 @@
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/interrupts.hpp"
 #include "openmp/threads/notices.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
@@ -208,6 +209,7 @@ int lead(int, char**, char** environment) {
   open_places();
   open_libc_state();
   open_threads();
+  open_interrupts();
   open_release_heap();
   open_heap();
   if (job().node == 0) open_exit_stack();

@@ -15,17 +15,18 @@ thread_local int t_held = 0;
 /// Memory that costs nothing until pages are closed.
 void make_closed_pages(shared_state::closed_pages& c) noexcept {
   quire_region heap{};
-  void *first = nullptr, *zero = nullptr, *unmapped = nullptr, *begins = nullptr, *leaves = nullptr;
+  void *first = nullptr, *zero = nullptr, *unmapped = nullptr, *begins = nullptr, *leaves = nullptr, *stale = nullptr;
   std::uint64_t bytes = 0;
   quire_status why = quire_region_of(&c, &heap);
   if (why == QUIRE_OK) why = quire_heap_range(heap, &first, &bytes);
-  for (void** const bits : {&zero, &unmapped, &begins, &leaves}) {
+  for (void** const bits : {&zero, &unmapped, &begins, &leaves, &stale}) {
     if (why == QUIRE_OK) why = quire_calloc(bytes / 4096 / 64 + 1, sizeof(std::uint64_t), bits);
   }
   if (why != QUIRE_OK) fail("no shared memory for what is known of pages", why);
   c = {reinterpret_cast<std::uint64_t>(first), bytes / 4096,
        static_cast<std::uint64_t*>(zero),      static_cast<std::uint64_t*>(unmapped),
-       static_cast<std::uint64_t*>(begins),    static_cast<std::uint64_t*>(leaves)};
+       static_cast<std::uint64_t*>(begins),    static_cast<std::uint64_t*>(leaves),
+       static_cast<std::uint64_t*>(stale)};
 }
 }  // namespace
 

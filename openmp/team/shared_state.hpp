@@ -66,7 +66,7 @@ struct shared_state {
   /// Of pages of the heap, a bit a page for each page_mark (memory/page_marks.hpp).
   struct closed_pages {
     std::uint64_t first, pages;
-    std::uint64_t *zero, *unmapped, *begins, *leaves;
+    std::uint64_t *zero, *unmapped, *begins, *leaves, *stale;
   } closed;
   /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
   struct {

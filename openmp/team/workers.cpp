@@ -14,6 +14,7 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/threads/interrupts.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -74,7 +75,10 @@ namespace {
 thread_local bool t_of_team = false;
 }
 bool is_of_team() noexcept { return t_of_team; }
-void begin_team_thread() noexcept { t_of_team = true; }
+void begin_team_thread() noexcept {
+  t_of_team = true;
+  begin_to_let_in();
+}
 
 void call_workers(team& t, int first_number, int count, bool outermost) noexcept {
   if (count == 0 && !outermost) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pthread_cancel(3) of threads on all nodes: a thread is cancelled where it waits for others, sleeps, or asks
-// (pthread_testcancel(3)), and where it begins a call that is a cancellation point; not within calls that the kernel
-// keeps it in, such as read(2), nor at any instruction. Threads of libraries, of teams, and main() of a program with
+// (pthread_testcancel(3)), and where it begins a call that is a cancellation point, or is in one, which ends early then
+// (EINTR), wherever it is made; not at any instruction. Threads of libraries, of teams, and main() of a program with
 // OpenMP are libc's affair.
 #include "openmp/threads/cancellation.hpp"
 
@@ -12,10 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <mutex>
 
+#include "openmp/files/errand.hpp"
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/threads/of_node.hpp"
 #include "openmp/threads/waiting.hpp"
@@ -25,17 +28,62 @@ using namespace quire::openmp;
 namespace {
 
 constinit std::mutex g_known_guard;
-constinit own_thread* g_known = nullptr;  ///< threads of this node without records
+constinit own_thread* g_known = nullptr;  ///< threads of this node
 
-/// On its node. False: it is none of these.
+own_thread* find_known(pthread_t thread) noexcept {
+  own_thread* t = g_known;
+  while (t != nullptr && ::pthread_equal(t->handle, thread) == 0) t = t->next;
+  return t;
+}
+
+/// On its node. False: it has a record, or is none of these.
 bool mark(pthread_t thread) noexcept {
+  const no_handlers none;
   const std::lock_guard held(g_known_guard);
-  for (own_thread* t = g_known; t != nullptr; t = t->next) {
-    if (::pthread_equal(t->handle, thread) == 0) continue;
-    __atomic_store_n(&t->cancelled, 1, __ATOMIC_RELEASE);
-    return true;
+  own_thread* const t = find_known(thread);
+  if (t == nullptr || t->record != nullptr) return false;
+  __atomic_store_n(&t->cancelled, 1, __ATOMIC_SEQ_CST);
+  return true;
+}
+
+struct clerks_call {
+  desk* at = nullptr;  ///< null: there is none
+  int node = 0;
+  std::uint32_t turn = 0;
+};
+
+/// Ends a call that is made here. False: there is none to end.
+bool interrupt_here(pthread_t thread, clerks_call& elsewhere) noexcept {
+  const no_handlers none;
+  const std::lock_guard held(g_known_guard);
+  own_thread* const t = find_known(thread);
+  if (t == nullptr || !t->call.is_inside() ||
+      __atomic_load_n(&t->cancel_state, __ATOMIC_RELAXED) != PTHREAD_CANCEL_ENABLE)
+    return false;
+  elsewhere.at = t->asked.load();
+  if (elsewhere.at == nullptr) return t->call.interrupt(0);
+  const std::uint64_t turn = t->turn_of.load();
+  elsewhere.node = static_cast<int>(turn >> 32);
+  elsewhere.turn = static_cast<std::uint32_t>(turn);
+  t->call.note_interrupt();
+  return true;
+}
+
+/// On the node of a thread that is cancelled: until it is in no call, or in one that nothing ends, as the kernel does
+/// not, or libc, which begins it again.
+void end_call_of(pthread_t thread) noexcept {
+  constexpr long first_ns = 50'000, longest_ns = 2'000'000, most_ns = 2'000'000'000;
+  long waited = 0;
+  for (long ns = first_ns; waited < most_ns; waited += ns, ns = std::min(2 * ns, longest_ns)) {
+    clerks_call c;
+    if (!interrupt_here(thread, c)) return;
+    if (c.at != nullptr) {
+      (void)call_on_node(c.node, [at = c.at, turn = c.turn] {
+        return at->calling != nullptr && at->calling->interrupt(turn) ? 1 : 0;
+      });
+    }
+    sleep_a_little(ns);
   }
-  return false;
 }
 
 int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
@@ -102,12 +150,18 @@ int with_errno(int error) noexcept {
 namespace quire::openmp {
 
 int make_known(own_thread& self, const pthread_t& handle, int (*make)(void*), void* at) noexcept {
+  const no_handlers none;
   const std::lock_guard held(g_known_guard);  // also if it ends at once
   if (const int error = make(at); error != 0) return error;
   self.handle = handle;
   self.next = g_known;
   g_known = &self;
   return 0;
+}
+
+void note_own(own_thread& self) noexcept {
+  (void)make_known(
+      self, ::pthread_self(), [](void*) { return 0; }, nullptr);
 }
 
 void leave_cancellation_to_us() noexcept { (void)QUIRE_NEXT(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, nullptr); }
@@ -119,15 +173,38 @@ void forget_own(own_thread& self) noexcept {
   if (*at != nullptr) *at = self.next;
 }
 
+made_by_clerk::made_by_clerk(int node, desk& at) noexcept : self_(own()) {
+  static constinit std::atomic<std::uint32_t> turns{0};
+  at.turn = turns.fetch_add(1) + 1;  // no other call of this node has it, at whatever desk
+  if (self_ != nullptr && !self_->call.is_inside()) self_ = nullptr;
+  if (self_ == nullptr) return;
+  self_->turn_of.store(static_cast<std::uint64_t>(node) << 32 | at.turn);
+  self_->asked.store(&at);
+}
+
+made_by_clerk::~made_by_clerk() {
+  if (self_ != nullptr) self_->asked.store(nullptr);
+}
+
 }  // namespace quire::openmp
 
 QUIRE_LIBC int pthread_cancel(pthread_t thread) {
   const thread_place at = place_of(thread);
-  if (at.node < 0) return at_node_of(thread, [=] { return mark(thread) ? 0 : QUIRE_NEXT(pthread_cancel)(thread); });
+  if (at.node < 0) {
+    return at_node_of(thread, [=] {
+      if (!mark(thread)) return QUIRE_NEXT(pthread_cancel)(thread);
+      end_call_of(thread);
+      return 0;
+    });
+  }
   thread_record& r = record_of(at.node, at.number);
   if (load(r.now) == 0) return ESRCH;
-  __atomic_fetch_or(&r.now, thread_record::cancelled, __ATOMIC_ACQ_REL);
-  return 0;
+  __atomic_fetch_or(&r.now, thread_record::cancelled, __ATOMIC_SEQ_CST);
+  if (own() != nullptr && own()->record == &r) return 0;
+  return call_on_node(at.node, [=] {
+    end_call_of(thread);
+    return 0;
+  });
 }
 QUIRE_LIBC void pthread_testcancel() {
   if (own() == nullptr) return QUIRE_NEXT(pthread_testcancel)();

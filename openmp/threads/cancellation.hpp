@@ -4,24 +4,65 @@
 // none of them; they look themselves.
 #pragma once
 
+#include <errno.h>
+
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/threads/own_threads.hpp"
 
 namespace quire::openmp {
 
+struct desk;
+
 /// make(), which makes a thread without a record, or gives an error: pthread_cancel(3) finds it by `handle` then.
 int make_known(own_thread& self, const pthread_t& handle, int (*make)(void*), void* at) noexcept;
+/// The same for one that has.
+void note_own(own_thread& self) noexcept;
 /// The calling thread begins, and libc is not to cancel it; ends.
 void leave_cancellation_to_us() noexcept;
 void forget_own(own_thread& self) noexcept;
 
-/// In a function that may be a cancellation point, before it does anything. `is_none`: it is not, and throws nothing.
+/// A call that may be a cancellation point, from its beginning to its end: it is made first of all. `is_none`: it is
+/// not, and throws nothing.
 template <bool is_none = false>
-inline void look_before(const void* caller) noexcept(is_none) {
-  if constexpr (!is_none) {
-    if (own() != nullptr && for_program(caller)) look_at_cancellation();  // who serves a fault must not look
+class cancellation_point {
+ public:
+  /// Who serves a fault must not look.
+  explicit cancellation_point(const void* caller, bool is_one = true)
+      : self_(is_one && own() != nullptr && for_program(caller) ? own() : nullptr) {
+    if (self_ == nullptr) return;
+    self_->call.begin(0);  // before the look: who cancels the thread from now on ends the call
+    if (!is_cancelled_here()) return;
+    (void)self_->call.end();
+    look_at_cancellation();
   }
-}
+  cancellation_point(const cancellation_point&) = delete;
+  cancellation_point& operator=(const cancellation_point&) = delete;
+  /// What a call has done stays done: only one that was ended is no more.
+  ~cancellation_point() noexcept(false) {
+    if (self_ != nullptr && self_->call.end() && errno == EINTR) look_at_cancellation();
+  }
+
+ private:
+  own_thread* self_;
+};
+
+template <>
+class cancellation_point<true> {
+ public:
+  explicit cancellation_point(const void*) noexcept {}
+};
+
+/// The call that the thread is in is made by a clerk (files/errand.hpp), as long as this lives.
+class made_by_clerk {
+ public:
+  made_by_clerk(int node, desk& at) noexcept;
+  made_by_clerk(const made_by_clerk&) = delete;
+  made_by_clerk& operator=(const made_by_clerk&) = delete;
+  ~made_by_clerk();
+
+ private:
+  own_thread* self_;
+};
 
 }  // namespace quire::openmp

@@ -18,6 +18,7 @@
 #include "openmp/team/team.hpp"
 #include "openmp/team/workers.hpp"
 #include "openmp/threads/elsewhere.hpp"
+#include "openmp/threads/interrupts.hpp"
 #include "openmp/threads/of_node.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
@@ -82,13 +83,17 @@ using namespace quire::openmp;
 QUIRE_LIBC int pthread_kill(pthread_t thread, int number) noexcept {
   return at_thread(thread, [=] {
     repeat_actions();
-    return QUIRE_NEXT(pthread_kill)(thread, number);
+    const int error = QUIRE_NEXT(pthread_kill)(thread, number);
+    if (error == 0) let_in(thread, number);
+    return error;
   });
 }
 QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value) noexcept {
   return at_thread(thread, [=] {
     repeat_actions();
-    return QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
+    const int error = QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
+    if (error == 0) let_in(thread, number);
+    return error;
   });
 }
 /// Signals of the process are for the main thread, and blocked in threads of teams; one that such a thread sends to

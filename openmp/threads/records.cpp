@@ -9,6 +9,7 @@
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/cancellation.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -97,6 +98,7 @@ void begin_own_main() noexcept {
   g_own_main.record = &record_of(0, 0);
   g_own_main.record->now = thread_record::running;
   set_own(&g_own_main);
+  note_own(g_own_main);
 }
 
 }  // namespace quire::openmp

@@ -8,12 +8,16 @@
 #include <signal.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "openmp/threads/interrupts.hpp"
 #include "openmp/threads/placement.hpp"
 
 namespace quire::openmp {
+
+struct desk;
 
 /// In shared memory. Whoever makes a thread, ends it, waits for it or lets it go changes the state by atomic
 /// operations.
@@ -53,11 +57,14 @@ struct own_thread {
   void* result = nullptr;
   bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
-  std::uint32_t cancelled = 0;      ///< where it has no record; changed by atomic operations
-  pthread_t handle{};               ///< likewise
-  own_thread* next = nullptr;       ///< of this node's threads without records (cancellation.cpp)
+  std::uint32_t cancelled = 0;  ///< where it has no record; changed by atomic operations
+  pthread_t handle{};
+  own_thread* next = nullptr;       ///< of this node's (cancellation.cpp)
   last_call* last_calls = nullptr;  ///< destructors of thread_local objects
   sigset_t mask{};
+  interruptible call;                    ///< that is a cancellation point
+  std::atomic<desk*> asked{nullptr};     ///< where a clerk makes it
+  std::atomic<std::uint64_t> turn_of{};  ///< there, and the clerk's node in the upper half
 };
 
 /// What `quire exec` has set, before restore_environment(). Ends the process if it is no placement.

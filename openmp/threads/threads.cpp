@@ -74,6 +74,7 @@ struct life {
   explicit life(own_thread& s) noexcept : self(s) {
     leave_cancellation_to_us();
     set_own(&self);
+    if (self.record != nullptr) note_own(self);
     (void)::pthread_setspecific(key_of_end(), &self);
     if (self.stack_bytes != 0) self.top = take_stack(self.stack_bytes);
     remember_private_stack();
@@ -84,9 +85,9 @@ struct life {
     (void)no_handlers::from_now_on();  // who waits for its place holds what they may want
     if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
     leave_mutexes();
+    forget_own(self);
     tell_end(self);
     set_own(nullptr);
-    if (self.record == nullptr) forget_own(self);
     destroy_private(&self);
   }
 };

@@ -291,11 +291,20 @@ TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
   EXPECT_THAT(says({good}), Not(HasSubstr("is started on each node")));
 }
 
+TEST_F(ExecOpenMP, WhatIsLeftRunningIsNamed) {
+  const auto left = quire_does({"run", "-n", "2", "sh", "-c", "sleep 1000 &"});
+  EXPECT_EQ(left.status, 0);
+  EXPECT_THAT(left.err, HasSubstr("quire: ends sleep (pid "));
+  EXPECT_THAT(left.err, HasSubstr("let them wait for it"));
+  EXPECT_EQ(quire_does({"run", "-n", "2", "sh", "-c", "sleep 1000 & kill $!; true & wait"}).err, "");
+}
+
 TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
   const std::pair<const char*, const char*> rows[] = {
       {"asan",
        "is compiled with -fsanitize=address, whose run-time takes the memory in Quire's place: compile it without"},
       {"tsan", "is compiled with -fsanitize=thread"},
+      {"ubsan", "has the run-time of -fsanitize=undefined linked in"},
       {"go", "is a Go program"},
       {"musl", "is linked with another libc (its loader is /lib/ld-musl-x86_64.so.1): link it with glibc"},
       {"no_loader", "needs the loader /nowhere/ld-linux-x86-64.so.2, which is not here"}};

@@ -26,7 +26,7 @@ static pthread_spinlock_t g_spin;
 static pthread_key_t g_key, g_late_key;
 static sem_t g_semaphore;
 static long g_sum, g_made_once, g_destroyed, g_cleaned, g_spun, g_pair[2], g_torn;
-static int g_turn;
+static int g_turn, g_waited;
 static pthread_t g_selves[threads];
 static _Thread_local int t_own = 7;
 static int* g_owns[threads];
@@ -130,6 +130,7 @@ static void* leave(void* argument) {
 static void* wait_long(void* argument) {
   (void)argument;
   sem_wait(&g_semaphore);
+  __atomic_store_n(&g_waited, 1, __ATOMIC_RELEASE);
   return (void*)5;
 }
 static void* make_another(void* argument) {
@@ -177,9 +178,11 @@ static void ends(void) {
   pthread_attr_t detached;
   pthread_attr_init(&detached);
   pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  g_waited = 0;
   pthread_create(&one, &detached, wait_long, NULL);
   printf("detached: %d %d\n", pthread_join(one, NULL) == EINVAL, pthread_detach(one) == EINVAL);
   sem_post(&g_semaphore);
+  while (!__atomic_load_n(&g_waited, __ATOMIC_ACQUIRE)) usleep(100); /* what is posted later is for others */
   sem_t gone;
   sem_init(&gone, 0, 0);
   for (int i = 0; i < 40; ++i) pthread_create(&other, NULL, let_itself_go, &gone);

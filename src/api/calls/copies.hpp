@@ -22,6 +22,7 @@
 
 #include "api/calls/range.hpp"
 #include "api/calls/table.hpp"
+#include "api/calls/thread_buffer.hpp"
 #include "api/transactions.hpp"
 #include "os/memory.hpp"
 
@@ -29,7 +30,7 @@ namespace quire::api::calls {
 
 inline constexpr std::size_t most_bytes = 0x7ffff000;  // what one system call moves at most
 
-/// Private memory for the copies of one call: on the stack, or pages.
+/// Private memory for the copies of one call: on the stack, of the thread, or pages.
 class copies {
  public:
   explicit copies(std::size_t bytes) noexcept : bytes_(bytes) {
@@ -37,12 +38,21 @@ class copies {
       start_ = at_ = small_;
       return;
     }
+    start_ = at_ = take_of_buffer(bytes);
+    if (start_ != nullptr) return;
     int error = 0;
+    maps_ = true;
     start_ = at_ = static_cast<char*>(os::map_table(bytes, error));
     if (start_ == nullptr) errno = error;
   }
   ~copies() {
-    if (start_ != nullptr && start_ != small_) os::unmap(start_, bytes_);
+    if (start_ == nullptr || start_ == small_) return;
+    if (maps_) {
+      os::unmap(start_, bytes_);
+    } else {
+      if (closes_) open_all();
+      give_to_buffer(start_);
+    }
   }
   copies(const copies&) = delete;
   copies& operator=(const copies&) = delete;
@@ -73,6 +83,7 @@ class copies {
       const std::size_t closed = closed_here(from + done, bytes - done);
       const auto begin = reinterpret_cast<std::uintptr_t>(found + done) / page * page;
       const auto end = (reinterpret_cast<std::uintptr_t>(found + done) + closed + page - 1) / page * page;
+      closes_ = closes_ || closed != 0;
       if (closed != 0) (void)!os::protect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
       done += closed;
     }
@@ -81,10 +92,19 @@ class copies {
 
  private:
   static std::size_t alignment(std::size_t bytes) noexcept { return bytes >= 4096 ? 4096 : bytes >= 512 ? 512 : 16; }
+  /// All whole pages: closed ones have room before them, and behind.
+  void open_all() noexcept {
+    constexpr std::uintptr_t page = os::page_bytes;
+    const auto start = reinterpret_cast<std::uintptr_t>(start_);
+    const auto first = (start + page - 1) / page * page, end = (start + bytes_) / page * page;
+    if (first < end) (void)!os::protect(reinterpret_cast<void*>(first), end - first, PROT_READ | PROT_WRITE);
+  }
+
   alignas(16) char small_[2048];
   char* start_ = nullptr;
   char* at_ = nullptr;
   std::size_t bytes_;
+  bool maps_ = false, closes_ = false;
 };
 
 /// Arguments in memory are of classes with these five: away(), room(), take(), use(), give_back().

@@ -110,8 +110,9 @@ class agent {
   std::uint64_t beat_ns_ = 0,
                 next_beat_ns_ = 0;  ///< how often the launcher hears that we are there (0: never); when next
   bool stopped_ = false;            ///< the launcher and all nodes are stopped on purpose (Ctrl-Z)
-  std::string mount_;               ///< canonical directory where the nodes mount; empty: nowhere
-  std::uint64_t kill_ns_ = 0;       ///< when to kill what is left; 0: the launcher is there
+  bool ends_nodes_ = false;
+  std::string mount_;          ///< canonical directory where the nodes mount; empty: nowhere
+  std::uint64_t kill_ns_ = 0;  ///< when to kill what is left; 0: the launcher is there
 };
 
 int agent::run() {
@@ -134,6 +135,10 @@ int agent::run() {
     loop();
   else
     signal_nodes(SIGKILL);
+  if (!ends_nodes_ && !processes_.empty()) {
+    if (const std::string left = left_behind(); !left.empty())
+      tell(frame_kind::error_output, node_of(0), "quire: ends " + left + "\n");
+  }
   const bool swept = sweep_orphans();
   (void)os::detach_if_dead(mount_);
   finish_telling();
@@ -443,6 +448,7 @@ void agent::look_for_stopped() {
 
 /// All, or the one of that number.
 void agent::signal_nodes(int number, int node) {
+  ends_nodes_ = ends_nodes_ || number == SIGTERM || number == SIGKILL;
   for (int i = 0; i < static_cast<int>(processes_.size()); ++i) {
     const auto& one = processes_[static_cast<std::size_t>(i)];
     if (!one.alive || (node >= 0 && node != node_of(i))) continue;

@@ -43,6 +43,9 @@ job_outcome job::run() {
       signal_all(SIGKILL, false);
     }
     finish_hosts();
+    if (phase_ == phase::running && ended_by_ == 0 && hosts_.empty()) {
+      if (const std::string left = left_behind(); !left.empty()) say("ends " + left);
+    }
     if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
     if (hosts_.empty() && !os::detach_if_dead(mount_)) say("cannot unmount " + mount_ + "; try: umount -l " + mount_);
     flush_streams();

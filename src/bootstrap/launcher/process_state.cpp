@@ -6,6 +6,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <fstream>
+#include <vector>
+
 #include "os/process.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -41,6 +44,24 @@ void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
     if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]]
       const int opened = ::open("/dev/null", O_RDWR);
+}
+
+std::string left_behind() {
+  constexpr int step_ms = 10, patience_ms = 50;  // what is about to end is not told
+  std::vector<pid_t> some;
+  for (int waited_ms = 0; waited_ms <= patience_ms; waited_ms += step_ms) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    if (some = os::children(); some.empty()) return {};
+    ::poll(nullptr, 0, step_ms);
+  }
+  std::string text;
+  for (const pid_t pid : some) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
+    text += (text.empty() ? "" : ", ") + name + " (pid " + std::to_string(pid) + ")";
+  }
+  return text +
+         ": what the nodes leave running ends with the job; let them wait for it (in a shell: wait; not: program &)";
 }
 
 // Their own children come to us in turn.

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <string>
+
 namespace quire::bootstrap::launcher {
 
 /// The signals that a loop takes from a descriptor.
@@ -31,6 +33,9 @@ class borrowed_process_state {
 
 /// So that none of our descriptors becomes 0, 1 or 2, which nodes replace.
 void open_standard_streams();
+
+/// Of nodes that have ended by themselves: a text that names the children that they have left us. Empty: none.
+[[nodiscard]] std::string left_behind();
 
 /// Ends all children, and those that they leave to us, who are their subreaper: SIGTERM, SIGKILL after a second. False
 /// if some are still there after five.

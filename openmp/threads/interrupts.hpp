@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A signal that ends a call of the kernel, with EINTR, or lets in another signal that its thread blocks. It is one that
+// libc keeps for itself, and that no mask of the program has.
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace quire::openmp {
+
+/// The call that a thread is in. Private to its node.
+class interruptible {
+ public:
+  // By its thread. A handler of the program may make calls within a call.
+  /// `turn`: others end the call of this number, and no later one.
+  void begin(std::uint32_t turn) noexcept;
+  /// Whether somebody has ended it.
+  bool end() noexcept;
+
+  // By any thread of the node.
+  [[nodiscard]] bool is_inside() const noexcept { return state_.load() != 0; }
+  /// The thread may not have reached the kernel: again, until this says false. Then the call is over.
+  bool interrupt(std::uint32_t turn) noexcept;
+  /// Somebody does so where the call is made.
+  void note_interrupt() noexcept;
+
+ private:
+  enum step : std::uint64_t { outside, inside, hit, being_hit, mask };
+  static constexpr std::uint64_t step_of(std::uint64_t state) noexcept { return state % mask; }
+
+  std::atomic<std::uint64_t> state_{outside};  ///< turn * mask + step
+  std::uint32_t depth_ = 0;
+  pid_t thread_ = 0;
+};
+
+/// On each node, before the program runs.
+void open_interrupts() noexcept;
+
+/// The caller is a thread of teams, in which signals are blocked, as those of the process are not for it.
+void begin_to_let_in() noexcept;
+/// A signal has been sent to a thread of this node. If it is such a one, it gets that now.
+void let_in(pthread_t thread, int number) noexcept;
+
+}  // namespace quire::openmp
