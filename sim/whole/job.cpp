@@ -9,6 +9,7 @@
 #include "core/counters.hpp"
 #include "core/diffs.hpp"
 #include "core/frames.hpp"
+#include "core/plans/planner.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/unit_calls.hpp"
@@ -222,6 +223,9 @@ void job::count(node& n) {
   done_["failed writes"] += n.crew().count().failed;
   const auto release = core::release_counters(c.regions, c.gone);
   done_["home moves"] += release.home_moves;
+  done_["migrated"] += release.migrated;
+  done_["planned"] += c.planner.count().asked;
+  done_["planned in vain"] += c.planner.count().unused;
   done_["updates"] += release.updates_applied;
   done_["kept units"] += release.kept;
   done_["forwarded"] += release.forwarded;
@@ -272,6 +276,7 @@ void job::live(thread& t) {
       comings_->begin(t, t.place, p);
       t.must_call(operation::barrier_wait, barrier_);
     }
+    if (options_.plans && t.leads()) t.here.core().planner.begin(p % 2 + 1);
     do_phase(t, p);
     t.must_call(operation::barrier_wait, barrier_);
     if (!options_.rotates) continue;

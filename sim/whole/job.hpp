@@ -56,6 +56,7 @@ struct job_options {
   bool blocks = false;        ///< all phases are parallel blocks that are checked
   bool rotates = false;  ///< in every second phase one node alone writes what is phased or raced; barriers of the job
                          ///< between phases
+  bool plans = false;    ///< nodes are told of phases, of which every second one has the same plan
   bool races_only = false;          ///< nothing but races and barriers: what keeps them in order is not disturbed
   bool flags_only = false;          ///< all groups set flags or spin
   bool turns = false;               ///< flags of a region that orders

@@ -209,6 +209,20 @@ const program turned_stores{"turned_stores",
                              .replicas_percent = 0},
                             {"turns", "home moves", "fills", "read from stores"}};
 
+/// Nodes ask at the beginning of a phase for what they used in it before, with the right to write: often in vain, as
+/// owners change from phase to phase.
+const program planned{"planned",
+                      100,
+                      {.most_pages = 3,
+                       .most_phases = 14,
+                       .most_steps = 10,
+                       .most_groups = 1,
+                       .rotates = true,
+                       .plans = true,
+                       .short_percent = 10,
+                       .often = {.phased = 60}},
+                      {"planned", "planned in vain", "home moves", "migrated"}};
+
 std::vector<extent> all() {
   std::vector<extent> list;
   const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
@@ -229,6 +243,7 @@ std::vector<extent> all() {
   add(few_twins, {2, 3, 5});
   add(turned, {2, 3, 5});
   add(turned_stores, {2, 3});
+  add(planned, {2, 3, 5});
   return list;
 }
 
