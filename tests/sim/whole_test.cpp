@@ -217,6 +217,7 @@ const program planned{"planned",
                        .most_phases = 14,
                        .most_steps = 10,
                        .most_groups = 1,
+                       .most_comings = 1,  // so many phases would fill the range with regions
                        .rotates = true,
                        .plans = true,
                        .short_percent = 10,
