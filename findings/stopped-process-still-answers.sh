@@ -3,8 +3,8 @@
 # SIGSTOP for a process of several threads that share memory with the sender, on processors that others use, too.
 # Expected guess: the signal cannot be caught, so when kill(2) has returned nothing of the process runs any more, at most for an instant on another processor.
 # Behaviour: kill() tells one thread. The others learn of it when that one has a processor next: until then each of them goes on whenever it gets one, and
-# answers what it is asked by shared memory, a socket or a page fault, for many milliseconds. A test that stops a server, and then looks how clients fare, sees it
-# answer. All have stopped when each /proc/PID/task/TID/stat says T.
+# answers what it is asked by shared memory, a socket or a page fault, for many milliseconds. A test that stops a server, and then looks how clients
+# fare, sees it answer. All have stopped when each /proc/PID/task/TID/stat says T.
 # Seen on: Linux 6.18.44, 2 processors, 4 of 20 times and more. Exit status 1: this kernel does otherwise.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -3,6 +3,7 @@
 // and without an alignment, which a program may have replaced.
 #include "openmp/memory/operators.hpp"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <quire/system.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <iterator>
 #include <new>
 
 #include "openmp/memory/heap.hpp"
@@ -128,12 +130,62 @@ const void* address(Function* of) noexcept {
   return reinterpret_cast<const void*>(of);
 }
 
+bool g_starts = false;
+
+/// What libstdc++ makes for Quire: while it starts, and later on threads whose stacks are private. The program's
+/// operator may use static data, on which a thread that serves others must not fault.
+bool is_for_quire() noexcept { return is_heap_open() ? !in_heap(__builtin_frame_address(0)) : g_starts; }
+
+/// Operators that make, by their names in the order of their numbers, and those that libstdc++ would find.
+constexpr const char* makers[] = {"_Znwm",
+                                  "_Znam",
+                                  "_ZnwmSt11align_val_t",
+                                  "_ZnamSt11align_val_t",
+                                  "_ZnwmRKSt9nothrow_t",
+                                  "_ZnamRKSt9nothrow_t",
+                                  "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                                  "_ZnamSt11align_val_tRKSt9nothrow_t"};
+constexpr std::size_t all_makers = std::size(makers);
+const void* g_found[all_makers] = {};
+
+template <std::size_t number, class... More>
+void* make_for_either(std::size_t bytes, More... more) {
+  if (is_for_quire()) {
+    if constexpr (number < 2) return marked_make(bytes);
+    if constexpr (number == 2 || number == 3) return marked_make_aligned(bytes, more...);
+    if constexpr (number == 4 || number == 5) return marked_make_or_null(bytes);
+  }
+  return reinterpret_cast<void* (*)(std::size_t, More...)>(reinterpret_cast<std::uintptr_t>(g_found[number]))(bytes,
+                                                                                                              more...);
+}
+
+/// Null: it is none of them, or nobody has it.
+const void* maker_for_either(const char* name) noexcept {
+  const void* const all[all_makers] = {address(&make_for_either<0>),
+                                       address(&make_for_either<1>),
+                                       address(&make_for_either<2, std::size_t>),
+                                       address(&make_for_either<3, std::size_t>),
+                                       address(&make_for_either<4, const std::nothrow_t*>),
+                                       address(&make_for_either<5, const std::nothrow_t*>),
+                                       address(&make_for_either<6, std::size_t, const std::nothrow_t*>),
+                                       address(&make_for_either<7, std::size_t, const std::nothrow_t*>)};
+  for (std::size_t i = 0; i < all_makers; ++i) {
+    if (strcmp(name, makers[i]) != 0) continue;
+    g_found[i] = ::dlsym(RTLD_DEFAULT, name);
+    return g_found[i] != nullptr ? all[i] : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-const void* marked_operator(const char* name, bool only_drop) noexcept {
+void note_start(bool begins) noexcept { g_starts = begins; }
+
+const void* marked_operator(const char* name, bool of_quire) noexcept {
   const bool drops = sites::begins(name, "_ZdlPv") || sites::begins(name, "_ZdaPv");
   const bool makes = sites::begins(name, "_Znwm") || sites::begins(name, "_Znam");
-  if (!drops && (!makes || only_drop)) return nullptr;
+  if (!drops && !makes) return nullptr;
+  if (makes && !of_quire) return maker_for_either(name);
   const char* const rest = name + (drops ? 6 : 5);
   if (drops && sites::begins(rest, "St11align_val_t")) return address(&marked_drop_aligned);
   if (drops && sites::begins(rest, "mSt11align_val_t")) return address(&marked_drop_sized_aligned);

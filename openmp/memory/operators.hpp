@@ -16,7 +16,10 @@ struct programs_operators {
 };
 extern programs_operators g_programs;
 
-/// Quire's own instead of one of a mangled name; null: it is none. With `only_drop` just those that give back.
-[[nodiscard]] const void* marked_operator(const char* name, bool only_drop) noexcept;
+/// From before the first thread of Quire to open_heap(): no thread runs the program.
+void note_start(bool begins) noexcept;
+/// What stands in for an operator of a mangled name; null: it is none. `of_quire`: for Quire's libraries; else for
+/// libstdc++, which works for both: what the program's threads make there, the program's operators make.
+[[nodiscard]] const void* marked_operator(const char* name, bool of_quire) noexcept;
 
 }  // namespace quire::openmp

@@ -29,7 +29,7 @@ void write_slot(const module& of, std::uint64_t at, const void* to) noexcept {
   if (!is_written) (void)::mprotect(first, page, PROT_READ);
 }
 
-void point_to_marked(const module& of, std::int64_t table, std::int64_t bytes, bool only_drop) noexcept {
+void point_to_marked(const module& of, std::int64_t table, std::int64_t bytes, bool of_quire) noexcept {
   const auto* const first = of.entry(table);
   if (first == nullptr) return;
   const dynamic_symbols names{of.dynamic, of.base};
@@ -38,7 +38,7 @@ void point_to_marked(const module& of, std::int64_t table, std::int64_t bytes, b
     const auto kind = ELF64_R_TYPE(all[i].r_info);
     if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
     const char* const name = names.name(static_cast<std::uint32_t>(ELF64_R_SYM(all[i].r_info)));
-    if (const void* const to = marked_operator(name, only_drop); to != nullptr)
+    if (const void* const to = marked_operator(name, of_quire); to != nullptr)
       write_slot(of, of.base + all[i].r_offset, to);
   }
 }
@@ -72,8 +72,8 @@ void find_programs_operators() noexcept {
     const char* const file = sites::last_part(m.name);
     const bool quires = sites::begins(file, "libquire");
     if (!quires && !sites::begins(file, "libstdc++")) continue;
-    point_to_marked(m, DT_JMPREL, DT_PLTRELSZ, !quires);
-    point_to_marked(m, DT_RELA, DT_RELASZ, !quires);
+    point_to_marked(m, DT_JMPREL, DT_PLTRELSZ, quires);
+    point_to_marked(m, DT_RELA, DT_RELASZ, quires);
   }
 }
 

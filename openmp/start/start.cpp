@@ -34,6 +34,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/operators.hpp"
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
@@ -198,6 +199,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   note_inherited_descriptors();
   allow_code_on_stacks();
+  note_start(true);
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   look_at_allocators();
   compare_modules();
@@ -212,6 +214,7 @@ int lead(int, char**, char** environment) {
   open_interrupts();
   open_release_heap();
   open_heap();
+  note_start(false);
   if (job().node == 0) open_exit_stack();
   refuse_to_load();
   (void)QUIRE_NEXT(on_exit)(note_exit, nullptr);
