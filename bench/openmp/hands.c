@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
   measure("columns", columns);
   double sum = 0;
   for (size_t w = 0; w < words; ++w) sum += field[w] + other[w];
-  fprintf(stderr, "%.10e\n", sum); // stdout is JSON lines, as every benchmark has it
+  fprintf(stderr, "%.10e\n", sum);  // stdout is JSON lines, as every benchmark has it
   free(field);
   free(other);
 }
