@@ -132,6 +132,51 @@ TEST(release_migratory, it_is_learned_by_writers_in_turn) {
   EXPECT_EQ(c.at(0).count().migrated, 1u);
 }
 
+/// The writer's copy lacks what the home wrote meanwhile.
+TEST(release_migratory, a_home_that_cannot_go_by_itself_waits_once_before_it_asks) {
+  chart c = handing(2, protocol::migratory::learned);
+  c.before(0, access::write);
+  for (const bool waits : {true, false}) {
+    c.before(1, access::write);
+    c.before(0, access::write);
+    c.release(1);
+    c.release(0);
+    c.run();
+    (void)c.take();
+    (void)c.only_writer(0, 1);
+    EXPECT_EQ(c.take() == lines("0: only 1 wrote"), waits);
+    c.run();
+    ASSERT_TRUE(c.at(0).is_home(0));
+    c.notice(1);
+  }
+}
+
+/// Units 0 and 1 are neighbours, and node 1 has written the former one after it got it.
+TEST(release_migratory, the_first_unit_of_a_neighbourhood_is_looked_at_for_the_others) {
+  chart c = handing(2, protocol::migratory::learned);
+  for (const std::uint16_t first : {0, 1}) {
+    const std::uint64_t unit = first;
+    const auto second = static_cast<std::uint16_t>(1 - first);
+    c.before(first, access::write, unit);
+    for (const std::uint16_t writer : {second, first}) {
+      c.before(writer, access::write, unit);
+      c.release(writer);
+      c.run();
+      (void)c.only_writer(static_cast<std::uint16_t>(1 - writer), writer, unit);
+      c.run();
+      ASSERT_TRUE(c.at(writer).is_home(unit));
+    }
+    c.before(second, access::read, unit);
+    ASSERT_TRUE(c.at(second).is_home(unit));
+    EXPECT_EQ(c.at(second).mapped(unit), access::read) << "is looked at";
+    c.before(second, access::write, unit);
+    c.release(second);
+  }
+  c.before(1, access::read, 1);
+  ASSERT_TRUE(c.at(1).is_home(1));
+  EXPECT_EQ(c.at(1).mapped(1), access::write);
+}
+
 TEST(release_migratory, what_others_read_or_is_pushed_stays_where_it_is_read) {
   chart read = handing(3, protocol::migratory::learned), pushed = handing(2, protocol::migratory::learned);
   read.before(0, access::write);

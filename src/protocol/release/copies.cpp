@@ -141,6 +141,11 @@ void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interva
   if (s.valid == 0) return;
   take_copy(unit, s, out);
   ++table_.count.invalidations;
+  note_unused(s);
+}
+
+/// The unit goes. What read-ahead has brought and nobody has touched is not read ahead again.
+void copies::note_unused(unit_state& s) noexcept {
   if (s.read_ahead == 0) return;
   s.read_ahead = 0;
   s.useless = 1;

@@ -33,6 +33,7 @@ class copies {
   /// The content is here, for which threads wait.
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void take_copy(std::uint64_t unit, unit_state& s, actions& out);
+  void note_unused(unit_state& s) noexcept;
   /// Content has come from the home `from`: whether it may be older than notices that came while it was waited for.
   /// Asked once.
   [[nodiscard]] static bool is_stale(unit_state& s, node_id from) noexcept;

@@ -156,11 +156,12 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   if (stays) m.b = model::copyset::of(table_.shape.nodes, table_.shape.self).bits();
   m.flags = how;
   if (s.written == 0) m.flags |= message_flag::zero;
+  if (!stays) copies_.note_unused(s);
   table_.send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
-/// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it:
-/// with the home, or if copies are known, before the home moves at another barrier.
+/// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it, if
+/// it does not do that by itself: with the home, or if copies are known, before the home moves at another barrier.
 void homes::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = table_.touch(unit);
   if (!table_.shape.migrates || s.is_home == 0 || s.listed != 0 || writer == table_.shape.self || !table_.may_leave(s))
@@ -170,6 +171,7 @@ void homes::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   if (table_.shape.scans && (s.partnered == 0 || s.source != writer)) return;
   if (table_.knows_copies(s) && s.current.may_contain(table_.shape.nodes, writer))
     return move_home(unit, s, writer, 0, out);
+  if (table_.knows_copies(s) && migratory_.waits_for_request(s, writer)) return;
   message m;
   m.kind = message_kind::home_offer;
   m.unit = unit;

@@ -9,6 +9,7 @@ namespace {
 constexpr unsigned first_row = 2, longest_row = 255, most_distrust = 5;
 constexpr unsigned looked_at = 2;           ///< so many moves of a unit that has just begun to be migratory
 constexpr std::uint16_t now_and_then = 16;  ///< and of so many later ones one
+constexpr std::uint64_t neighbours = 8;     ///< the first of so many units is looked at for all of them
 }  // namespace
 
 /// A unit that is kept has the interval of its twin there, and does not move.
@@ -49,14 +50,28 @@ bool migratory_units::goes_along(unit_state& s) noexcept {
 }
 
 bool migratory_units::ends_copy(unit_state& s, model::node_id to) noexcept {
+  return is_migratory(count_writer(s, to)) && !table_.shape.scans;
+}
+
+bool migratory_units::waits_for_request(unit_state& s, model::node_id writer) noexcept {
+  const bool learns = table_.shape.migratory != protocol::migratory::never && !table_.shape.scans;
+  model::copyset others = s.readers;
+  others.remove(table_.shape.nodes, writer);
+  if (!learns || !others.empty() || of(s).row != 0) return false;
+  (void)count_writer(s, writer);
+  return true;
+}
+
+/// At the home, which is to go to the only writer of an epoch.
+migratory_units::habit migratory_units::count_writer(unit_state& s, model::node_id writer) noexcept {
   habit h = of(s);
   model::copyset others = s.readers;
-  others.remove(table_.shape.nodes, to);
+  others.remove(table_.shape.nodes, writer);
   if (!others.empty()) h.row = 0;
   h.row = static_cast<std::uint8_t>(std::min(h.row + 1u, longest_row));
   h.unproven = false;
   set(s, h);
-  return is_migratory(h) && !table_.shape.scans;
+  return h;
 }
 
 void migratory_units::note_push(unit_state& s) noexcept {
@@ -77,11 +92,18 @@ void migratory_units::came(unit_state& s, const message& m) noexcept {
   const bool asked_for = (m.flags & model::message_flag::take) != 0;
   h.since = static_cast<std::uint16_t>(table_.open.releases - (asked_for ? 0 : 1));
   const bool will_write = s.pending() == model::access::write;  // who asked for it ahead knows
-  if (asked_for && s.read_ahead != 0 && !will_write) s.withhold = 1;
-  const bool often = h.row >= (first_row << h.distrust) + looked_at;
+  const bool often = h.row >= (first_row << h.distrust) + looked_at || is_spoken_for(m.unit, h);
   const bool looks = table_.shape.migratory != protocol::migratory::learned || !often || m.a % now_and_then == 0;
+  if (asked_for && s.read_ahead != 0 && !will_write && looks) s.withhold = 1;
   h.unproven = h.unproven && looks && !(will_write && s.read_ahead != 0);
   set(s, h);
+}
+
+bool migratory_units::is_spoken_for(std::uint64_t unit, const habit& h) const noexcept {
+  const std::uint64_t first = unit / neighbours * neighbours;
+  if (first == unit || h.distrust != 0) return false;
+  const habit of_first = of(table_.units[first]);
+  return of_first.row >= first_row && of_first.distrust == 0;
 }
 
 void migratory_units::note_write(unit_state& s) noexcept {

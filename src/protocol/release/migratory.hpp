@@ -5,11 +5,13 @@
 // home with the content, and writes it without a twin and without telling anybody, as nobody else has a copy. After Cox
 // and Fowler, "Adaptive Cache Coherency for Detecting Migratory Shared Data" (ISCA 1993), for homes.
 //
-// It is learned: a home counts moves to only writers in a row, and what it has counted goes along. Whether who got a
-// home that way writes is looked at the first times, and now and then later. It was the wrong guess if it does not, or
-// if another node asks before this one has released: then who asks gets copies again, and twice as many moves are
-// needed the next time. So threads that use a unit at the same time never take it from each other in vain: whoever asks
-// twice in an interval gets a copy, which nobody takes away.
+// It is learned: a home counts moves to only writers in a row, and what it has counted goes along. One says nothing: it
+// is also what the first writer of a unit is, which others read from then on. Whether who got a home that way writes is
+// looked at the first times, and now and then later. The first unit of a neighbourhood is looked at for the others,
+// where it is here and no guess about it was wrong. It was the wrong guess if it does not, or if another node asks
+// before this one has released: then who asks gets copies again, and twice as many moves are needed the next time. So
+// threads that use a unit at the same time never take it from each other in vain: whoever asks twice in an interval
+// gets a copy, which nobody takes away.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,9 @@ class migratory_units {
   /// At the home, which goes to the only writer of an epoch. Whether the copy here ends with it, so that this node asks
   /// when it needs the unit. Not where others have read it since the home came.
   [[nodiscard]] bool ends_copy(unit_state& s, model::node_id to) noexcept;
+  /// At the home: another node was the only writer of an epoch, and its copy may not be as good as the content. Whether
+  /// the home waits until that node asks for the unit: the first time, where nobody else reads it.
+  [[nodiscard]] bool waits_for_request(unit_state& s, model::node_id writer) noexcept;
   /// At the home: all nodes get copies, and will read them.
   static void note_push(unit_state& s) noexcept;
   /// What the next home is to know: message::c of home_move.
@@ -50,8 +55,11 @@ class migratory_units {
     std::uint16_t since = 0;    ///< interval::releases when it came
   };
   [[nodiscard]] static habit of(const unit_state& s) noexcept;
+  habit count_writer(unit_state& s, model::node_id writer) noexcept;
   static void set(unit_state& s, habit h) noexcept;
   [[nodiscard]] bool is_migratory(const habit& h) const noexcept;
+  /// The first unit of its neighbourhood is here and migratory: it need not be looked at itself.
+  [[nodiscard]] bool is_spoken_for(std::uint64_t unit, const habit& h) const noexcept;
 
   unit_table& table_;
 };
