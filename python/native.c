@@ -416,6 +416,8 @@ static const struct {
     COUNTER(migrated_unused),
     COUNTER(planned),
     COUNTER(planned_unused),
+    COUNTER(line_units),
+    COUNTER(write_ahead_units),
 #undef COUNTER
 };
 

@@ -143,6 +143,8 @@ base::status configure(runtime& r, core::configuration& c) {
     c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.plans = r.options.flag(base::option::plans);
+  c.read_lines = r.options.flag(base::option::read_lines);
+  c.write_ahead = r.options.flag(base::option::write_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.sharing = r.options.flag(base::option::sharing) || !r.options.text(base::option::report).empty();
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));

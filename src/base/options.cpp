@@ -103,6 +103,12 @@ constexpr option_row table[] = {
      "at the beginning of a phase (a parallel region of OpenMP, a barrier in it, quire_plan()) a node asks for what it "
      "used in that phase the last times",
      0, 1, 1, false},
+    {option::read_lines, "QUIRE_READ_LINES", option_type::flag, "1", "0|1",
+     "read-ahead also where many sweeps take turns, as those by rows or columns of a three-dimensional array do", 0, 1,
+     1, false},
+    {option::write_ahead, "QUIRE_WRITE_AHEAD", option_type::flag, "1", "0|1",
+     "release: a sweep of writes gets the right to write the units behind, whose homes are on its node", 0, 1, 1,
+     false},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units "
      "written keep theirs",

@@ -49,6 +49,8 @@ enum class option : int {
   updates,
   migratory,
   plans,
+  read_lines,
+  write_ahead,
   twin_limit,
   unit,
   heap_views,
@@ -63,7 +65,7 @@ enum class option : int {
   nodes,
   tag
 };
-inline constexpr std::size_t option_count = 46;
+inline constexpr std::size_t option_count = 48;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -29,6 +29,8 @@ struct configuration {
   pool::settings pool{};
   bool read_ahead = true;
   bool plans = true;         ///< at the beginning of a phase (quire_plan()) what it used before is asked for
+  bool read_lines = true;    ///< read-ahead also for many sweeps at a time (read_lines.hpp)
+  bool write_ahead = true;   ///< release consistency: sweeps of writes get rights ahead, where homes are here
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask

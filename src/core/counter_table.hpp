@@ -34,7 +34,7 @@ struct counter_sources {
   transport::traffic wire{};  ///< without messages by which nodes watch each other
   transaction::counters transactions{};
   phase_plans::counters plans{};
-  std::uint64_t intervals = 0, replica_rounds = 0, bad_frees = 0;
+  std::uint64_t intervals = 0, replica_rounds = 0, bad_frees = 0, line_units = 0, write_ahead_units = 0;
   std::uint64_t fault_ns = 0, barrier_ns = 0, lock_ns = 0, barriers = 0, locks = 0;
   std::uint64_t refused = 0;  ///< messages whose content makes no sense here
 };
@@ -154,6 +154,9 @@ inline constexpr counter_row counter_table[] = {
                   from.plans.asked),
     QUIRE_COUNTER(planned_unused, "Of these, units that were not used in that phase, as far as it is known",
                   from.plans.unused),
+    QUIRE_COUNTER(line_units, "Units that were read ahead where many sweeps take turns", from.line_units),
+    QUIRE_COUNTER(write_ahead_units, "Units at home that sweeps of writes could write without a fault",
+                  from.write_ahead_units),
 };
 #undef QUIRE_COUNTER
 

@@ -66,6 +66,8 @@ counter_sources sources_of(const core& node) noexcept {
   all.wire = without_pings(node.wire.counters(), node.watching.count());
   all.intervals = node.consistency.intervals();
   all.replica_rounds = node.replicas.traffic.rounds.ended;
+  all.line_units = now(node.count.line_units);
+  all.write_ahead_units = now(node.count.write_ahead_units);
   all.fault_ns = now(node.count.fault_ns);
   all.barrier_ns = now(node.count.barrier_ns);
   all.lock_ns = now(node.count.lock_ns);

@@ -14,6 +14,7 @@ namespace quire::core {
 /// Counters that are not a machine's.
 struct engine_counters {
   std::atomic<std::uint64_t> fault_ns{0}, barrier_ns{0}, lock_ns{0}, barriers{0}, locks{0};
+  std::atomic<std::uint64_t> line_units{0}, write_ahead_units{0};
   std::atomic<std::uint64_t> refused{0};  ///< messages whose content makes no sense here
 };
 

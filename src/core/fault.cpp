@@ -213,10 +213,12 @@ std::uint64_t fault_path::window_bytes() const noexcept {
 }
 
 read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here,
-                                     read_ahead& stream) const noexcept {
-  const std::uint64_t max_window = r.layout.fitting(unit, window_bytes());
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write,
-                         here);
+                                     read_ahead& stream) noexcept {
+  const model::region_id id{r.about.id};
+  const std::uint64_t max_window = r.layout.fitting(unit, window_bytes()), units = r.machine->units();
+  read_ahead_plan plan = stream.on_fault(id, unit, units, max_window, want == access::write, here);
+  if (plan.fresh && !here && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
+  return plan;
 }
 
 /// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or
@@ -249,14 +251,15 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   }
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
-    if (guesses && core_.planner.may_map_around()) map_around(r, unit, stream);
+    if (guesses) map_around(r, unit, stream);
+    if (guesses && want == access::write) write_on(r, unit);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
     waits(outcome);
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
-  if (core_.config.read_ahead && !core_.planner.covers())
+  if (core_.config.read_ahead && !core_.planner.covers(r))
     read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
   core_.protocols.domain_of(r).relieve();
   return outcome;
@@ -466,24 +469,45 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
   for (; next < units && next <= unit + count; ++next) {
     core_.actions.clear();
     if (!r.can_be_guessed(next)) continue;
-    if (core_.absent.is_absent(r, next) || !r.machine->on_fault_around(next, core_.actions)) break;
+    if (core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) break;
+    if (!r.machine->on_fault_around(next, core_.actions)) break;
     core_.performer.take(r, core_.actions);
   }
   if (next > unit + 1) stream.on_mapped_up_to(id, unit, next);
+}
+
+/// After a write fault of release consistency that cost no message: a sweep that goes on need not fault at each of the
+/// units whose home is here. They count as written.
+void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
+  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || core_.planner.covers(r)) return;
+  const auto plan = writes_.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), most_writes_on);
+  for (std::uint64_t next = plan.first; next < plan.first + plan.count; ++next) {
+    if (!r.can_be_guessed(next) || core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) return;
+    if (!r.machine->keeps(next)) return;
+    core_.actions.clear();
+    if (!r.machine->on_hint(next, access::write, core_.actions)) continue;
+    core_.count.write_ahead_units.fetch_add(1, std::memory_order_relaxed);
+    core_.planner.on_write_ahead(r, next);
+    core_.performer.take(r, core_.actions);
+  }
 }
 
 /// Asks for the units of a plan.
 void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want,
                          read_ahead& stream) noexcept {
   if (plan.count == 0) return;
+  constexpr std::uint64_t neighbours = 8;
+  const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
   bool asked = false;
   for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
     if (!r.can_be_guessed(unit)) continue;
+    const std::uint64_t speaks = unit - unit % neighbours;
+    const bool withhold = unit == units.first || plan.withhold_all || (plan.withhold_some && unit == speaks);
+    if (!withhold && r.machine->was_ahead_in_vain(speaks)) continue;
     core_.actions.clear();
-    const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
-    if (!r.machine->on_read_ahead(unit, want, unit == units.first || plan.withhold_all, core_.actions, guessed))
-      continue;
+    if (!r.machine->on_read_ahead(unit, want, withhold, core_.actions, guessed)) continue;
     asked = true;
+    if (plan.withhold_some) core_.count.line_units.fetch_add(1, std::memory_order_relaxed);
     core_.planner.on_read_ahead(r, unit);
     core_.performer.take(r, core_.actions);
   }
@@ -518,117 +542,6 @@ bool fault_path::drain_kernel_faults() noexcept {
   });
   core_.settle();
   return any;
-}
-
-base::status fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  const region_ref r = core_.regions.find(address);
-  if (r == nullptr || bytes == 0) return {};
-  if (want == access::write && core_.protocols.of(*r).transactions) return QUIRE_UNSUPPORTED;
-  const std::uint64_t end = address + std::min(bytes, r->bytes_from(address));
-  while (address < end) {
-    const accessed what = r->access_at(address);
-    const auto why = fault_and_wait(r, what, want, false, core_.now(), address);
-    if (why.code() == QUIRE_NOT_FOUND) return {};
-    if (why.code() == QUIRE_CONFLICT) return why;
-    const std::uint64_t offset = r->offset_of(address);
-    const bool page = what.page == accessed::by::composed_page;
-    const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes
-                                    : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);
-    address += next - offset;
-  }
-  return {};
-}
-
-void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
-  constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
-  const region_ref r = core_.regions.find(address);
-  if (r == nullptr || bytes == 0 || !core_.protocols.of(*r).advice) return;
-  const unit_range all = r->under(address, bytes);
-  for (std::uint64_t unit = all.first; unit < all.end; unit += most_at_once) {
-    struct advice_op : op {
-      using op::op;
-      region_ref region{};
-      std::uint64_t first = 0, end = 0;
-      bool will_write = false;
-    } o(
-        [](core& e, op& self) noexcept {
-          auto& advice = static_cast<advice_op&>(self);
-          if (advice.region.gone() || !e.protocols.of(*advice.region).advice) return self.complete();
-          model::machine& machine = *advice.region->machine;
-          for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
-          self.complete();
-        },
-        op::type::call);
-    o.region = r;
-    o.first = unit;
-    o.end = std::min(all.end, unit + most_at_once);
-    o.will_write = will_write;
-    (void)core_.run(o);
-  }
-}
-
-std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  struct range_op : op {
-    using op::op;
-    region_ref region{};
-    std::uint64_t next = 0, end = 0;
-    access want{};
-  } o(
-      [](core&, op& self) noexcept {
-        auto& range = static_cast<range_op&>(self);
-        const bool simple = !range.region.gone() && !range.region->change.frozen && !range.region->states.used();
-        while (simple && range.next < range.end && range.region->machine->mapped(range.next) >= range.want)
-          ++range.next;
-        self.complete();
-      },
-      op::type::fault);
-  o.region = core_.regions.find(address);
-  if (o.region == nullptr || bytes == 0) return 0;
-  const region_slot& r = *o.region;
-  const unit_range asked = r.under(address, bytes);
-  o.next = asked.first;
-  o.end = asked.end;
-  o.want = want;
-  (void)core_.run(o);
-  return o.next == asked.first
-             ? 0
-             : std::min(bytes, r.layout.offset_of(o.next - 1) + r.bytes_of(o.next - 1) - r.offset_of(address));
-}
-
-void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  struct range_op : op {
-    using op::op;
-    region_ref region{};
-    read_ahead_plan plan{};
-    access want{};
-  } o(
-      [](core& e, op& self) noexcept {
-        auto& range = static_cast<range_op&>(self);
-        if (range.region.gone()) return self.complete();
-        if (range.region->change.frozen) return range.region->change.park(self);
-        e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
-        for (std::uint64_t i = 0; i < range.plan.count; ++i) {
-          e.actions.clear();
-          if (range.region->bytes_of(range.plan.first + i) == 0 ||
-              e.absent.is_absent(*range.region, range.plan.first + i))
-            continue;
-          if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
-            e.performer.take(*range.region, e.actions);
-          }
-        }
-        e.performer.flush();
-        e.protocols.domain_of(*range.region).relieve();
-        self.complete();
-      },
-      op::type::fault);
-  o.region = core_.regions.find(address);
-  if (o.region == nullptr || bytes == 0) return;
-  const unit_range asked = o.region->under(address, bytes);
-  o.plan = {asked.first, asked.count(), false};
-  if (core_.frames.limited())
-    o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, core_.frames.limit() / 16));
-  o.want = want;
-  (void)core_.run(o);
 }
 
 }  // namespace quire::core

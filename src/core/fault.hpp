@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "core/ops.hpp"
+#include "core/read_lines.hpp"
 #include "model/action.hpp"
 
 namespace quire::sharing {
@@ -89,8 +90,9 @@ class fault_path {
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] std::uint64_t window_bytes() const noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
-                                         read_ahead& stream) const noexcept;
+                                         read_ahead& stream) noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
+  void write_on(region_slot& r, std::uint64_t unit) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,
                read_ahead& stream) noexcept;
 
@@ -100,6 +102,9 @@ class fault_path {
 
   core& core_;
   guards& guards_;
+  static constexpr std::uint64_t most_writes_on = 32;  ///< units
+  read_lines lines_;
+  read_lines writes_;         ///< of local write faults
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t kernel_waiting_ = 0;
   hot_units& hot_;

@@ -27,7 +27,9 @@ struct read_ahead_plan {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   bool withhold_all = false;
-  bool will_write = false;  ///< the sweep has written what it read before
+  bool will_write = false;     ///< the sweep has written what it read before
+  bool withhold_some = false;  ///< so is one unit of each neighbourhood, which speaks for the others
+  bool fresh = false;          ///< the fault goes on with no sweep that is known
 };
 
 class read_ahead {
@@ -54,7 +56,7 @@ class read_ahead {
       s.used = clock_;
       s.seen = 1;
       if (write) s.written = 1;
-      return {};
+      return {.fresh = true};
     }
     if (write) ++s.written;
     if (unit == s.last) return {};  // the same unit again: lost meanwhile

@@ -63,6 +63,8 @@ class machine {
   /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be
   /// read, and then written like those before it. True if asked.
   virtual bool on_read_ahead(std::uint64_t, access, bool /*withhold*/, actions&, bool /*guessed*/) { return false; }
+  /// Whether the unit was asked for ahead, and nobody touched it before it was taken away.
+  [[nodiscard]] virtual bool was_ahead_in_vain(std::uint64_t) const noexcept { return false; }
   /// A thread says that it is going to `want` the unit soon. True if there was anything to do.
   virtual bool on_hint(std::uint64_t unit, access want, actions& out) {
     return on_read_ahead(unit, want, false, out, false);

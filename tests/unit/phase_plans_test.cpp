@@ -60,13 +60,14 @@ TEST_F(plan, is_of_its_phase) {
 TEST_F(plan, looks_first_and_then_has_the_right_that_was_used) {
   learn({1, 2});
   EXPECT_EQ(begin(), (units{1, 2}));
-  EXPECT_TRUE(all.looks());
+  EXPECT_TRUE(all.looks(region, 1) && all.looks(region, 2));
+  EXPECT_FALSE(all.looks(region, 3));
   EXPECT_TRUE(needs[0].looks && needs[1].looks);
   fault(1, false, use::here);
   fault(2, false, use::came);
   fault(2, true, use::here);
   EXPECT_EQ(begin(), (units{1, 2}));
-  EXPECT_FALSE(all.looks());
+  EXPECT_FALSE(all.looks(region, 1) || all.looks(region, 2));
   EXPECT_FALSE(needs[0].write);
   EXPECT_TRUE(needs[1].write);
   EXPECT_EQ(all.count().unused, 0u);
@@ -97,17 +98,45 @@ TEST_F(plan, leaves_out_what_was_taken_away_before_it_was_used) {
   EXPECT_EQ(all.count().unused, 1u);
 }
 
-TEST_F(plan, looks_now_and_then_at_all) {
-  learn({1});
+TEST_F(plan, looks_at_the_first_of_a_neighbourhood_for_all) {
+  const units all_of_it{8, 9, 10, 15, 17};
+  learn(all_of_it);
+  EXPECT_EQ(begin(), all_of_it);
+  for (const auto& n : needs) EXPECT_EQ(n.looks, n.unit == 8 || n.unit == 17) << n.unit;
+  EXPECT_TRUE(all.looks(region, 8));
+  EXPECT_FALSE(all.looks(region, 9));
+  fault(8, false, use::here);
+  fault(17, false, use::here);
+  EXPECT_EQ(begin(), all_of_it);
+  for (const auto& n : needs) EXPECT_FALSE(n.looks) << n.unit;
+}
+
+TEST_F(plan, looks_at_each_where_the_first_was_not_used) {
+  learn({8, 9, 10});
   (void)begin();
-  fault(1, false, use::here);
-  unsigned looked = 0;
-  for (unsigned i = 3; i < 3 * phase_plans::looked_at; ++i) {
-    ASSERT_EQ(begin(), units{1});
-    looked += all.looks() ? 1 : 0;
-    if (all.looks()) fault(1, false, use::here);
+  EXPECT_EQ(begin(), (units{9, 10}));
+  EXPECT_TRUE(needs[0].looks && needs[1].looks);
+  fault(10, false, use::here);
+  EXPECT_EQ(begin(), units{10});
+  EXPECT_EQ(all.count().unused, 2u);
+}
+
+TEST_F(plan, looks_now_and_then_at_one_of_each_neighbourhood) {
+  units all_of_it;
+  for (std::uint64_t u = 0; u < 2 * phase_plans::neighbours; ++u) all_of_it.push_back(u);
+  learn(all_of_it);
+  (void)begin();
+  for (const auto u : all_of_it) fault(u, false, use::here);
+  std::vector<unsigned> looked(all_of_it.size());
+  for (unsigned i = 3; i < phase_plans::neighbours * phase_plans::looked_at + 3; ++i) {
+    ASSERT_EQ(begin(), all_of_it);
+    for (const auto& n : needs) {
+      if (!n.looks) continue;
+      ++looked[n.unit];
+      fault(n.unit, false, use::here);
+    }
   }
-  EXPECT_EQ(looked, 3u);
+  EXPECT_EQ(looked, std::vector<unsigned>(all_of_it.size(), 1));
 }
 
 TEST_F(plan, has_what_read_ahead_has_brought_and_what_is_written_at_home) {

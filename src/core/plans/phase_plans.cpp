@@ -15,7 +15,8 @@ void phase_plans::begin(std::uint64_t key) noexcept {
   }
   now_ = &phases_[key];
   now_->used = ++clock_;
-  looks_at_all_ = ++now_->executions % looked_at == 0;
+  const unsigned nth = ++now_->executions;
+  looks_again_ = nth % looked_at == 0 ? nth / looked_at % neighbours : neighbours;
 }
 
 void phase_plans::note(model::region_id region, std::uint64_t unit, bool write, use how) noexcept {
@@ -38,6 +39,7 @@ std::optional<phase_plans::need> phase_plans::next() noexcept {
     const unit_plan& u = now_->units[next_++];
     if (u.score < planned) continue;
     const bool looks = is_looked_at(u);
+    looks_ = looks_ || looks;
     return need{model::region_id{static_cast<std::uint16_t>(u.place >> 48)}, u.place << 16 >> 16, u.write, looks};
   }
   return {};
@@ -46,9 +48,29 @@ std::optional<phase_plans::need> phase_plans::next() noexcept {
 void phase_plans::note_asked(bool elsewhere) noexcept {
   unit_plan& u = now_->units[next_ - 1];
   u.asked = true;
+  u.looked = is_looked_at(u);
   if (!elsewhere) return;
-  looks_ = looks_ || is_looked_at(u);
   ++count_.asked;
+}
+
+const phase_plans::unit_plan* phase_plans::find(std::uint64_t place) const noexcept {
+  const auto u = std::ranges::lower_bound(now_->units, place, {}, &unit_plan::place);
+  return u != now_->units.end() && u->place == place && u->score >= planned ? &*u : nullptr;
+}
+
+bool phase_plans::is_looked_at(const unit_plan& u) const noexcept {
+  if (u.place % neighbours == looks_again_) return true;
+  if (u.proven) return false;
+  const std::uint64_t first = u.place / neighbours * neighbours;
+  if (first == u.place || u.in_vain != 0) return true;
+  const unit_plan* const speaks = find(first);
+  return speaks == nullptr || speaks->in_vain != 0;
+}
+
+bool phase_plans::looks(model::region_id region, std::uint64_t unit) const noexcept {
+  if (!looks_) return false;
+  const unit_plan* const u = find(place_of(region, unit));
+  return u != nullptr && is_looked_at(*u);
 }
 
 /// One event for each place, in ascending order.
@@ -121,7 +143,7 @@ bool phase_plans::learn(unit_plan& u, std::uint8_t uses) noexcept {
 }
 
 bool phase_plans::learn_of_asked(unit_plan& u, std::uint8_t uses) noexcept {
-  const bool looked = is_looked_at(u), faulted = (uses & ~(bit(use::ahead) | write_bit)) != 0;
+  const bool looked = u.looked, faulted = (uses & ~(bit(use::ahead) | write_bit)) != 0;
   u.idle = 0;
   if ((uses & bit(use::asked)) != 0 || (looked && !faulted)) {
     const auto times = std::min<std::uint8_t>(u.in_vain + 1, most_in_vain);

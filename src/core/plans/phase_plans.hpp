@@ -5,8 +5,9 @@
 //
 // A unit gets into the plan of a phase when threads have faulted on it, or read-ahead has asked for it, in two
 // executions of the phase in a row. The first time that it is asked for, and now and then later, it is looked at: it is
-// not mapped when it comes, so that a fault tells whether it is used, and how. What was not used, or was taken away
-// before it was used, leaves the plan, and has to be asked for by faults several times before it comes back.
+// not mapped when it comes, so that a fault tells whether it is used, and how. The first unit of a neighbourhood is
+// looked at for all of them, as long as it is used. What was not used, or was taken away before it was used, leaves the
+// plan, and has to be asked for by faults several times before it comes back.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,11 @@ namespace quire::core {
 
 class phase_plans {
  public:
-  static constexpr std::size_t most_units = 32'768;    ///< of one execution of a phase: with more it has no plan
-  static constexpr std::size_t most_in_all = 262'144;  ///< of all phases; beyond, the oldest one is forgotten
-  static constexpr std::size_t most_phases = 4096;     ///< beyond, all are forgotten
-  static constexpr unsigned looked_at = 16;            ///< of so many executions one looks at all of its plan
+  static constexpr std::size_t most_units = 262'144;     ///< of one execution of a phase: with more it has no plan
+  static constexpr std::size_t most_in_all = 2'097'152;  ///< of all phases; beyond, the oldest one is forgotten
+  static constexpr std::size_t most_phases = 4096;       ///< beyond, all are forgotten
+  static constexpr unsigned looked_at = 16;              ///< of so many executions one looks again
+  static constexpr std::uint64_t neighbours = 8;         ///< units; then it looks at one of so many
 
   /// How a thread came to use a unit.
   enum class use : std::uint8_t {
@@ -46,8 +48,8 @@ class phase_plans {
   /// A phase begins, and the one before it ends. Key 0: of what follows nothing is known.
   void begin(std::uint64_t key) noexcept;
   [[nodiscard]] bool records() const noexcept { return now_ != nullptr; }
-  /// Some unit of the plan is not mapped, so that its use is seen: nothing may map it without a fault.
-  [[nodiscard]] bool looks() const noexcept { return looks_; }
+  /// The unit is not mapped, so that its use is seen: nothing may map it without a fault.
+  [[nodiscard]] bool looks(model::region_id region, std::uint64_t unit) const noexcept;
   /// Nearly all that the phase used the last time was planned, and so it seems this time: read-ahead would bring what
   /// it does not use.
   [[nodiscard]] bool covers() const noexcept { return now_ != nullptr && now_->covers && strays_ <= most_strays(); }
@@ -71,6 +73,7 @@ class phase_plans {
     bool write = false;
     bool proven = false;  ///< it was used when it was looked at
     bool asked = false;   ///< in this execution
+    bool looked = false;  ///< it was looked at when it was asked for
   };
   struct event {
     std::uint64_t place = 0;
@@ -98,7 +101,8 @@ class phase_plans {
   /// What becomes of a unit of the plan, or of a new one, after an execution. False: it leaves.
   [[nodiscard]] bool learn(unit_plan& u, std::uint8_t uses) noexcept;
   [[nodiscard]] bool learn_of_asked(unit_plan& u, std::uint8_t uses) noexcept;
-  [[nodiscard]] bool is_looked_at(const unit_plan& u) const noexcept { return !u.proven || looks_at_all_; }
+  [[nodiscard]] const unit_plan* find(std::uint64_t place) const noexcept;
+  [[nodiscard]] bool is_looked_at(const unit_plan& u) const noexcept;
   void make_room() noexcept;
 
   base::fault_hash_map<std::uint64_t, phase> phases_{};
@@ -109,7 +113,8 @@ class phase_plans {
   std::size_t strays_ = 0;  ///< faults of this execution that asked another node
   std::uint64_t clock_ = 0;
   std::size_t in_all_ = 0;
-  bool looks_ = false, looks_at_all_ = false;
+  std::uint64_t looks_again_ = neighbours;  ///< which one of each neighbourhood is looked at again
+  bool looks_ = false;
   counters count_{};
 };
 

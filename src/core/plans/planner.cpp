@@ -39,9 +39,13 @@ void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_
   plans_.note(model::region_id{r.about.id}, unit, want == access::write, how);
 }
 
-void planner::on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept {
+void planner::note_ahead(const region_slot& r, std::uint64_t unit, bool write) noexcept {
   if (plans_.records() && !is_left_alone(r))
-    plans_.note(model::region_id{r.about.id}, unit, false, phase_plans::use::ahead);
+    plans_.note(model::region_id{r.about.id}, unit, write, phase_plans::use::ahead);
+}
+
+bool planner::may_map(const region_slot& r, std::uint64_t unit) const noexcept {
+  return !plans_.looks(model::region_id{r.about.id}, unit);
 }
 
 bool planner::is_left_alone(const region_slot& r) const noexcept {

@@ -26,10 +26,12 @@ class planner {
   void on_fault(const region_slot& r, std::uint64_t unit, model::access want, model::fault_outcome outcome) noexcept {
     if (plans_.records()) note(r, unit, want, outcome);
   }
-  void on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept;
-  [[nodiscard]] bool covers() const noexcept { return plans_.covers(); }
-  /// Units may be mapped that no thread has faulted on.
-  [[nodiscard]] bool may_map_around() const noexcept { return !plans_.looks(); }
+  void on_read_ahead(const region_slot& r, std::uint64_t unit) noexcept { note_ahead(r, unit, false); }
+  void on_write_ahead(const region_slot& r, std::uint64_t unit) noexcept { note_ahead(r, unit, true); }
+  /// The plan brings what threads will use of this region: read-ahead would bring what they do not use.
+  [[nodiscard]] bool covers(const region_slot& r) const noexcept { return plans_.covers() && !is_left_alone(r); }
+  /// The unit may be mapped although no thread has faulted on it.
+  [[nodiscard]] bool may_map(const region_slot& r, std::uint64_t unit) const noexcept;
   void on_woken(std::uint64_t count) noexcept { on_way_ -= count < on_way_ ? count : on_way_; }
   /// Goes on with the plan. True if there was anything to do.
   bool look() noexcept;
@@ -38,6 +40,7 @@ class planner {
  private:
   static constexpr std::uint64_t most_on_way = 1024, few_on_way = 512;
 
+  void note_ahead(const region_slot& r, std::uint64_t unit, bool write) noexcept;
   void note(const region_slot& r, std::uint64_t unit, model::access want, model::fault_outcome outcome) noexcept;
   void ask() noexcept;
   /// The region; null: there is nothing to ask for.

@@ -64,6 +64,9 @@ class machine final : public model::machine {
   bool on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool /*guessed*/ = false) override {
     return copies_.on_read_ahead(unit, withhold, out);
   }
+  [[nodiscard]] bool was_ahead_in_vain(std::uint64_t unit) const noexcept override {
+    return table_.units[unit].useless != 0;
+  }
   bool on_hint(std::uint64_t unit, access want, actions& out) override { return copies_.on_hint(unit, want, out); }
   bool on_fault_around(std::uint64_t unit, actions& out) override { return copies_.on_fault_around(unit, out); }
   void on_atomic(const message& call, actions& out) override { homes_.on_atomic(call, out); }

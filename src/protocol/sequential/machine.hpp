@@ -59,6 +59,9 @@ class machine : public model::machine {
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override {
     return node_.on_read_ahead(unit, want, withhold, out, guessed);
   }
+  [[nodiscard]] bool was_ahead_in_vain(std::uint64_t unit) const noexcept override {
+    return table_.units[unit].useless != 0;
+  }
   bool on_hint(std::uint64_t unit, access want, actions& out) override { return node_.on_hint(unit, want, out); }
   bool on_fault_around(std::uint64_t unit, actions& out) override { return node_.on_fault_around(unit, out); }
   void on_advice(std::uint64_t unit, bool will_write) override { habits_.on_advice(unit, will_write); }
