@@ -15,7 +15,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FL
 # The thread sanitizer has nothing to find in machines and the simulator, which have one thread; it knows no fork of a process with
 # threads, and nothing of what the kernel does for a detector. UCX keeps its own memory until the end.
 # Small programs in all their orders run the same code as those with random ones, and are two thirds of the simulator's time.
-target=sanitized_tests which=(-L 'unit|machine|sim' -E 'exhaustive|every_order|sequential_death\.|sequential_replicas|sync_deaths\.')
+target=sanitized_tests which=(-L 'unit|machine|sim' -E 'exhaustive|every_order|sequential_death\.|sequential_replicas|sync_(group_)?deaths\.')
 [ "$kind" = thread ] && target=threaded_tests which=(-L threaded)
 ninja -C "$build" "$target"
 cd "$build"

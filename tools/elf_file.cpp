@@ -54,14 +54,17 @@ class elf_reader {
  public:
   explicit elf_reader(const std::string& path) { open(path); }
 
-  [[nodiscard]] elf_answer read() {
-    if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic()) return answer_;
+  [[nodiscard]] elf_answer read(elf_parts parts) {
+    if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic())
+      return std::move(answer_);
     file_.has_symbol_table =
         std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
-    look_for_checks();
-    read_stubs();
-    answer_.file = file_;
-    return answer_;
+    if (parts == elf_parts::all) {
+      look_for_checks();
+      read_stubs();
+    }
+    answer_.file = std::move(file_);
+    return std::move(answer_);
   }
 
  private:
@@ -438,7 +441,7 @@ void elf_reader::read_stubs() {
 
 }  // namespace
 
-elf_answer read_elf(const std::string& path) { return elf_reader(path).read(); }
+elf_answer read_elf(const std::string& path, elf_parts parts) { return elf_reader(path).read(parts); }
 
 bool is_bad_elf(elf_trouble trouble) {
   return trouble == elf_trouble::other_machine || trouble == elf_trouble::no_program || trouble == elf_trouble::damaged;

@@ -63,7 +63,9 @@ struct elf_answer {
   std::string why;  ///< with a trouble: what follows the name of the file in a sentence, as in "is cut off"
 };
 
-[[nodiscard]] elf_answer read_elf(const std::string& path);
+/// What of a file is read: its dynamic tables, without `stubs` and `checks_itself`, or all, which takes much longer.
+enum class elf_parts { dynamic, all };
+[[nodiscard]] elf_answer read_elf(const std::string& path, elf_parts parts = elf_parts::all);
 
 /// Whether its tables are those of a program that the system refuses, or runs on another kind of machine: not a script,
 /// and nothing that has no tables.

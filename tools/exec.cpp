@@ -24,6 +24,7 @@
 #include "commands.hpp"
 #include "exec_environment.hpp"
 #include "exec_plan.hpp"
+#include "exec_settings.hpp"
 #include "os/process.hpp"
 #include "os/program_file.hpp"
 #include "place_program.hpp"
@@ -141,19 +142,6 @@ std::string become_by_own_means(const std::string& program, char** arguments) {
       path, place_program(path, arguments, std::min(limit.rlim_cur, ample_stack_bytes)));
 }
 
-void change_environment(const std::vector<std::string>& preload, const std::string& stack_before,
-                        const std::string& memory, const std::string& place) {
-  std::string list;
-  for (const auto& path : preload) list += (list.empty() ? "" : ":") + path;
-  const char* const users = std::getenv("LD_PRELOAD");
-  if (users != nullptr && *users != '\0') list += std::string(":") + users;
-  change("LD_PRELOAD", list, exec_preload_variable);
-  change("LD_BIND_NOW", "1", exec_bind_now_variable);
-  ::setenv(exec_stack_variable, stack_before.c_str(), 1);
-  ::setenv(exec_memory_variable, memory.c_str(), 1);
-  place.empty() ? ::unsetenv(exec_place_variable) : ::setenv(exec_place_variable, place.c_str(), 1);
-}
-
 int exec(const CLI::App& command, const exec_arguments& asked, const std::vector<std::string>& after_dashes) {
   std::vector<std::string> words = command.remaining();
   if (!words.empty() && words[0].starts_with('-'))
@@ -172,10 +160,9 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   std::string why, stack_before;
   const bool fixed = fix_addresses();
   if (!limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
-  change_environment(plan.preload, stack_before, asked.memory,
-                     !plan.places_threads  ? ""
-                     : asked.place.empty() ? usual_place
-                                           : asked.place);
+  ::unsetenv(exec_place_variable);
+  for (const auto& [name, value] : settings_for(plan, stack_before, asked.memory, asked.place))
+    ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

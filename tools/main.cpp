@@ -23,11 +23,33 @@ int refuse(const std::string& why) {
   return quire::bootstrap::launcher::launcher_failed;
 }
 
+struct command {
+  std::string_view name;
+  void (*add)(CLI::App&, quire::tools::session&);
+  bool listed = true;  ///< for people
+};
+constexpr command commands[] = {{"run", quire::tools::add_run},       {"agent", quire::tools::add_agent, false},
+                                {"exec", quire::tools::add_exec},     {"info", quire::tools::add_info},
+                                {"config", quire::tools::add_config}, {"bench", quire::tools::add_bench},
+                                {"report", quire::tools::add_report}, {"top", quire::tools::add_top},
+                                {"clean", quire::tools::add_clean}};
+
+/// The command that the first word names; else all. Each node of a job begins with one, and to make the options of all
+/// takes longer than what it does.
+void add_commands(CLI::App& app, quire::tools::session& about, const std::string& first) {
+  const auto named =
+      std::find_if(std::begin(commands), std::end(commands), [&](const auto& c) { return c.name == first; });
+  for (const auto& one : commands)
+    if (named == std::end(commands) || &one == named) one.add(app, about);
+}
+
 /// A word that the parser has no use for.
 int refuse_word(const std::string& word, bool after_command) {
   if (after_command) return refuse(word + " is too much (`quire COMMAND --help` tells what may stand there)");
-  constexpr std::string_view commands[] = {"run", "exec", "info", "config", "bench", "report", "top", "clean"};
-  const auto nearest = quire::base::nearest_word(word, commands);
+  std::vector<std::string_view> names;
+  for (const auto& one : commands)
+    if (one.listed) names.push_back(one.name);
+  const auto nearest = quire::base::nearest_word(word, names);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
   return refuse(fmt::format("{} is not a command or option of `quire`{} (`quire --help` lists all)", word, hint));
 }
@@ -92,15 +114,7 @@ int main(int argc, char** argv) {
   arguments.erase(dashes, arguments.end());
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
 
-  quire::tools::add_run(app, about);
-  quire::tools::add_agent(app, about);
-  quire::tools::add_exec(app, about);
-  quire::tools::add_info(app, about);
-  quire::tools::add_config(app, about);
-  quire::tools::add_bench(app, about);
-  quire::tools::add_report(app, about);
-  quire::tools::add_top(app, about);
-  quire::tools::add_clean(app, about);
+  add_commands(app, about, arguments.empty() ? std::string() : arguments.back());
   try {
     app.parse(arguments);
   } catch (const CLI::Success& done) {  // --help, --version

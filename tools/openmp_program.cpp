@@ -43,7 +43,7 @@ bool is_of_runtime(const elf_symbol& symbol) {
 }
 
 std::optional<elf_file> read_library(const std::string& path, std::string& why) {
-  auto answer = read_elf(path);
+  auto answer = read_elf(path, elf_parts::dynamic);
   if (!answer.file) why = path + " " + answer.why;
   return std::move(answer.file);
 }
@@ -131,19 +131,25 @@ std::optional<openmp_libraries> find_openmp_libraries(std::string& why) {
 
 std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries& libraries, std::string& why) {
   openmp_lack lack;
-  const auto runtime = read_library(libraries.runtime, why);
-  if (!runtime) return std::nullopt;
-  std::vector<std::string> there;
-  for (const auto& symbol : runtime->symbols)
-    if (symbol.defined) there.push_back(symbol.name);
-  std::sort(there.begin(), there.end());
   for (const auto& symbol : file.symbols)
-    if (is_of_runtime(symbol) && !symbol.library.empty() && !symbol.weak &&
-        !std::binary_search(there.begin(), there.end(), symbol.name))
-      lack.functions.push_back(symbol.name);
+    if (is_of_runtime(symbol) && !symbol.library.empty() && !symbol.weak) lack.functions.push_back(symbol.name);
   std::sort(lack.functions.begin(), lack.functions.end());
+  if (!lack.functions.empty()) {
+    const auto runtime = read_library(libraries.runtime, why);
+    if (!runtime) return std::nullopt;
+    for (const auto& symbol : runtime->symbols) {
+      if (!symbol.defined) continue;
+      const auto [first, last] = std::equal_range(lack.functions.begin(), lack.functions.end(), symbol.name);
+      lack.functions.erase(first, last);
+    }
+  }
+  const auto names = [&file](const std::string& library) {
+    return std::any_of(file.needed_versions.begin(), file.needed_versions.end(),
+                       [&](const elf_version& wanted) { return wanted.library == library; });
+  };
   for (const auto& path : libraries.stand_ins) {
     const std::string library = fs::path(path).filename();
+    if (!names(library)) continue;
     const auto stand_in = read_library(path, why);
     if (!stand_in) return std::nullopt;
     for (const auto& wanted : file.needed_versions) {

@@ -315,6 +315,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
                                : asked.automatic != 0      ? "--auto"
                                                            : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
+  start_at_once(program, plan);
   file json;
   if (is_file(asked.statistics)) {
     json.reset(std::fopen(asked.statistics.c_str(), "we"));

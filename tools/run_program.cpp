@@ -46,7 +46,7 @@ int put_exec(words& command, const found_program& found, const start_wishes& ask
 }
 
 /// Asks here what each node would refuse; 0, or the exit status after a message.
-int start_by_exec(words& command, const found_program& found, const start_wishes& asked) {
+int start_by_exec(words& command, const found_program& found, const start_wishes& asked, run_program& program) {
   const auto word = [&](std::size_t index) { return command.begin() + static_cast<std::ptrdiff_t>(index); };
   const bool any = found.by_exec && std::find(word(found.exec_at), word(found.at), "--any") != word(found.at);
   const auto exec = plan_exec(command[found.at], any);
@@ -59,7 +59,11 @@ int start_by_exec(words& command, const found_program& found, const start_wishes
                "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
                "copies that share nothing, give --copies)\n",
                exec.path);
-  return put_exec(command, found, asked);
+  if (found.at == 0 && exec.path == command[0]) program.at_once = settings_at_once(exec, asked.memory, asked.place);
+  const std::size_t before = command.size();
+  const int status = put_exec(command, found, asked);
+  program.exec_words = command.size() - before;
+  return status;
 }
 
 /// --memory and --place of a program that `quire exec` does not start; 0, or the exit status after a message.
@@ -96,10 +100,16 @@ int prepare(words& command, const start_wishes& asked, run_program& program) {
   if (!bad.empty()) return refused(bad, bootstrap::launcher::cannot_execute);
   if (program.by_exec && ::access("/proc/self/fd", F_OK) != 0)
     return refused("/proc is not there, which Quire reads: mount it (mount -t proc proc /proc)");
-  if (program.by_exec) return start_by_exec(command, found, asked);
+  if (program.by_exec) return start_by_exec(command, found, asked, program);
   if (!uses_quire(program.name))
     program.hidden = hidden_program({command.begin() + static_cast<std::ptrdiff_t>(found.at), command.end()});
   return refuse_options(program.name, asked);
+}
+
+void start_at_once(const run_program& program, bootstrap::launcher::job_plan& plan) {
+  if (program.at_once.empty() || !plan.hosts.empty()) return;
+  plan.command.erase(plan.command.begin(), plan.command.begin() + static_cast<std::ptrdiff_t>(program.exec_words));
+  plan.environment.insert(plan.environment.end(), program.at_once.begin(), program.at_once.end());
 }
 
 void warn_of_hidden(const run_program& program) {

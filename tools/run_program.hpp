@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/launcher/launcher.hpp"
+#include "exec_settings.hpp"
+
 namespace quire::tools {
 
 /// What was asked for on the command line.
@@ -16,13 +19,18 @@ struct start_wishes {
 };
 
 struct run_program {
-  std::string name;      ///< its word of the command line
-  bool by_exec = false;  ///< `quire exec` starts it
-  std::string hidden;    ///< a program that is started by this one, and would be for `quire exec`
+  std::string name;            ///< its word of the command line
+  bool by_exec = false;        ///< `quire exec` starts it
+  std::string hidden;          ///< a program that is started by this one, and would be for `quire exec`
+  std::size_t exec_words = 0;  ///< so many words before it start it,
+  exec_settings at_once;       ///< and are not needed where nodes get these; empty: they are
 };
 
 /// Changes the words where `quire exec` is to stand before the program. 0, or the exit status after a message.
 [[nodiscard]] int prepare(std::vector<std::string>& command, const start_wishes& asked, run_program& program);
+
+/// Leaves `quire exec` out where nodes are children of this process and need nothing else of it.
+void start_at_once(const run_program& program, bootstrap::launcher::job_plan& plan);
 
 /// A line of a program that another one, or a script, starts as copies.
 void warn_of_hidden(const run_program& program);

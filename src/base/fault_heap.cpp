@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -17,8 +18,10 @@
 namespace quire::base {
 namespace {
 
-constexpr unsigned smallest = 6, largest = 47;   ///< powers of two
-constexpr std::size_t chunk_bytes = 256 * 1024;  ///< taken from the kernel at once for small pieces
+constexpr unsigned smallest = 6, largest = 47;  ///< powers of two
+/// Taken from the kernel at once for small pieces. All pages of a chunk are touched as it is cut: the first of a size
+/// is small, and each of the next is twice as large.
+constexpr std::size_t chunk_bytes = 256 * 1024, first_chunk_bytes = 16 * 1024;
 
 struct piece {
   std::atomic<piece*> next;
@@ -56,11 +59,22 @@ class stack {
 };
 
 constinit std::array<stack, largest + 1> g_free{};
+constinit std::array<std::atomic<std::uint32_t>, largest + 1> g_chunks{};  ///< of a size, until they are large
 
 [[nodiscard]] std::byte* from_kernel(std::size_t bytes) noexcept {
   void* const made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(made != MAP_FAILED && "the kernel has no memory for the runtime");
   return static_cast<std::byte*>(made);
+}
+
+/// How many bytes the next chunk for pieces of this size has.
+[[nodiscard]] std::size_t next_chunk(unsigned power) noexcept {
+  const std::size_t least = std::max(first_chunk_bytes, std::size_t{4} << power);
+  auto& chunks = g_chunks[power];
+  const std::uint32_t before = chunks.load(std::memory_order_relaxed);
+  if (least << before >= chunk_bytes) return chunk_bytes;
+  chunks.store(before + 1, std::memory_order_relaxed);  // of two threads at once one may be lost
+  return least << before;
 }
 
 [[nodiscard]] unsigned power_for(std::size_t bytes) noexcept {
@@ -84,10 +98,11 @@ void* fault_allocate(std::size_t bytes) noexcept {
   if (piece* const kept = g_free[power].pop(); kept != nullptr) return kept;
   const std::size_t size = std::size_t{1} << power;
   if (size >= chunk_bytes) return from_kernel(size);
-  std::byte* const chunk = from_kernel(chunk_bytes);
+  const std::size_t whole = next_chunk(power);
+  std::byte* const chunk = from_kernel(whole);
   // The first piece is the caller's; the others wait for the next.
   piece* last = nullptr;
-  for (std::size_t at = chunk_bytes - size; at != 0; at -= size) {
+  for (std::size_t at = whole - size; at != 0; at -= size) {
     auto* const one = ::new (chunk + at) piece{last == nullptr ? nullptr : reinterpret_cast<piece*>(chunk + at + size)};
     if (last == nullptr) last = one;
   }

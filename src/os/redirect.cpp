@@ -149,8 +149,10 @@ struct request_of_all {
 
 int look_at_any(dl_phdr_info* library, std::size_t, void* asked) {
   const auto& what = *static_cast<const request_of_all*>(asked);
-  if (contains(*library, what.not_here)) return 0;
+  if (what.calls.empty() || contains(*library, what.not_here)) return 0;
   for_each_slot(*library, tables_of(*library), [&](const char* function, std::uintptr_t slot, const Elf64_Sym& symbol) {
+    // Most are C++'s, which begin with "_Z" and come before all calls of libc.
+    if (std::strcmp(function, what.calls.front().function) < 0) return;
     const auto call =
         std::lower_bound(what.calls.begin(), what.calls.end(), function,
                          [](const replacement& a, const char* b) { return std::strcmp(a.function, b) < 0; });

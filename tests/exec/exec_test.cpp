@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -222,6 +224,25 @@ TEST_F(ExecOpenMP, RunStartsTheNodesByExec) {
   for (const char* node : {"[0] ", "[1] ", "[2] "})
     EXPECT_THAT(result.out, HasSubstr(std::string(node) + "the small runtime\n"));
   EXPECT_THAT(quire_does({"run", "-n", "1", program, "fail"}).err, HasSubstr("status 7"));
+}
+
+/// Without the file of `quire`, whose start takes longer than all else of a node.
+TEST_F(ExecOpenMP, RunDoesTheSameAsExecWithoutStartingIt) {
+  const auto by_exec = quire_does({"run", "-n", "1", "env", program});
+  const auto at_once = quire_does({"run", "-n", "1", program});
+  EXPECT_EQ(at_once.status, 0) << at_once.err;
+  const auto sorted = [](const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  };
+  EXPECT_EQ(sorted(at_once.out), sorted(by_exec.out));
+  const std::string file = folder / "statistics.json";
+  ASSERT_EQ(quire_does({"run", "-n", "1", "--stats=" + file, program, "a"}).status, 0);
+  std::ifstream in(file);
+  EXPECT_EQ(json::parse(in)["command"], (json{program, "a"}));
 }
 
 TEST_F(ExecOpenMP, RunStartsThemByExecOnOtherHosts) {

@@ -2,6 +2,7 @@
 // The heap for fault context: pieces that do not overlap, threads that take and give at once, and what is given back is
 // used again.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,6 +41,25 @@ TEST(fault_heap, what_is_given_back_is_used_again) {
   fault_free(first, 5000);
   EXPECT_EQ(fault_allocate(8000), first);  // of the same power of two
   fault_free(first, 8000);
+}
+#endif
+
+#if !defined(__SANITIZE_ADDRESS__)
+long pages_touched() {
+  rusage about{};
+  ::getrusage(RUSAGE_SELF, &about);
+  return about.ru_minflt;
+}
+
+/// A node takes pieces of most sizes, and few of each.
+TEST(fault_heap, few_pieces_take_few_pages) {
+  std::vector<std::pair<void*, std::size_t>> pieces;
+  pieces.reserve(64);
+  const long before = pages_touched();
+  for (std::size_t bytes = 64; bytes <= 65'536; bytes *= 2)
+    for (int i = 0; i < 3; ++i) pieces.emplace_back(fault_allocate(bytes), bytes);
+  EXPECT_LT(pages_touched() - before, 100);
+  for (const auto& [at, bytes] : pieces) fault_free(at, bytes);
 }
 #endif
 

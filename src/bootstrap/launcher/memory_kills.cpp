@@ -26,7 +26,7 @@ std::string memory_kills::explain() const {
   constexpr std::uint64_t KiB = 1024;
   return likely + "the control group (container, batch job) may have " + std::to_string(group.most / KiB) + " KiB (" +
          group.name +
-         "), and a node needs some 8192 KiB beside what the program uses; set QUIRE_MEMORY_LIMIT to less "
+         "), and a node needs some 6144 KiB beside what the program uses; set QUIRE_MEMORY_LIMIT to less "
          "than that for each node";
 }
 

@@ -3,11 +3,13 @@
 #include "transport/ucx/library.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -68,6 +70,16 @@ std::string packed_folder() {
   return ::access((folder + '/' + packed_name).c_str(), R_OK) == 0 ? folder : std::string();
 }
 
+/// Modules of UCX are ways to send that Quire does not take by itself, with libraries of their own. An MPI in this
+/// process takes them: both have the same UCX.
+bool needs_modules() noexcept {
+  if (::getenv("UCX_TLS") != nullptr) return true;
+  const auto is_mpi = [](dl_phdr_info* module, std::size_t, void*) noexcept {
+    return module->dlpi_name != nullptr && std::strstr(module->dlpi_name, "/libmpi") != nullptr ? 1 : 0;
+  };
+  return ::dl_iterate_phdr(is_mpi, nullptr) != 0;
+}
+
 void* load_with_settings(bool system) noexcept {
   const std::string packed = system ? std::string() : packed_folder();
   const setting errors{"UCX_HANDLE_ERRORS",
@@ -77,8 +89,9 @@ void* load_with_settings(bool system) noexcept {
   const setting patches{"UCX_MEM_EVENTS", "n"};  // no patches of mmap, munmap, madvise: right for TCP and shared memory
   const setting inspection{"UCX_VFS_ENABLE", "n"};  // no thread and no directory for it
   const setting words{"UCX_LOG_LEVEL", "fatal"};    // UCX writes to standard output; Quire itself tells what was lost
-  std::optional<setting> modules;
-  if (!packed.empty()) modules.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
+  std::optional<setting> modules, where;
+  if (!needs_modules()) modules.emplace("UCX_MODULES", "none");
+  if (!packed.empty()) where.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
   void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(),
                                 RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr)

@@ -9,9 +9,11 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <iterator>
 
@@ -22,14 +24,20 @@
 namespace quire::transport::ucx {
 namespace {
 
+std::atomic<int> g_made{-1};         ///< the descriptor of the memory that was made last
+std::atomic<bool> g_limited{false};  ///< the size of files is
+
 bool is_new_segment(const char* name, int flags) noexcept {
   return (flags & O_CREAT) != 0 && std::strncmp(name, "/ucx_shm_posix_", 15) == 0;
 }
 
 int on_shm_open(const char* name, int flags, mode_t mode) noexcept {
   if (!is_new_segment(name, flags)) return ::shm_open(name, flags, mode);
-  const int made = os::make_memfd("ucx", 0);  // UCX gives it its length by writing
-  if (made >= 0) return made;
+  const int made = os::make_memfd("ucx", 0);  // writing gives it its length
+  if (made >= 0) {
+    g_made.store(made, std::memory_order_relaxed);
+    return made;
+  }
   errno = -made;
   return -1;
 }
@@ -46,23 +54,43 @@ int on_statvfs(const char* path, struct statvfs* about) noexcept {
   return 0;
 }
 
-/// UCX gives the memory its length, and writes zeroes to it: to the system it is a file.
+bool are_zeroes(const void* from, std::size_t bytes) noexcept {
+  const auto* const at = static_cast<const char*>(from);
+  return *at == 0 && std::memcmp(at, at + 1, bytes - 1) == 0;
+}
+
+/// Whether a file has got zeroes at its end without being written: pages that nobody uses take no memory.
+bool grow(int fd, const void* from, std::size_t bytes) noexcept {
+  struct stat about;
+  const off_t at = ::lseek(fd, 0, SEEK_CUR);
+  if (at < 0 || ::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != at) return false;
+  if (!are_zeroes(from, bytes) || ::ftruncate(fd, at + static_cast<off_t>(bytes)) != 0) return false;
+  return ::lseek(fd, static_cast<off_t>(bytes), SEEK_CUR) >= 0;
+}
+
 int on_ftruncate(int fd, off_t bytes) noexcept {
   const os::file_size_scope scope(os::file_size_scope::limit::raised);
   return ::ftruncate(fd, bytes);
 }
+
+/// UCX writes zeroes to new memory, 4 MiB of each node, to learn whether there is room in /dev/shm. It writes much
+/// else.
 ssize_t on_write(int fd, const void* from, std::size_t bytes) noexcept {
-  const os::file_size_scope scope(os::file_size_scope::limit::raised);
-  return ::write(fd, from, bytes);
+  const bool fills = bytes >= os::page_bytes && fd == g_made.load(std::memory_order_relaxed);
+  if (!g_limited.load(std::memory_order_relaxed))
+    return fills && grow(fd, from, bytes) ? static_cast<ssize_t>(bytes) : ::write(fd, from, bytes);
+  const os::file_size_scope scope(os::file_size_scope::limit::raised);  // to the system that memory is a file
+  return fills && grow(fd, from, bytes) ? static_cast<ssize_t>(bytes) : ::write(fd, from, bytes);
 }
 
-/// Only where the size of files is limited: UCX writes much else.
 void redirect_writes() noexcept {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  g_limited.store(::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY);
+  const os::redirection writes[] = {{"write", reinterpret_cast<void*>(&on_write)}};
+  (void)os::redirect("libuct", writes);
+  if (!g_limited.load()) return;
   const os::redirection calls[] = {{"ftruncate", reinterpret_cast<void*>(&on_ftruncate)},
-                                   {"ftruncate64", reinterpret_cast<void*>(&on_ftruncate)},
-                                   {"write", reinterpret_cast<void*>(&on_write)}};
+                                   {"ftruncate64", reinterpret_cast<void*>(&on_ftruncate)}};
   (void)os::redirect("libuct", calls);
 }
 

@@ -100,11 +100,11 @@ base::status worker::open(const settings& how, const std::string& devices, const
   const os::file_size_scope no_signal;
   if (const auto s = how.reports_losses || user_wants_names() ? base::status{} : can_share(); !s.ok()) return s;
   // UCX reads it when the worker is made, and from the environment only.
-  const bool ours = how.sockets_at_once != nullptr && ::getenv("UCX_TCP_MAX_POLL") == nullptr;
-  if (ours) ::setenv("UCX_TCP_MAX_POLL", how.sockets_at_once, 0);
+  const bool ours = how.variable != nullptr && ::getenv(how.variable) == nullptr;
+  if (ours) ::setenv(how.variable, how.value, 0);
   auto status = open_context(how, devices);
   if (status == UCS_OK) status = open_handle();
-  if (ours) ::unsetenv("UCX_TCP_MAX_POLL");
+  if (ours) ::unsetenv(how.variable);
   if (status == UCS_OK) status = read_address();
   if (status == UCS_OK) return QUIRE_OK;
   if (how.reports_losses || chosen_by_user) {
