@@ -56,9 +56,13 @@ void find_programs_operators() noexcept {
     if (!m.programs) continue;
     (void)dynamic_symbols{m.dynamic, m.base}.any_defined([&p](const char* name, const void* at) {
       note_operator(p.make, "_Znwm", name, at);
+      note_operator(p.make_array, "_Znam", name, at);
       note_operator(p.make_aligned, "_ZnwmSt11align_val_t", name, at);
+      note_operator(p.make_aligned_array, "_ZnamSt11align_val_t", name, at);
       note_operator(p.drop, "_ZdlPv", name, at);
+      note_operator(p.drop_array, "_ZdaPv", name, at);
       note_operator(p.drop_aligned, "_ZdlPvSt11align_val_t", name, at);
+      note_operator(p.drop_aligned_array, "_ZdaPvSt11align_val_t", name, at);
       return false;
     });
   }
@@ -67,7 +71,7 @@ void find_programs_operators() noexcept {
 /// Before other constructors: nothing is made by one and dropped by the other.
 [[gnu::constructor(101)]] void separate_operators() noexcept {
   find_programs_operators();
-  if (g_programs.make == nullptr && g_programs.make_aligned == nullptr) return;
+  if (!g_programs.any()) return;
   for (const module& m : modules()) {
     const char* const file = sites::last_part(m.name);
     const bool quires = sites::begins(file, "libquire");
