@@ -19,6 +19,7 @@
 #include <set>
 
 #include "os/process.hpp"
+#include "os/process_environment.hpp"
 #include "os/process_mark.hpp"
 #include "top/view.hpp"
 
@@ -47,19 +48,6 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The environment with which a process has begun, empty for those of other users. If its first thread has ended, but
-/// not the process, another thread tells.
-std::string environment_of(pid_t pid) {
-  const std::string folder = fmt::format("/proc/{}", pid);
-  std::string found = content_of(folder + "/environ");
-  if (!found.empty()) return found;
-  for (const pid_t thread : numbers_in(folder + "/task")) {
-    found = content_of(fmt::format("{}/task/{}/environ", folder, thread));
-    if (!found.empty()) break;
-  }
-  return found;
-}
-
 std::string value_in(const std::string& environment, const char* name) {
   const std::string begin = std::string(1, '\0') + name + "=";
   const std::size_t at = (std::string(1, '\0') + environment).find(begin);
@@ -72,7 +60,7 @@ struct job_process {
 };
 
 std::optional<job_process> look_at(pid_t pid) {
-  const std::string environment = environment_of(pid);
+  const std::string environment = os::environment_of(pid);
   const std::string mark = value_in(environment, base::launcher_variable);
   if (mark.empty()) return std::nullopt;
   const auto launcher = os::find_marked(mark);
@@ -135,7 +123,7 @@ void abort_mounts(const std::vector<left_process>& stuck) {
 }
 
 std::vector<std::string> end_processes(std::vector<left_process> left) {
-  constexpr int step_ms = 20, patience_ms = 1000, limit_ms = 5000;
+  constexpr int step_ms = 20, patience_ms = 1000, limit_ms = 15000;  // where processors are busy, that long
   const std::set<std::string> marks = [&] {
     std::set<std::string> all;
     for (const auto& one : left) all.insert(one.mark);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;  ///< of several
 /// What a heap can do without.
 std::size_t most_of_one() noexcept {
-  return openmp::shared().closed.pages * mapped_page / static_cast<std::size_t>(job().nodes) / 16;
+  return openmp::shared().closed[0].pages * mapped_page / static_cast<std::size_t>(job().nodes) / 16;
 }
 
 struct block {

@@ -36,24 +36,39 @@ void* own_make(std::size_t bytes, std::size_t alignment, const void* caller) {
   }
 }
 
+enum class form : std::uint8_t { one, array };
+
+/// What Quire's operators come down to, as those of libstdc++: an array is one of its kind, if the program has none.
+template <form of>
 void* make(std::size_t bytes, const void* caller) {
+  if (of == form::array && g_programs.make_array != nullptr) return g_programs.make_array(bytes);
   return g_programs.make != nullptr ? g_programs.make(bytes) : own_make(bytes, usual_alignment, caller);
 }
-void* make(std::size_t bytes, std::align_val_t alignment, const void* caller) {
-  return g_programs.make_aligned != nullptr ? g_programs.make_aligned(bytes, number(alignment))
-                                            : own_make(bytes, number(alignment), caller);
+template <form of>
+void* make(std::size_t bytes, std::align_val_t a, const void* caller) {
+  if (of == form::array && g_programs.make_aligned_array != nullptr)
+    return g_programs.make_aligned_array(bytes, number(a));
+  return g_programs.make_aligned != nullptr ? g_programs.make_aligned(bytes, number(a))
+                                            : own_make(bytes, number(a), caller);
 }
-template <class... How>
+template <form of, class... How>
 void* make_or_null(How... how) noexcept {
   try {
-    return make(how...);
+    return make<of>(how...);
   } catch (...) {
     return nullptr;
   }
 }
-void drop(void* at) noexcept { g_programs.drop != nullptr ? g_programs.drop(at) : give_back(at); }
-void drop(void* at, std::align_val_t alignment) noexcept {
-  g_programs.drop_aligned != nullptr ? g_programs.drop_aligned(at, number(alignment)) : give_back(at);
+template <form of>
+void drop(void* at) noexcept {
+  if (of == form::array && g_programs.drop_array != nullptr) return g_programs.drop_array(at);
+  g_programs.drop != nullptr ? g_programs.drop(at) : give_back(at);
+}
+template <form of>
+void drop(void* at, std::align_val_t a) noexcept {
+  if (of == form::array && g_programs.drop_aligned_array != nullptr)
+    return g_programs.drop_aligned_array(at, number(a));
+  g_programs.drop_aligned != nullptr ? g_programs.drop_aligned(at, number(a)) : give_back(at);
 }
 
 /// Before a block that Quire has made while the program has operators of its own: libstdc++ gives back some of Quire's,
@@ -110,107 +125,128 @@ bool drop_marked(void* at) noexcept {
 
 void* marked_make(std::size_t n) { return make_marked(n, usual_alignment, QUIRE_CALLER); }
 void* marked_make_aligned(std::size_t n, std::size_t a) { return make_marked(n, a, QUIRE_CALLER); }
-void* marked_make_or_null(std::size_t n) noexcept {
+template <class... How>
+void* marked_or_null(std::size_t n, How... how) noexcept {
   try {
-    return make_marked(n, usual_alignment, QUIRE_CALLER);
+    return make_marked(n, how...);
   } catch (...) {
     return nullptr;
   }
 }
-void marked_drop(void* at) noexcept {
-  if (!drop_marked(at)) drop(at);
+void* marked_make_or_null(std::size_t n, const std::nothrow_t*) noexcept {
+  return marked_or_null(n, usual_alignment, QUIRE_CALLER);
 }
-void marked_drop_aligned(void* at, std::size_t a) noexcept {
-  if (!drop_marked(at)) drop(at, std::align_val_t{a});
+void* marked_make_aligned_or_null(std::size_t n, std::size_t a, const std::nothrow_t*) noexcept {
+  return marked_or_null(n, a, QUIRE_CALLER);
 }
-void marked_drop_sized_aligned(void* at, std::size_t, std::size_t a) noexcept { marked_drop_aligned(at, a); }
+
+bool g_no_program = false;
+
+/// What libstdc++ makes for Quire: while no thread runs the program, and else on threads whose stacks are private. The
+/// program's operator may use static data, on which a thread that serves others must not fault.
+bool is_for_quire() noexcept { return is_heap_open() ? !in_heap(__builtin_frame_address(0)) : g_no_program; }
 
 template <class Function>
 const void* address(Function* of) noexcept {
   return reinterpret_cast<const void*>(of);
 }
 
-bool g_starts = false;
+/// What libstdc++ would find, in the order of the tables below.
+const void *g_makers[8] = {}, *g_droppers[12] = {};
+template <class Function>
+Function* as_function(const void* at) noexcept {
+  return reinterpret_cast<Function*>(reinterpret_cast<std::uintptr_t>(at));
+}
 
-/// What libstdc++ makes for Quire: while it starts, and later on threads whose stacks are private. The program's
-/// operator may use static data, on which a thread that serves others must not fault.
-bool is_for_quire() noexcept { return is_heap_open() ? !in_heap(__builtin_frame_address(0)) : g_starts; }
+using nothrow = const std::nothrow_t*;
+using alignment = std::size_t;
+using size = std::size_t;
 
-/// Operators that make, by their names in the order of their numbers, and those that libstdc++ would find.
-constexpr const char* makers[] = {"_Znwm",
-                                  "_Znam",
-                                  "_ZnwmSt11align_val_t",
-                                  "_ZnamSt11align_val_t",
-                                  "_ZnwmRKSt9nothrow_t",
-                                  "_ZnamRKSt9nothrow_t",
-                                  "_ZnwmSt11align_val_tRKSt9nothrow_t",
-                                  "_ZnamSt11align_val_tRKSt9nothrow_t"};
-constexpr std::size_t all_makers = std::size(makers);
-const void* g_found[all_makers] = {};
+/// An operator, by its mangled name, and what stands in for it.
+struct stand_in {
+  const char* name;
+  const void *for_quire, *for_either;
+};
 
-template <std::size_t number, class... More>
+template <unsigned number, auto marked, class... More>
 void* make_for_either(std::size_t bytes, More... more) {
-  if (is_for_quire()) {
-    if constexpr (number < 2) return marked_make(bytes);
-    if constexpr (number == 2 || number == 3) return marked_make_aligned(bytes, more...);
-    if constexpr (number == 4 || number == 5) return marked_make_or_null(bytes);
-  }
-  return reinterpret_cast<void* (*)(std::size_t, More...)>(reinterpret_cast<std::uintptr_t>(g_found[number]))(bytes,
-                                                                                                              more...);
+  return is_for_quire() ? marked(bytes, more...)
+                        : as_function<void*(std::size_t, More...)>(g_makers[number])(bytes, more...);
+}
+/// Each block is dropped as it was made, or by the very operator that was called: the program's may differ.
+template <unsigned number, class... More>
+void drop_for_either(void* at, More... more) noexcept {
+  if (!drop_marked(at)) as_function<void(void*, More...)>(g_droppers[number])(at, more...);
+}
+
+template <unsigned number, auto marked, class... More>
+stand_in maker(const char* name) noexcept {
+  return {name, address(marked), address(&make_for_either<number, marked, More...>)};
+}
+template <unsigned number, class... More>
+stand_in dropper(const char* name) noexcept {
+  const void* const at = address(&drop_for_either<number, More...>);
+  return {name, at, at};
 }
 
 /// Null: it is none of them, or nobody has it.
-const void* maker_for_either(const char* name) noexcept {
-  const void* const all[all_makers] = {address(&make_for_either<0>),
-                                       address(&make_for_either<1>),
-                                       address(&make_for_either<2, std::size_t>),
-                                       address(&make_for_either<3, std::size_t>),
-                                       address(&make_for_either<4, const std::nothrow_t*>),
-                                       address(&make_for_either<5, const std::nothrow_t*>),
-                                       address(&make_for_either<6, std::size_t, const std::nothrow_t*>),
-                                       address(&make_for_either<7, std::size_t, const std::nothrow_t*>)};
-  for (std::size_t i = 0; i < all_makers; ++i) {
-    if (strcmp(name, makers[i]) != 0) continue;
-    g_found[i] = ::dlsym(RTLD_DEFAULT, name);
-    return g_found[i] != nullptr ? all[i] : nullptr;
+template <std::size_t count>
+const void* find_in(const stand_in (&all)[count], const void* (&found)[count], const char* name,
+                    bool of_quire) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (strcmp(name, all[i].name) != 0) continue;
+    found[i] = ::dlsym(RTLD_DEFAULT, name);
+    return found[i] == nullptr ? nullptr : of_quire ? all[i].for_quire : all[i].for_either;
   }
   return nullptr;
 }
 
 }  // namespace
 
-void note_start(bool begins) noexcept { g_starts = begins; }
+void note_no_program(bool begins) noexcept { g_no_program = begins; }
 
 const void* marked_operator(const char* name, bool of_quire) noexcept {
-  const bool drops = sites::begins(name, "_ZdlPv") || sites::begins(name, "_ZdaPv");
-  const bool makes = sites::begins(name, "_Znwm") || sites::begins(name, "_Znam");
-  if (!drops && !makes) return nullptr;
-  if (makes && !of_quire) return maker_for_either(name);
-  const char* const rest = name + (drops ? 6 : 5);
-  if (drops && sites::begins(rest, "St11align_val_t")) return address(&marked_drop_aligned);
-  if (drops && sites::begins(rest, "mSt11align_val_t")) return address(&marked_drop_sized_aligned);
-  if (drops) return address(&marked_drop);  // what else there is does not matter
-  if (*rest == 0) return address(&marked_make);
-  if (strcmp(rest, "RKSt9nothrow_t") == 0) return address(&marked_make_or_null);
-  return strcmp(rest, "St11align_val_t") == 0 ? address(&marked_make_aligned) : nullptr;
+  const stand_in makers[] = {
+      maker<0, marked_make>("_Znwm"),
+      maker<1, marked_make>("_Znam"),
+      maker<2, marked_make_aligned, alignment>("_ZnwmSt11align_val_t"),
+      maker<3, marked_make_aligned, alignment>("_ZnamSt11align_val_t"),
+      maker<4, marked_make_or_null, nothrow>("_ZnwmRKSt9nothrow_t"),
+      maker<5, marked_make_or_null, nothrow>("_ZnamRKSt9nothrow_t"),
+      maker<6, marked_make_aligned_or_null, alignment, nothrow>("_ZnwmSt11align_val_tRKSt9nothrow_t"),
+      maker<7, marked_make_aligned_or_null, alignment, nothrow>("_ZnamSt11align_val_tRKSt9nothrow_t")};
+  const stand_in droppers[] = {dropper<0>("_ZdlPv"),
+                               dropper<1>("_ZdaPv"),
+                               dropper<2, size>("_ZdlPvm"),
+                               dropper<3, size>("_ZdaPvm"),
+                               dropper<4, alignment>("_ZdlPvSt11align_val_t"),
+                               dropper<5, alignment>("_ZdaPvSt11align_val_t"),
+                               dropper<6, size, alignment>("_ZdlPvmSt11align_val_t"),
+                               dropper<7, size, alignment>("_ZdaPvmSt11align_val_t"),
+                               dropper<8, nothrow>("_ZdlPvRKSt9nothrow_t"),
+                               dropper<9, nothrow>("_ZdaPvRKSt9nothrow_t"),
+                               dropper<10, alignment, nothrow>("_ZdlPvSt11align_val_tRKSt9nothrow_t"),
+                               dropper<11, alignment, nothrow>("_ZdaPvSt11align_val_tRKSt9nothrow_t")};
+  const void* const made = find_in(makers, g_makers, name, of_quire);
+  return made != nullptr ? made : find_in(droppers, g_droppers, name, of_quire);
 }
 
 }  // namespace quire::openmp
 
 using namespace quire::openmp;
 
-#define QUIRE_OPERATORS(name)                                                                                      \
-  void* operator new name(std::size_t n) { return make(n, QUIRE_CALLER); }                                         \
-  void* operator new name(std::size_t n, std::align_val_t a) { return make(n, a, QUIRE_CALLER); }                  \
-  void* operator new name(std::size_t n, const std::nothrow_t&) noexcept { return make_or_null(n, QUIRE_CALLER); } \
-  void* operator new name(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {                     \
-    return make_or_null(n, a, QUIRE_CALLER);                                                                       \
-  }                                                                                                                \
-  void operator delete name(void* at) noexcept { drop(at); }                                                       \
-  void operator delete name(void* at, std::size_t) noexcept { drop(at); }                                          \
-  void operator delete name(void* at, std::align_val_t a) noexcept { drop(at, a); }                                \
-  void operator delete name(void* at, std::size_t, std::align_val_t a) noexcept { drop(at, a); }                   \
-  void operator delete name(void* at, const std::nothrow_t&) noexcept { drop(at); }                                \
-  void operator delete name(void* at, std::align_val_t a, const std::nothrow_t&) noexcept { drop(at, a); }
-QUIRE_OPERATORS()
-QUIRE_OPERATORS([])
+#define QUIRE_OPERATORS(name, of)                                                                                      \
+  void* operator new name(std::size_t n) { return make<of>(n, QUIRE_CALLER); }                                         \
+  void* operator new name(std::size_t n, std::align_val_t a) { return make<of>(n, a, QUIRE_CALLER); }                  \
+  void* operator new name(std::size_t n, const std::nothrow_t&) noexcept { return make_or_null<of>(n, QUIRE_CALLER); } \
+  void* operator new name(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {                         \
+    return make_or_null<of>(n, a, QUIRE_CALLER);                                                                       \
+  }                                                                                                                    \
+  void operator delete name(void* at) noexcept { drop<of>(at); }                                                       \
+  void operator delete name(void* at, std::size_t) noexcept { drop<of>(at); }                                          \
+  void operator delete name(void* at, std::align_val_t a) noexcept { drop<of>(at, a); }                                \
+  void operator delete name(void* at, std::size_t, std::align_val_t a) noexcept { drop<of>(at, a); }                   \
+  void operator delete name(void* at, const std::nothrow_t&) noexcept { drop<of>(at); }                                \
+  void operator delete name(void* at, std::align_val_t a, const std::nothrow_t&) noexcept { drop<of>(at, a); }
+QUIRE_OPERATORS(, form::one)
+QUIRE_OPERATORS([], form::array)

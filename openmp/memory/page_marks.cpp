@@ -13,8 +13,15 @@ namespace {
 
 using mark_word = std::atomic_ref<std::uint64_t>;
 
-std::uint64_t* bits_of(page_mark which) noexcept {
-  const shared_state::closed_pages& known = openmp::shared().closed;
+using marked = shared_state::closed_pages;
+
+/// The heap that has an address; else the first one.
+const marked& heap_of(const void* at) noexcept {
+  const auto& [usual, large] = openmp::shared().closed;
+  return (reinterpret_cast<std::uintptr_t>(at) - large.first) / mapped_page < large.pages ? large : usual;
+}
+
+std::uint64_t* bits_of(const marked& known, page_mark which) noexcept {
   switch (which) {
     case page_mark::zero:
       return known.zero;
@@ -33,8 +40,7 @@ std::uint64_t* bits_of(page_mark which) noexcept {
 /// Calls use(number, mask) for the words that have bits of the pages, as long as it says true. False: it has said
 /// false, or not all of them are in the heap.
 template <class Use>
-bool for_each_number(const void* at, std::size_t bytes, const Use& use) noexcept {
-  const shared_state::closed_pages& known = openmp::shared().closed;
+bool for_each_number(const marked& known, const void* at, std::size_t bytes, const Use& use) noexcept {
   const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(at) - known.first) / mapped_page;
   const std::uint64_t count = bytes / mapped_page;
   if (first >= known.pages || count > known.pages - first) return false;
@@ -49,9 +55,11 @@ bool for_each_number(const void* at, std::size_t bytes, const Use& use) noexcept
 /// The same with the word itself, of one mark.
 template <class Use>
 bool for_each_word(page_mark which, const void* at, std::size_t bytes, const Use& use) noexcept {
-  std::uint64_t* const bits = bits_of(which);
-  return for_each_number(
-      at, bytes, [&use, bits](std::uint64_t number, std::uint64_t mask) { return use(mark_word(bits[number]), mask); });
+  const marked& known = heap_of(at);
+  std::uint64_t* const bits = bits_of(known, which);
+  return for_each_number(known, at, bytes, [&use, bits](std::uint64_t number, std::uint64_t mask) {
+    return use(mark_word(bits[number]), mask);
+  });
 }
 
 }  // namespace
@@ -64,8 +72,9 @@ void set_mark(page_mark which, const void* at, std::size_t bytes) noexcept {
 }
 
 void set_mark_without(page_mark which, page_mark other, const void* at, std::size_t bytes) noexcept {
-  std::uint64_t *const bits = bits_of(which), *const others = bits_of(other);
-  (void)for_each_number(at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
+  const marked& known = heap_of(at);
+  std::uint64_t *const bits = bits_of(known, which), *const others = bits_of(known, other);
+  (void)for_each_number(known, at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
     const std::uint64_t wanted = mask & ~mark_word(others[number]).load();
     if (wanted != 0) mark_word(bits[number]).fetch_or(wanted);
     return true;
@@ -95,8 +104,9 @@ bool are_all(page_mark which, const void* at, std::size_t bytes) noexcept {
 }
 
 bool have_all_either(page_mark one, page_mark other, const void* at, std::size_t bytes) noexcept {
-  std::uint64_t *const first = bits_of(one), *const second = bits_of(other);
-  return for_each_number(at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
+  const marked& known = heap_of(at);
+  std::uint64_t *const first = bits_of(known, one), *const second = bits_of(known, other);
+  return for_each_number(known, at, bytes, [=](std::uint64_t number, std::uint64_t mask) {
     return (mask & ~(mark_word(first[number]).load() | mark_word(second[number]).load())) == 0;
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all nodes know of pages of the heap: a bit a page for each mark, in shared memory. Pages that are not in the
-// heap have none. Any thread; all that is told of several pages is told page by page.
+// What all nodes know of pages of heaps: a bit a page for each mark, in shared memory. Pages that are not in the heap,
+// nor in that of large blocks, have none. Any thread; all that is told of several pages is told page by page.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ void clear_mark(page_mark which, const void* at, std::size_t bytes) noexcept;
 /// Whether the page had it not, or had it: of several threads one only finds so.
 [[nodiscard]] bool add_mark(page_mark which, const void* at) noexcept;
 [[nodiscard]] bool take_mark(page_mark which, const void* at) noexcept;
-/// False, too, where not all of them are in the heap.
+/// False, too, where not all of them are in one heap.
 [[nodiscard]] bool are_all(page_mark which, const void* at, std::size_t bytes) noexcept;
 [[nodiscard]] bool have_all_either(page_mark one, page_mark other, const void* at, std::size_t bytes) noexcept;
 [[nodiscard]] std::size_t count_marks(page_mark which, const void* at, std::size_t bytes) noexcept;

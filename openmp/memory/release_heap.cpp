@@ -9,6 +9,7 @@
 #include "openmp/memory/large_objects.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/memory_mode.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/watch/ranges.hpp"
 
 namespace quire::openmp {
@@ -43,7 +44,10 @@ quire_region make_heap() {
 void open_release_heap() {
   if (!is_mixed()) return;
   quire_region made{};
-  if (quire_node() == 0) made = make_heap();
+  if (quire_node() == 0) {
+    made = make_heap();
+    if (made.id != 0) add_marks_of(made);
+  }
   if (const quire_status why = quire_broadcast(&made, sizeof made, 0); why != QUIRE_OK)
     fail("nodes cannot agree on their heap", why);
   if (made.id == 0) return;

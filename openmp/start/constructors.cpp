@@ -14,6 +14,7 @@
 
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
+#include "openmp/start/own_names.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -96,7 +97,9 @@ void hold_back(const module& of) noexcept {
 }
 
 /// Before all other constructors.
-[[gnu::constructor(101)]] void hold_back_all() noexcept {
+[[gnu::constructor(101)]] void hold_back_all(int, char**, char** environment) noexcept {
+  leave_out_preloaded(environment);
+  leave_out_program();
   for (const module& m : modules()) {
     if (!m.programs || m.dynamic == nullptr) continue;
     if (g_calls == most) {

@@ -10,6 +10,7 @@
 
 #include "openmp/sites/known_libraries.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/symbols.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -119,6 +120,31 @@ void leave_out_needed_by(const module& of, int depth) noexcept {
   }
 }
 
+bool defines(const module& of, const char* name) noexcept { return dynamic_symbols{of.dynamic, of.base}.defines(name); }
+
+bool is_in_list(const char* list, const char* file) noexcept {
+  const std::size_t length = strlen(file);
+  for (const char* at = strstr(list, file); at != nullptr; at = strstr(at + 1, file)) {
+    const bool begins = at == list || strchr("/: ", at[-1]) != nullptr;
+    if (begins && (at[length] == 0 || strchr(": ", at[length]) != nullptr)) return true;
+  }
+  return false;
+}
+
+/// It stands between the program and libc, and so between Quire and libc: Quire must not fault on its data. Not where
+/// it has a heap.
+bool is_before_libc(const module& m) noexcept {
+  if (m.dynamic == nullptr || defines(m, "malloc")) return false;
+  return dynamic_symbols{m.dynamic, m.base}.any_defined([](const char* name, const void*) {
+    if (name[0] == '_') return false;
+    for (std::size_t i = 1; i < g_count; ++i) {
+      const char* const file = last_part(g_modules[i].name);
+      if ((begins(file, "libquire_omp.so") || begins(file, "libc.so")) && defines(g_modules[i], name)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 ElfW(Dyn) * module::entry(std::int64_t tag) const noexcept {
@@ -158,6 +184,17 @@ std::span<module> modules() noexcept {
   }
   if (g_too_many) fail("the program has more libraries than this version can look at", QUIRE_LIMIT);
   return {g_modules.data(), g_count};
+}
+
+void leave_out_preloaded(const char* const* environment) noexcept {
+  constexpr const char* begin = "QUIRE_EXEC_LD_PRELOAD=";
+  const char* list = "";
+  for (; *environment != nullptr; ++environment) {
+    if (begins(*environment, begin)) list = *environment + strlen(begin);
+  }
+  for (module& m : modules()) {
+    if (m.programs && m.name[0] != 0 && is_in_list(list, last_part(m.name)) && is_before_libc(m)) m.programs = false;
+  }
 }
 
 const module* own_module() noexcept {

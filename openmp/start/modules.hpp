@@ -48,6 +48,10 @@ struct module {
 /// In the order of loading, the executable first. The first call looks, before anything runs that could load more.
 [[nodiscard]] std::span<module> modules() noexcept;
 
+/// Libraries of the user's LD_PRELOAD, as `quire exec` has kept it, that have functions with names of libc's are not
+/// the program's from now on. libc has no environment yet.
+void leave_out_preloaded(const char* const* environment) noexcept;
+
 /// libquire_omp.
 [[nodiscard]] const module* own_module() noexcept;
 

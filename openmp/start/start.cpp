@@ -199,7 +199,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   note_inherited_descriptors();
   allow_code_on_stacks();
-  note_start(true);
+  note_no_program(true);
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   look_at_allocators();
   compare_modules();
@@ -214,7 +214,7 @@ int lead(int, char**, char** environment) {
   open_interrupts();
   open_release_heap();
   open_heap();
-  note_start(false);
+  note_no_program(false);
   if (job().node == 0) open_exit_stack();
   refuse_to_load();
   (void)QUIRE_NEXT(on_exit)(note_exit, nullptr);
@@ -233,6 +233,7 @@ int lead(int, char**, char** environment) {
     close_threads();
     close_static_data();
     close_heap();
+    note_no_program(true);
     wait_for_workers();
     watch::close_demotion();
     if (own_threads() != 0) stop_others_at_faults();
@@ -273,6 +274,7 @@ void end_job_on_private_stack() noexcept {
   close_threads();
   close_static_data();
   close_heap();
+  note_no_program(true);
   watch::tell_end_of_demotion();
   dismiss();
   wait_for_workers();

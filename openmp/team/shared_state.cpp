@@ -13,12 +13,10 @@ shared_state* g_state = nullptr;
 thread_local int t_held = 0;
 
 /// Memory that costs nothing until pages are closed.
-void make_closed_pages(shared_state::closed_pages& c) noexcept {
-  quire_region heap{};
+void make_closed_pages(shared_state::closed_pages& c, quire_region heap) noexcept {
   void *first = nullptr, *zero = nullptr, *unmapped = nullptr, *begins = nullptr, *leaves = nullptr, *stale = nullptr;
   std::uint64_t bytes = 0;
-  quire_status why = quire_region_of(&c, &heap);
-  if (why == QUIRE_OK) why = quire_heap_range(heap, &first, &bytes);
+  quire_status why = quire_heap_range(heap, &first, &bytes);
   for (void** const bits : {&zero, &unmapped, &begins, &leaves, &stale}) {
     if (why == QUIRE_OK) why = quire_calloc(bytes / 4096 / 64 + 1, sizeof(std::uint64_t), bits);
   }
@@ -36,7 +34,9 @@ void open_shared_state() {
     if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK)
       fail("no shared memory", why);
     auto& s = *static_cast<shared_state*>(at);  // new pages are zero
-    make_closed_pages(s.closed);
+    quire_region heap{};
+    if (const quire_status why = quire_region_of(&s, &heap); why != QUIRE_OK) fail("shared memory is of no heap", why);
+    make_closed_pages(s.closed[0], heap);
     for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.process}) {
       if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
     }
@@ -46,6 +46,7 @@ void open_shared_state() {
 }
 
 shared_state& shared() noexcept { return *g_state; }
+void add_marks_of(quire_region large_blocks) noexcept { make_closed_pages(g_state->closed[1], large_blocks); }
 
 int locks_held() noexcept { return t_held; }
 bool try_lock(quire_mutex m) noexcept {

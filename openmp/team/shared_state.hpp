@@ -63,11 +63,11 @@ struct shared_state {
   std::uint32_t affinity_format_set;
   desk* desks;                                   ///< of clerks (files/errand.hpp), one after the other
   alignas(64) std::uint32_t children_elsewhere;  ///< 1: threads of other nodes than node 0 have made some
-  /// Of pages of the heap, a bit a page for each page_mark (memory/page_marks.hpp).
+  /// Of pages of a heap, a bit a page for each page_mark (memory/page_marks.hpp).
   struct closed_pages {
     std::uint64_t first, pages;
     std::uint64_t *zero, *unmapped, *begins, *leaves, *stale;
-  } closed;
+  } closed[2];  ///< of the heap, and of that of large blocks, if there is one
   /// What sbrk(2) has given (memory/breaks.cpp), under `process`.
   struct {
     std::uint64_t first, now, end;  ///< 0: it was never called
@@ -78,6 +78,8 @@ struct shared_state {
 /// Collective, once.
 void open_shared_state();
 [[nodiscard]] shared_state& shared() noexcept;
+/// Node 0, before the program begins: pages of the heap of large blocks have marks, too.
+void add_marks_of(quire_region large_blocks) noexcept;
 
 /// A mutex of the job, by a number that fits into the smallest lock of OpenMP; 0: none could be made.
 [[nodiscard]] std::uint32_t make_lock() noexcept;

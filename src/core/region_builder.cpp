@@ -361,6 +361,8 @@ base::result<detect::detector*> region_builder::detector_for(const region_descri
   }
   if (which == detect::kind::segv && about.code != 0) which = detect::kind::segv_code;
   if (which == detect::kind::segv && core_.config.runs(about.id)) which = detect::kind::segv_runs;
+  if (which == detect::kind::userfault_inline && about.code != 0) which = detect::kind::userfault_code;
+  if (which == detect::kind::userfault_inline && core_.config.runs(about.id)) which = detect::kind::userfault_runs;
   if (which == core_.config.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {

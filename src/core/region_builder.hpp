@@ -69,7 +69,7 @@ class region_builder {
 
   core& core_;
   mechanisms& mechanisms_;
-  std::array<std::unique_ptr<detect::detector>, 7> detectors_{};  ///< the job's, then one of each kind asked for
+  std::array<std::unique_ptr<detect::detector>, 9> detectors_{};  ///< the job's, then one of each kind asked for
   std::array<std::unique_ptr<store::store>, 256> stores_{};  ///< by the number of their row; where memory is limited
   std::mutex regions_mutex_;
   std::uint64_t adopted_bytes_ = 0;  ///< of regions outside of the range, so far

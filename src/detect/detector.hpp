@@ -96,9 +96,10 @@ enum class kind {
   userfault_thread,
   segv,
   userfault_scan,
-  segv_code,  ///< as segv, of pages that threads run: whoever may read may execute, and nobody writes. Others need no
-              ///< kind of their own for that
-  segv_runs,  ///< the same of pages that threads write and run
+  segv_code,       ///< as segv, of pages that threads run: whoever may read may execute, and nobody writes
+  segv_runs,       ///< the same of pages that threads write and run
+  userfault_code,  ///< both as userfault_inline, for which the mapping's protection matters before Linux 6.4
+  userfault_runs,
 };
 
 /// Why kind::userfault_inline cannot be had for the pages of `where`, in words; empty if it can. Application thread.

@@ -6,8 +6,7 @@
 
 namespace quire::detect {
 
-[[nodiscard]] base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet,
-                                                                     os::address_space& where);
+[[nodiscard]] base::result<std::unique_ptr<detector>> open_userfault(kind which, bool quiet, os::address_space& where);
 [[nodiscard]] base::result<std::unique_ptr<detector>> open_userfault_scan(bool quiet, os::address_space& where);
 [[nodiscard]] std::unique_ptr<detector> open_segv(os::address_space& where, kind which);
 

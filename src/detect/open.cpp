@@ -6,9 +6,10 @@ namespace quire::detect {
 base::result<std::unique_ptr<detector>> open(kind which, bool quiet, os::address_space& where) {
   switch (which) {
     case kind::userfault_inline:
-      return open_userfault(false, quiet, where);
     case kind::userfault_thread:
-      return open_userfault(true, quiet, where);
+    case kind::userfault_code:
+    case kind::userfault_runs:
+      return open_userfault(which, quiet, where);
     case kind::userfault_scan:
       return open_userfault_scan(quiet, where);
     case kind::segv_code:

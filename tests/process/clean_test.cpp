@@ -294,6 +294,25 @@ TEST_F(cleaning, ends_what_ignores_signals) {
   EXPECT_THAT(job.left_behind(0), testing::IsEmpty());
 }
 
+TEST_F(cleaning, finds_what_becomes_another_program_all_the_time) {
+  const fs::path again = folder_ / "again";
+  std::ofstream(again) << "#!/bin/sh\nexec \"$0\"\n";
+  fs::permissions(again, fs::perms::owner_all);
+  const std::string leaves = "\"$0\" >/dev/null 2>&1 & echo ready; exec >/dev/null 2>&1; wait";
+  command job({QUIRE_TOOL, "run", "-n", "1", "sh", "-c", leaves, again});
+  ASSERT_TRUE(job.wait_for("ready", 30));
+  ::kill(job.pid(), SIGKILL);
+  (void)job.finish(10);
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(job.left_behind(0).empty()) << i;
+  for (int i = 0; i < 30; ++i) {
+    const auto listed = quire({"clean", "--dry-run"});
+    ASSERT_THAT(listed.out, HasSubstr("process ")) << i;
+  }
+  const auto done = quire({"clean"});
+  EXPECT_THAT(done.out, HasSubstr("all of it is ended"));
+  EXPECT_THAT(job.left_behind(0), testing::IsEmpty());
+}
+
 TEST_F(cleaning, a_job_that_a_killed_job_has_started_is_a_job_that_runs) {
   const std::string tool = QUIRE_TOOL;
   command job({tool, "run", "-n", "1", "sh", "-c", tool + " run -n 2 sh -c 'echo ready; exec sleep 1000' & wait"});

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "os/process_environment.hpp"
 
 namespace quire::test {
 namespace {
@@ -36,13 +37,6 @@ int input_descriptor(const std::string& input) {
   EXPECT_EQ(::write(descriptor, input.data(), input.size()), static_cast<ssize_t>(input.size()));
   ::lseek(descriptor, 0, SEEK_SET);
   return descriptor;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();  // a process that ends meanwhile is an error of reading: what came is told
-  return text.str();
 }
 
 }  // namespace
@@ -151,9 +145,7 @@ std::vector<pid_t> command::left_behind(double limit_seconds) const {
     while (const dirent* entry = ::readdir(directory)) {
       const pid_t pid = std::atoi(entry->d_name);
       // The environment of a zombie is empty.
-      if (pid > 0 &&
-          ("\n" + read_file("/proc/" + std::to_string(pid) + "/environ")).find(mark_ + '\0') != std::string::npos)
-        found.push_back(pid);
+      if (pid > 0 && os::environment_of(pid).find(mark_ + '\0') != std::string::npos) found.push_back(pid);
     }
     ::closedir(directory);
     if (found.empty() || now_seconds() > limit) return found;

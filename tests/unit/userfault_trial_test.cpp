@@ -68,6 +68,21 @@ TEST_P(read_only_in_steps, shows_the_frame_and_keeps_writers_out) {
       << "a private copy takes the write, and only that";
 }
 
+TEST_P(read_only_in_steps, leaves_code_in_them_that_runs) {
+  constexpr int usual = PROT_READ | PROT_WRITE | PROT_EXEC;
+  ASSERT_EQ(os::protect(view_, pages * page_bytes, usual), 0);
+#if defined(__x86_64__)
+  constexpr unsigned char returns[] = {0xc3};
+#elif defined(__aarch64__)
+  constexpr unsigned char returns[] = {0xc0, 0x03, 0x5f, 0xd6};
+#endif
+  std::memcpy(system_, returns, sizeof returns);
+  ASSERT_EQ(permit_reading_in_steps(userfault_.number(), view_, page_bytes, os::this_process(), usual), 0);
+  __builtin___clear_cache(reinterpret_cast<char*>(view_), reinterpret_cast<char*>(view_ + page_bytes));
+  reinterpret_cast<void (*)()>(view_)();
+  EXPECT_FALSE(write_by_kernel(view_));
+}
+
 TEST_P(read_only_in_steps, lets_nobody_in_where_a_frame_is_missing) {
   std::memset(system_, 7, 2 * page_bytes);
   EXPECT_EQ(permit(4), EFAULT);

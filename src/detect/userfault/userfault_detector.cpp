@@ -25,8 +25,8 @@ namespace {
 
 class userfault_detector final : public detector {
  public:
-  userfault_detector(int fd, os::userfault_mode mode, bool in_one_step, os::address_space& where)
-      : fd_(fd), mode_(mode), in_one_step_(in_one_step), where_(where) {}
+  userfault_detector(int fd, os::userfault_mode mode, bool in_one_step, os::address_space& where, int usual)
+      : fd_(fd), mode_(mode), in_one_step_(in_one_step), where_(where), usual_(usual) {}
   userfault_detector(const userfault_detector&) = delete;
   userfault_detector& operator=(const userfault_detector&) = delete;
   ~userfault_detector() override { os::close_descriptor(fd_); }
@@ -40,7 +40,7 @@ class userfault_detector final : public detector {
   }
   int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     if (from != access::none) return os::userfault_protect(fd_, address, bytes, false);
-    if (to == access::read && !in_one_step_) return permit_reading_in_steps(fd_, address, bytes, where_);
+    if (to == access::read && !in_one_step_) return permit_reading_in_steps(fd_, address, bytes, where_, usual_);
     return os::userfault_continue(fd_, address, bytes, to == access::read);
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
@@ -67,11 +67,17 @@ class userfault_detector final : public detector {
   os::userfault_mode mode_;
   bool in_one_step_;
   os::address_space& where_;
+  int usual_;  ///< protection of the mappings
 };
 
 }  // namespace
 
 namespace {
+
+int usual_protection(kind which) noexcept {
+  if (which == kind::userfault_code) return PROT_READ | PROT_EXEC;
+  return PROT_READ | PROT_WRITE | (which == kind::userfault_runs ? PROT_EXEC : 0);
+}
 
 os::userfault_mode mode_of(bool thread_mode) noexcept {
   return thread_mode ? os::userfault_mode::thread : os::userfault_mode::inline_sigbus;
@@ -97,12 +103,14 @@ std::string why_no_userfault(os::address_space& where) {
   return fd < 0 ? in_words(-fd) : "";
 }
 
-base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet, os::address_space& where) {
+base::result<std::unique_ptr<detector>> open_userfault(kind which, bool quiet, os::address_space& where) {
+  const bool thread_mode = which == kind::userfault_thread;
   const auto mode = mode_of(thread_mode);
   const userfault_ability& able = try_userfault(mode);
   const int fd = able.all() ? where.open_userfault(mode) : -able.error;
   if (fd >= 0)
-    return std::unique_ptr<detector>(std::make_unique<userfault_detector>(fd, mode, able.in_one_step, where));
+    return std::unique_ptr<detector>(
+        std::make_unique<userfault_detector>(fd, mode, able.in_one_step, where, usual_protection(which)));
   if (!quiet) {
     base::log(base::log_level::error, "userfaultfd cannot be used: %s%s",
               (able.all() ? in_words(-fd) : in_words(able)).c_str(),

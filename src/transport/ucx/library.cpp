@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "os/limits.hpp"
 #include "os/redirect.hpp"
+#include "os/taken_names.hpp"
 
 namespace quire::transport::ucx {
 namespace {
@@ -92,12 +93,16 @@ void* load_with_settings(bool system) noexcept {
   std::optional<setting> modules, where;
   if (!needs_modules()) modules.emplace("UCX_MODULES", "none");
   if (!packed.empty()) where.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
+    const int past_program = os::are_names_of_libc_taken() ? RTLD_DEEPBIND : 0;
   void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(),
-                                RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+                                RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | past_program);
   if (handle == nullptr)
     base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
   return handle;
 }
+
+/// UCX loads more, by a call that leads here where the program has names of libc's.
+void* load_past_program(const char* file, int mode) noexcept { return ::dlopen(file, mode | RTLD_DEEPBIND); }
 
 const library* load_once(bool system) noexcept {
   static library functions;
@@ -109,6 +114,8 @@ const library* load_once(bool system) noexcept {
 #undef QUIRE_UCP_FIND
   const os::redirection calls[] = {{"abort", reinterpret_cast<void*>(&on_abort)}};
   if (os::redirect("libucs", calls) == 0) base::log(base::log_level::debug, "this build of UCX aborts by itself");
+  const os::redirection loads[] = {{"dlopen", reinterpret_cast<void*>(&load_past_program)}};
+  if (os::are_names_of_libc_taken()) (void)os::redirect("libucs", loads);
   return find(handle, "ucs_status_string", functions.status_string) ? &functions : nullptr;
 }
 

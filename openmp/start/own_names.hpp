@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace quire::openmp {
+
+/// First of all: Quire's libraries, and those that they stand on, call no function of the program that has a name of
+/// libc's. Those that are loaded later see to it themselves (src/transport/ucx/library.cpp).
+void leave_out_program() noexcept;
+
+}  // namespace quire::openmp
