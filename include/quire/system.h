@@ -95,6 +95,11 @@ QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uin
  * after the barrier and before the others go on. Not under a memory limit. */
 QUIRE_API quire_status quire_plan(uint64_t key);
 
+/** The calling thread waits in a loop of its own, which looks at shared memory (a flag) and has done so a few times: to
+ * be called again and again from there. The node serves others meanwhile, for microseconds, and keeps nothing from
+ * them. Returns at once where others of the node do so. It is a hint, and changes nothing that a program sees. */
+QUIRE_API quire_status quire_spin(void);
+
 /** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes,
  * then all processes end, this one with `status`, the others with 0. No handlers of atexit(3) run, and no destructors.
  * Another node's status is the job's where that calls, too, at the same time. Does not return. Any thread; before

@@ -11,11 +11,15 @@
 #include "openmp/team/single.hpp"
 #include "openmp/team/take.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/watch/spin.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;
 
-QUIRE_KMP void __kmpc_flush(source*) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+QUIRE_KMP void __kmpc_flush(source*) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  watch::note_flush();
+}
 QUIRE_KMP void __kmpc_barrier(source* where, id) { team_barrier(where); }
 
 QUIRE_KMP id __kmpc_single(source*, id) { return is_first_at_single() ? 1 : 0; }

@@ -126,6 +126,8 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, ins
   } else {
     into.is_site = false;
   }
+  if (into.is_site && s.kind != site_kind::update && s.kind != site_kind::transaction && s.movable)
+    std::memcpy(s.bytes.data(), code.data(), i.length);
   return true;
 }
 

@@ -52,6 +52,8 @@ std::string against(const file_code& f, bool watches) {
 
 bool is_watched(const site& s) noexcept { return s.kind == site_kind::update && !s.harmless; }
 
+bool is_in_loops(const site& s) noexcept { return s.kind == site_kind::fence; }
+
 const site* first_against(const code& c) noexcept {
   const auto found =
       std::find_if(c.found.begin(), c.found.end(), [](const site& s) { return s.kind != site_kind::update; });

@@ -41,6 +41,9 @@ struct verdict {
 [[nodiscard]] const site* first_against(const code& c) noexcept;
 /// An update that has to be watched, as it is not harmless.
 [[nodiscard]] bool is_watched(const site& s) noexcept;
+/// Whether it may stand in a loop that waits for a plain variable, and can be watched: `pause` is too short to be told
+/// from data among code.
+[[nodiscard]] bool is_in_loops(const site& s) noexcept;
 [[nodiscard]] std::size_t updates_in(const code& c) noexcept;
 
 }  // namespace quire::openmp::sites

@@ -29,8 +29,10 @@ looked_at look(std::span<const module> all, const sites::decoder& by) {
     const bool executable = m.name[0] == 0;
     sites::file_code f =
         sites::look_at(by, executable ? own_file() : m.name, executable ? "the program" : sites::last_part(m.name));
-    watch::watched_code w{f.name, m.base, m.code_first, m.code_end, {}};
+    watch::watched_code w{f.name, m.base, m.code_first, m.code_end, {}, {}};
     std::copy_if(f.what.found.begin(), f.what.found.end(), std::back_inserter(w.updates), sites::is_watched);
+    if (f.what.trouble.empty())  // else what looks like a fence may be none
+      std::copy_if(f.what.found.begin(), f.what.found.end(), std::back_inserter(w.spins), sites::is_in_loops);
     found.files.push_back(std::move(f));
     found.modules.push_back(std::move(w));
   }
@@ -52,8 +54,18 @@ memory_choice choose_by_code() {
   const looked_at found = look(all, *by);
   sites::verdict v = sites::decide(found.files, sites::can_watch);
   c.mixed = v.mixed && watch::watch_updates(found.modules, v.why);
+  if (!c.mixed) watch::watch_spins(found.modules);
   std::snprintf(c.why, sizeof c.why, "%s", v.why.c_str());
   return c;
+}
+
+void watch_loops() {
+  std::string why;
+  const auto all = modules();
+  const sites::decoder* const by = sites::decoder::open(why);
+  if (by == nullptr) return;
+  const scratch_memory scratch;
+  watch::watch_spins(look(all, *by).modules);
 }
 
 bool watch_what_can_be() {
@@ -66,7 +78,9 @@ bool watch_what_can_be() {
   const looked_at found = look(all, *by);
   const bool known = std::all_of(found.files.begin(), found.files.end(),
                                  [](const sites::file_code& f) { return f.what.trouble.empty(); });
-  return watch::watch_updates(found.modules, trouble) && known;
+  if (watch::watch_updates(found.modules, trouble)) return known;
+  watch::watch_spins(found.modules);
+  return false;
 }
 
 }  // namespace quire::openmp

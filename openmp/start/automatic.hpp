@@ -11,6 +11,9 @@ struct memory_choice {
 /// the memory is mixed, their updates are watched from then on (watch/patch.hpp). The same on all nodes that have the
 /// same files. Before anything of the program runs.
 [[nodiscard]] memory_choice choose_by_code();
+/// For memory that is sequential whatever the code shows: loops that wait serve others (watch/spin.hpp), if that can
+/// be.
+void watch_loops();
 /// For memory that is mixed whatever the code shows. False: some updates are not watched, or not known.
 [[nodiscard]] bool watch_what_can_be();
 

@@ -29,7 +29,7 @@ void keep_heap_sequential() noexcept {
 void choose_memory() noexcept {
   keep_heap_sequential();
   const char* const asked = std::getenv("QUIRE_EXEC_MEMORY");
-  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
+  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return watch_loops();
   if (std::strcmp(asked, "auto") == 0) {
     g_choice = choose_by_code();
     g_mixed = g_watched = g_choice.mixed;

@@ -116,6 +116,25 @@ std::optional<encoded> encode_stub(const sites::site& s, std::uint64_t at, std::
   return w.get();
 }
 
+std::optional<encoded> encode_spin_stub(const sites::site& s, std::uint64_t at, std::uint64_t stub,
+                                        std::int32_t count_at, void (*spun)()) {
+  writer w(stub);
+  put_update(w, s, at);
+  w.put({0x48, 0x8d, 0x64, 0x24, 0x80});  // lea -128(%rsp),%rsp
+  w.put({0x9c, 0x64, 0xff, 0x0c, 0x25});  // pushfq; decl %fs:count_at
+  w.put_word(count_at);
+  w.put({0x79, 0x00});  // jns over the call
+  const std::size_t over = w.size();
+  w.put({0xff, 0x15});                              // call *(what follows the jump)
+  constexpr std::size_t rest = 1 + 8 + jump_bytes;  // popfq, lea, jmp
+  w.put_word(static_cast<std::int32_t>(rest));
+  w.set(over - 1, w.size() - over);
+  w.put({0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00, jump});  // popfq; lea 128(%rsp),%rsp
+  w.put_distance(at + s.length);
+  w.put_word(reinterpret_cast<std::uint64_t>(spun));
+  return w.get();
+}
+
 std::vector<std::uint8_t> encode_jump(const sites::site& s, std::uint64_t at, std::uint64_t stub, unsigned prefixes) {
   std::vector<std::uint8_t> bytes(prefixes, no_segment);
   bytes.push_back(jump);

@@ -50,6 +50,11 @@ struct encoded {
 /// None if the operand is too far from the stub.
 [[nodiscard]] std::optional<encoded> encode_stub(const sites::site& s, std::uint64_t at, std::uint64_t stub,
                                                  const watch_table* table);
+/// In the place of a fence, or of what tells the processor that a loop waits: it is done, and counted down in a
+/// thread-local number of 32 bits, so far from the thread pointer; below zero the stub calls `spun`, which keeps all
+/// registers but flags.
+[[nodiscard]] std::optional<encoded> encode_spin_stub(const sites::site& s, std::uint64_t at, std::uint64_t stub,
+                                                      std::int32_t count_at, void (*spun)());
 /// As many bytes as the update has.
 [[nodiscard]] std::vector<std::uint8_t> encode_jump(const sites::site& s, std::uint64_t at, std::uint64_t stub,
                                                     unsigned prefixes);

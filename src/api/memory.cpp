@@ -430,6 +430,13 @@ quire_status quire_plan(uint64_t key) {
   return QUIRE_OK;
 }
 
+quire_status quire_spin(void) {
+  QUIRE_FORWARD(quire_spin);
+  QUIRE_ENTER(r);
+  r->node->threads().spin();
+  return QUIRE_OK;
+}
+
 quire_status quire_advise(const void* address, size_t bytes, quire_advice advice) {
   QUIRE_FORWARD(quire_advise, address, bytes, advice);
   QUIRE_ENTER(r);

@@ -197,6 +197,24 @@ bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept 
   return o.done() || wait_for(o, timeout_ms, in_fault);
 }
 
+/// The program looks at its flag between two calls: each is short. It polls on, so that the transport need wake nobody
+/// for what is not urgent.
+void threads::spin() noexcept {
+  if (!driver_.may_spin()) return void(::sched_yield());
+  const signal_pause pause(true);
+  if (!driver_.try_lock()) return;
+  t_here.driving = true;
+  driver_.polling.fetch_add(1, std::memory_order_relaxed);
+  mute();
+  execute_queue();
+  bool any = false;
+  for (const std::uint64_t until = base::now_ns() + driver_.how.spin_look_ns; !any && base::now_ns() < until;)
+    any = drive();
+  driver_.polling.fetch_sub(1, std::memory_order_relaxed);
+  leave_drive(false);
+  if (!any) ::sched_yield();
+}
+
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void threads::drive_for(const core::op& o, bool driving) noexcept {
   const pace& how = driver_.how;

@@ -41,6 +41,10 @@ class threads final : public core::host {
   /// SIGQUIT: has the service thread say what this node's threads wait for. Any thread, also in a signal handler.
   void ask_for_waits() noexcept;
 
+  /// The calling thread waits in a loop of the program for what other threads do: it drives for a moment, if nobody
+  /// does. Application thread.
+  void spin() noexcept;
+
   // core::host
   [[nodiscard]] std::uint64_t now() const noexcept override;
   [[nodiscard]] bool run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;

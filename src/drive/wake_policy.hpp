@@ -22,6 +22,8 @@ struct pace {
   std::uint64_t longest_drive_ns = 5'000'000;  ///< then a thread may have a time limit to look at
   /// A thread that has what it waited for still takes what has arrived, for so long at most.
   std::uint64_t linger_ns = 100'000;
+  /// A thread that waits in a loop of the program looks so long what has come, each time that it says so.
+  std::uint64_t spin_look_ns = 2'000;
   /// After it has served something, the service thread looks on for so long even if all threads of the node compute:
   /// the next message of the same node often follows at once (the arrival at a barrier behind the diffs), and to wake
   /// again takes two to three times as long.

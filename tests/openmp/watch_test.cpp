@@ -3,6 +3,7 @@
 // their stub was made.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "openmp/sites/decoder.hpp"
+#include "openmp/sites/verdict.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/watch/demotion.hpp"
 #include "openmp/watch/patch.hpp"
@@ -23,10 +25,17 @@ void fail(const char*, quire_status) noexcept { std::abort(); }
 namespace watch {
 
 std::vector<std::uint64_t> g_demoted;
+unsigned g_spins = 0;
 /// In the place of demotion.cpp: uses vector registers as it may.
 extern "C" void quire_own_demote(std::uint64_t address) noexcept {
   __asm__ volatile("pcmpeqd %%xmm0, %%xmm0; pcmpeqd %%xmm7, %%xmm7" ::: "xmm0", "xmm7");
   g_demoted.push_back(address);
+}
+/// In the place of libquire's.
+extern "C" quire_status quire_spin() {
+  __asm__ volatile("pcmpeqd %%xmm0, %%xmm0; pcmpeqd %%xmm7, %%xmm7" ::: "xmm0", "xmm7");
+  ++g_spins;
+  return QUIRE_OK;
 }
 
 namespace {
@@ -36,7 +45,8 @@ constexpr std::size_t page = 4096;
 /// Code that was assembled by hand, between breakpoints, loaded at `at` or anywhere.
 class loaded {
  public:
-  loaded(std::initializer_list<int> code, std::uint64_t at = 0) {
+  loaded(std::initializer_list<int> code, std::uint64_t at = 0) : loaded(std::vector<int>(code), at) {}
+  explicit loaded(const std::vector<int>& code, std::uint64_t at = 0) {
     void* const where = ::mmap(reinterpret_cast<void*>(at), 2 * page, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
     EXPECT_NE(where, MAP_FAILED);
@@ -51,15 +61,15 @@ class loaded {
 
   /// All its updates. Data follow the page of code.
   [[nodiscard]] bool watch(std::string& why) {
-    watched_code m{"the program", base(), base(), base() + page, {}};
+    watched_code m{"the program", base(), base(), base() + page, {}, {}};
     const auto* const by = sites::decoder::open(why);
     for (std::size_t at = 0; at < size_;) {
       sites::instruction i;
       if (!by->decode(std::as_bytes(std::span(bytes_ + at, size_ - at)), at, i)) return why = "no instruction", false;
-      if (i.is_site) m.updates.push_back(i.what);
+      if (i.is_site) (sites::is_watched(i.what) ? m.updates : m.spins).push_back(i.what);
       at += i.length;
     }
-    EXPECT_FALSE(m.updates.empty());
+    EXPECT_FALSE(m.updates.empty() && m.spins.empty());
     const bool done = watch_updates(std::span(&m, 1), why);
     ::mprotect(bytes_, page, PROT_READ | PROT_EXEC);
     return done;
@@ -83,6 +93,7 @@ class Watch : public testing::Test {
     std::string why;
     if (sites::decoder::open(why) == nullptr) GTEST_SKIP() << why;
     g_demoted.clear();
+    g_spins = 0;
   }
 };
 
@@ -209,6 +220,45 @@ TEST_F(Watch, AnUpdateOfALargeObjectAsksFirstAndKeepsAllRegisters) {
   f.call(large + 3, std::uint64_t{1});
   EXPECT_EQ(g_demoted.size(), 1u);
   EXPECT_EQ(large[3], 2u);
+}
+
+/// movq %rsi,%xmm0; movq %rsi,%xmm7; mov %rsi,%r11; FENCE; dec %rdi; jne to the fence; movq %xmm0,%rax; movq
+/// %xmm7,%rcx; and %rcx,%rax; add %r11,%rax; ret
+void expect_spins(std::initializer_list<int> fence) {
+  std::vector<int> code{0x66, 0x48, 0x0f, 0x6e, 0xc6, 0x66, 0x48, 0x0f, 0x6e, 0xfe, 0x49, 0x89, 0xf3};
+  code.insert(code.end(), fence);
+  const int back = -static_cast<int>(fence.size()) - 5;
+  for (const int b : {0x48, 0xff, 0xcf, 0x75, back & 0xff, 0x66, 0x48, 0x0f, 0x7e, 0xc0, 0x66,
+                      0x48, 0x0f, 0x7e, 0xf9, 0x48,        0x21, 0xc8, 0x4c, 0x01, 0xd8, 0xc3})
+    code.push_back(b);
+  loaded f(code);
+  watch(f);
+  EXPECT_EQ(f.call(std::uint64_t{10'000}, std::uint64_t{20}), 40u);
+  EXPECT_GT(g_spins, 100u);
+}
+
+TEST_F(Watch, ALoopOfFencesSpinsAndKeepsAllRegisters) {
+  expect_spins({0xf0, 0x48, 0x83, 0x0c, 0x24, 0x00});  // lock orq $0,(%rsp)
+  expect_spins({0x0f, 0xae, 0xf0});                    // mfence
+}
+
+/// stc; mfence leaves the carry, through all calls; dec leaves it, too
+TEST_F(Watch, AFenceKeepsFlags) {
+  // mov $1000,%ecx; stc; mfence; dec %ecx; jne to the fence; sbb %rax,%rax; ret
+  loaded f({0xb9, 0xe8, 0x03, 0x00, 0x00, 0xf9, 0x0f, 0xae, 0xf0, 0xff, 0xc9, 0x75, 0xf9, 0x48, 0x19, 0xc0, 0xc3});
+  watch(f);
+  EXPECT_EQ(f.call(), ~std::uint64_t{0});
+  EXPECT_GT(g_spins, 10u);
+}
+
+TEST_F(Watch, AFenceNowAndThenIsNoWait) {
+  loaded f({0xf0, 0x48, 0x83, 0x0c, 0x24, 0x00, 0xc3});
+  watch(f);
+  for (int i = 0; i < 100; ++i) {
+    f.call();
+    ::usleep(20);
+  }
+  EXPECT_EQ(g_spins, 0u);
 }
 
 TEST_F(Watch, AllOrNone) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of quire_plan(): a phase that uses the same memory each time finds it there, with the right that it wants;
-// one that uses other memory each time reads and writes the same values as without. Arguments: consistencies.
+// one that uses other memory each time reads and writes the same values as without. And of quire_spin(): threads that
+// wait for a flag. Arguments: consistencies.
 #include <quire/system.h>
 
+#include <atomic>
 #include <string_view>
 
 #include "node.hpp"
@@ -100,15 +102,31 @@ void ends(quire_consistency consistency) {
   barrier();
 }
 
+/// Each node waits in turn for a number in memory that all write: who waits gives it away.
+void flag(quire_consistency consistency) {
+  if (consistency != QUIRE_SEQUENTIAL) return;
+  auto* const turn = shared_region<std::atomic<word>>("plans.flag", page, about(consistency));
+  constexpr word laps = 50;
+  const auto me = static_cast<word>(quire_node()), all = static_cast<word>(quire_nodes());
+  for (word lap = 0; lap < laps; ++lap) {
+    while (turn->load() != lap * all + me) REQUIRE_OK(quire_spin());
+    turn->store(lap * all + me + 1);
+  }
+  barrier();
+  REQUIRE(turn->load() == laps * all);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   REQUIRE_STATUS(quire_plan(1), QUIRE_NOT_STARTED);
+  REQUIRE_STATUS(quire_spin(), QUIRE_NOT_STARTED);
   return node_main([&] {
     const bool release = argc > 1 && std::string_view(argv[1]) == "release";
     const auto consistency = release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
     section("directions", [&] { directions(consistency, "plans.directions"); });
     section("anything", [&] { anything(consistency, "plans.anything"); });
+    section("flag", [&] { flag(consistency); });
     section("ends", [&] { ends(consistency); });
   });
 }
