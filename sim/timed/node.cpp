@@ -14,6 +14,7 @@
 #include "core/counters.hpp"
 #include "core/diffs.hpp"
 #include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/minipages/minipages.hpp"
@@ -287,7 +288,7 @@ void node::on_loss() noexcept {
 }
 
 void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want) {
-  core_.faults.prefetch(bases_[region] + first, bytes, want);
+  prefetch_range(core_, bases_[region] + first, bytes, want);
 }
 
 std::uint64_t node::count_up(unsigned region, std::uint64_t at) {

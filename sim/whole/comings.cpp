@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/region_slot.hpp"
 #include "core/unit_calls.hpp"
 
@@ -81,9 +82,9 @@ void comings::step(actor& t, unsigned place, coming& c) {
   core::core& node = t.here.core();
   switch (t.draw.below(8)) {
     case 0:
-      return node.faults.prefetch(first, bytes, t.draw.chance(50) ? access::write : access::read);
+      return prefetch_range(node, first, bytes, t.draw.chance(50) ? access::write : access::read);
     case 1:
-      return void(node.faults.touch(first, bytes, t.draw.chance(50) ? access::write : access::read));
+      return void(touch_range(node, first, bytes, t.draw.chance(50) ? access::write : access::read));
     case 2:
       return t.must(node.calls.push(first, bytes), "a push", QUIRE_BUSY);
     case 3: {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/pins.hpp"
 #include "core/unit_calls.hpp"
 #include "sim/whole/job.hpp"
@@ -133,11 +134,11 @@ void job::hint(thread& t) {
   const std::uint64_t at = address(static_cast<unsigned>(t.draw.below(regions)), page, 0);
   switch (t.draw.below(4)) {
     case 0:
-      return t.here.core().faults.prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
+      return prefetch_range(t.here.core(), at, bytes, t.draw.chance(50) ? access::write : access::read);
     case 1:
-      return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
+      return advise_range(t.here.core(), at, bytes, t.draw.chance(50));
     case 2:
-      return void(t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read));
+      return void(touch_range(t.here.core(), at, bytes, t.draw.chance(50) ? access::write : access::read));
     default:
       return push(t);
   }

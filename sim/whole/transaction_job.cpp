@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/hold.hpp"
 #include "core/job_call.hpp"
 #include "core/protocol_set.hpp"
@@ -253,7 +254,7 @@ void transaction_job::look_outside(actor& a) {
   const std::uint64_t at = word(a.draw.below(pages_ * options_.words)), since = record_.position();
   const std::uint64_t to_end = base_address + region * job_granule + pages_ * unit_ - at,
                       some = std::min(to_end, unit_ * (1 + a.draw.below(3)));
-  if (a.draw.chance(20)) a.here.core().faults.prefetch(at, some, a.draw.chance(50) ? access::read : access::write);
+  if (a.draw.chance(20)) prefetch_range(a.here.core(), at, some, a.draw.chance(50) ? access::read : access::write);
   std::uint64_t latest = 0;
   const std::uint64_t found = a.here.load(at, latest);
   if (options_.by_token && record_.is_published(at, found)) return;

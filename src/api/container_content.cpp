@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
 
@@ -78,11 +79,11 @@ base::status container_service::copy_plainly(const char* call, const opening& o,
     const std::uint64_t address = o.base + at + done;
     if (done >= asked) {
       const std::uint64_t next = std::min<std::uint64_t>(bytes - done, ahead_bytes);
-      core_.faults.prefetch(address, next, want);
+      prefetch_range(core_, address, next, want);
       asked = done + next;
     }
     std::size_t piece = asked - done;
-    if (linked) piece = core_.faults.usable(address, piece, want);
+    if (linked) piece = usable_bytes(core_, address, piece, want);
     if (piece == 0) {
       if (const auto why = core_.faults.fault(address, in != nullptr, base::now_ns()); why == QUIRE_LOST) {
         return explain(QUIRE_LOST,

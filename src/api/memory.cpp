@@ -17,7 +17,7 @@
 #include "core/block_calls.hpp"
 #include "core/change.hpp"
 #include "core/configuration.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/job_call.hpp"
 #include "core/plans/planner.hpp"
 #include "core/pins.hpp"
@@ -418,8 +418,8 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes,
-                           for_writing != 0 ? access::write : access::read);
+  prefetch_range(*r->core, reinterpret_cast<std::uint64_t>(address), bytes,
+                 for_writing != 0 ? access::write : access::read);
   return QUIRE_OK;
 }
 
@@ -444,7 +444,7 @@ quire_status quire_advise(const void* address, size_t bytes, quire_advice advice
     return explain(QUIRE_INVALID, "quire_advise(): %d is no quire_advice", static_cast<int>(advice));
   if (bytes == 0) return QUIRE_OK;
   if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->faults.advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
+  advise_range(*r->core, reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
   return QUIRE_OK;
 }
 

@@ -206,10 +206,13 @@ note_scope note_memory(const char* name, const region_slot& r, std::uint64_t uni
   return {n, waits::what::memory, name};
 }
 
+std::uint64_t fault_path::most_ahead_bytes() const noexcept {
+  return core_.frames.limited() ? core_.frames.limit() / 16 : std::uint64_t{1} << 60;  // sums of it do not overflow
+}
+
 /// That one stream brings at a time.
 std::uint64_t fault_path::window_bytes() const noexcept {
-  return core_.frames.limited() ? std::min(read_ahead::max_window_bytes, core_.frames.limit() / 16)
-                                : read_ahead::max_window_bytes;
+  return std::min(read_ahead::max_window_bytes, most_ahead_bytes());
 }
 
 read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here,

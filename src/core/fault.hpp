@@ -31,19 +31,13 @@ class fault_path {
   /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame.
   /// Fault context.
   void check_frames(std::uint64_t address) const noexcept;
-  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
-  /// QUIRE_UNSUPPORTED: memory that only stores of transactions write; QUIRE_CONFLICT: the thread's transaction is
-  /// doomed.
-  base::status touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
-  /// Threads of this node are going to write what they read of a range, or no longer.
-  void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
-  /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean
-  /// that only a fault tells.
-  [[nodiscard]] std::uint64_t usable(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// The same of what the address belongs to, in a call (`in_signal` false) or a signal.
+  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal,
+                              std::uint64_t entered_ns, std::uint64_t address) noexcept;
+  /// What may come ahead in one piece.
+  [[nodiscard]] std::uint64_t most_ahead_bytes() const noexcept;
   /// What fault() says of a page that is closed to threads of this node (core/page_closing.hpp).
   static constexpr quire_status closed_page = QUIRE_BUSY;
-  /// Starts to bring a range here, and lets threads use what is here.
-  void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Of an address in a region that has gone: ends the process with a line that says so. Fault context.
   void check_gone(std::uint64_t address) const noexcept;
 
@@ -80,8 +74,6 @@ class fault_path {
                                                read_ahead& stream) const noexcept;
   void read_on_whole(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
   void begin_fault(fault_op& o) noexcept;
-  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal,
-                              std::uint64_t entered_ns, std::uint64_t address) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept;
   void record_access(const region_slot& r, std::uint64_t address) noexcept;

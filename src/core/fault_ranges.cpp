@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls about ranges of memory: touched, advised about, looked at or asked for before threads fault in them. The outer
-// halves run in an application thread, ops on the driver's.
+// The outer halves run in an application thread, ops on the driver's.
+#include "core/fault_ranges.hpp"
+
 #include <algorithm>
 
 #include "core/absent_units.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
-#include "core/frames.hpp"
 #include "core/performer.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
@@ -16,14 +16,14 @@ namespace quire::core {
 
 using model::access;
 
-base::status fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  const region_ref r = core_.regions.find(address);
+base::status touch_range(core& node, std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+  const region_ref r = node.regions.find(address);
   if (r == nullptr || bytes == 0) return {};
-  if (want == access::write && core_.protocols.of(*r).transactions) return QUIRE_UNSUPPORTED;
+  if (want == access::write && node.protocols.of(*r).transactions) return QUIRE_UNSUPPORTED;
   const std::uint64_t end = address + std::min(bytes, r->bytes_from(address));
   while (address < end) {
     const accessed what = r->access_at(address);
-    const auto why = fault_and_wait(r, what, want, false, core_.now(), address);
+    const auto why = node.faults.fault_and_wait(r, what, want, false, node.now(), address);
     if (why.code() == QUIRE_NOT_FOUND) return {};
     if (why.code() == QUIRE_CONFLICT) return why;
     const std::uint64_t offset = r->offset_of(address);
@@ -35,10 +35,10 @@ base::status fault_path::touch(std::uint64_t address, std::uint64_t bytes, acces
   return {};
 }
 
-void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
+void advise_range(core& node, std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
-  const region_ref r = core_.regions.find(address);
-  if (r == nullptr || bytes == 0 || !core_.protocols.of(*r).advice) return;
+  const region_ref r = node.regions.find(address);
+  if (r == nullptr || bytes == 0 || !node.protocols.of(*r).advice) return;
   const unit_range all = r->under(address, bytes);
   for (std::uint64_t unit = all.first; unit < all.end; unit += most_at_once) {
     struct advice_op : op {
@@ -59,11 +59,11 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
     o.first = unit;
     o.end = std::min(all.end, unit + most_at_once);
     o.will_write = will_write;
-    (void)core_.run(o);
+    (void)node.run(o);
   }
 }
 
-std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+std::uint64_t usable_bytes(core& node, std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;
     region_ref region{};
@@ -78,20 +78,20 @@ std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, acc
         self.complete();
       },
       op::type::fault);
-  o.region = core_.regions.find(address);
+  o.region = node.regions.find(address);
   if (o.region == nullptr || bytes == 0) return 0;
   const region_slot& r = *o.region;
   const unit_range asked = r.under(address, bytes);
   o.next = asked.first;
   o.end = asked.end;
   o.want = want;
-  (void)core_.run(o);
+  (void)node.run(o);
   return o.next == asked.first
              ? 0
              : std::min(bytes, r.layout.offset_of(o.next - 1) + r.bytes_of(o.next - 1) - r.offset_of(address));
 }
 
-void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+void prefetch_range(core& node, std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;
     region_ref region{};
@@ -117,14 +117,13 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
         self.complete();
       },
       op::type::fault);
-  o.region = core_.regions.find(address);
+  o.region = node.regions.find(address);
   if (o.region == nullptr || bytes == 0) return;
   const unit_range asked = o.region->under(address, bytes);
   o.plan = {asked.first, asked.count(), false};
-  if (core_.frames.limited())
-    o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, core_.frames.limit() / 16));
+  o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, node.faults.most_ahead_bytes()));
   o.want = want;
-  (void)core_.run(o);
+  (void)node.run(o);
 }
 
 }  // namespace quire::core

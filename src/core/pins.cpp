@@ -11,7 +11,7 @@
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/host.hpp"
 #include "core/minipages/whole_pages.hpp"
 #include "core/protocol_set.hpp"
@@ -138,7 +138,7 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
   for (; why.ok() && unit < end; ++unit) {
     if (unit == first + 1 && !r->can().pins_bring_content) {
-      core_.faults.prefetch(r->address_of(unit), r->bytes_of(unit, end - unit), model::access::write);
+      prefetch_range(core_, r->address_of(unit), r->bytes_of(unit, end - unit), model::access::write);
     }
     why = pin_unit(r, unit, deadline_ns);
   }

@@ -12,7 +12,7 @@
 
 #include "core/absent_units.hpp"
 #include "core/content.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/region_slot.hpp"
@@ -115,11 +115,11 @@ void hint(actor& t, std::uint64_t p, std::uint64_t pages) {
   const auto want = t.draw.chance(50) ? access::write : access::read;
   switch (t.draw.below(4)) {
     case 0:
-      return t.here.core().faults.prefetch(at, bytes, want);
+      return prefetch_range(t.here.core(), at, bytes, want);
     case 1:
-      return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
+      return advise_range(t.here.core(), at, bytes, t.draw.chance(50));
     case 2:
-      return void(t.here.core().faults.touch(at, std::min<std::uint64_t>(bytes, 2 * page), want));
+      return void(touch_range(t.here.core(), at, std::min<std::uint64_t>(bytes, 2 * page), want));
     default:
       t.must(t.here.core().calls.push(at, page), "a push", QUIRE_BUSY);
   }

@@ -8,7 +8,7 @@
 
 #include "core/block_calls.hpp"
 #include "core/change.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/hold.hpp"
 #include "core/job_call.hpp"
 #include "core/pins.hpp"
@@ -120,8 +120,8 @@ TEST(toy_protocol, is_asked_only_for_what_it_can) {
       EXPECT_EQ(c.calls.push(at, page).code(), QUIRE_UNSUPPORTED);
       EXPECT_EQ(c.calls.produce(at, page, false).code(), QUIRE_UNSUPPORTED);
       EXPECT_EQ(c.calls.atomic(at, 0, 1, 0, before).code(), QUIRE_UNSUPPORTED);
-      c.faults.advise(at, page, true);
-      c.faults.prefetch(at, page, access::write);
+      advise_range(c, at, page, true);
+      prefetch_range(c, at, page, access::write);
       const core::job_call together(c, sync::meeting::set_consistency, "change", 9);
       EXPECT_EQ(c.changes.set_consistency(2, QUIRE_RELEASE).code(), QUIRE_INVALID);
       EXPECT_EQ(c.changes.set_consistency(1, static_cast<quire_consistency>(toy::id.value())).code(), QUIRE_INVALID);

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/frames.hpp"
 #include "core/hold.hpp"
 #include "core/region_builder.hpp"
@@ -93,7 +93,7 @@ TEST_P(whole_region_deaths, keep_nobody_waiting) {
           if (at == 0) return void(++lost);  // node 0 is dead
           bool good = here.try_store(at + 8 * n, n) && here.try_store(at + 4096, n);
           good = good && here.try_load(at + 8, found);
-          here.core().faults.prefetch(at, 2 * 4096, access::write);
+          prefetch_range(here.core(), at, 2 * 4096, access::write);
           const auto why = here.keeper().destroy(mine);
           if (why.ok()) {
             ++gone;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/absent_units.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/region_slot.hpp"
@@ -148,7 +148,7 @@ TEST(whole_stored_fill, of_several_units_of_which_one_cannot_be_had) {
   job j(options_of(2), describe(64));
   j.f.bad = {5};
   j.w.start(1, [&j](node& here) {
-    here.core().faults.prefetch(base, 16 * page, access::read);
+    prefetch_range(here.core(), base, 16 * page, access::read);
     for (std::uint64_t unit = 0; unit < 16; ++unit) {
       std::uint64_t found = 0;
       EXPECT_EQ(here.try_load(at(unit), found), unit != 5) << unit;
@@ -159,7 +159,7 @@ TEST(whole_stored_fill, of_several_units_of_which_one_cannot_be_had) {
   });
   j.w.start(0, [](node& here) {
     std::uint64_t found = 0;
-    here.core().faults.prefetch(base, 16 * page, access::read);
+    prefetch_range(here.core(), base, 16 * page, access::read);
     for (std::uint64_t unit = 16; unit-- > 0;) EXPECT_EQ(here.try_load(at(unit), found), unit != 5) << unit;
   });
   EXPECT_EQ(j.w.run(), "");
@@ -435,7 +435,7 @@ TEST(whole_stored_end, is_told_to_who_looks_beyond) {
   j.f.refuses = true;
   j.w.start(1, [](node& here) {
     std::uint64_t found = 0;
-    here.core().faults.prefetch(base, 32 * page, access::read);
+    prefetch_range(here.core(), base, 32 * page, access::read);
     for (std::uint64_t unit = 0; unit < 32; ++unit) EXPECT_EQ(here.try_load(at(unit), found), unit < 10) << unit;
     std::uint64_t before = 0;
     EXPECT_EQ(here.core().calls.atomic(at(12), 0, 1, 0, before).code(), QUIRE_BEYOND);

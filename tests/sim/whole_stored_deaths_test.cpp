@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/replicas.hpp"
@@ -169,7 +169,7 @@ class job {
     const std::uint64_t bytes = std::min(count, plan_.pages - unit) * page;
     if (chance < 65) return void(read(here, unit * page + draw.below(8) * 8));
     if (chance < 75)
-      return here.core().faults.prefetch(base + unit * page, bytes, draw.chance(70) ? access::read : access::write);
+      return prefetch_range(here.core(), base + unit * page, bytes, draw.chance(70) ? access::read : access::write);
     if (chance < 80) return pin(here, unit);
     if (chance < 85) return push(here, unit);
     const base::status why = here.core().stored.drop(base + unit * page, draw.chance(30) ? plan_.pages * page : bytes);

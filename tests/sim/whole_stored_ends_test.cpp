@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/counters.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
 #include "sim/seeds.hpp"
@@ -295,8 +295,8 @@ class ends_job {
     if (chance < 35) return write(here, unit * page + me * 8);
     if (chance < 70) return read(here, unit * page + draw.below(words) * 8);
     if (chance < 76)
-      return here.core().faults.prefetch(base_ + unit * page, (pages - unit) * page,
-                                         draw.chance(50) ? access::write : access::read);
+      return prefetch_range(here.core(), base_ + unit * page, (pages - unit) * page,
+                            draw.chance(50) ? access::write : access::read);
     if (chance < 82) return drop(here, unit, draw.chance(50) ? 1 : pages - unit);
     if (chance < 90) return void(write_back(here, unit, draw.chance(50) ? 1 : pages - unit));
     if (!resizing_) resize(here, draw);

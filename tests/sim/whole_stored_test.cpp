@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 #include "core/frames.hpp"
 #include "core/pins.hpp"
 #include "core/region_builder.hpp"
@@ -253,8 +253,8 @@ class job {
     if (chance < 80) return add(here, unit);
     if (chance < 84) return pin(here, unit, word);
     if (chance < 88)
-      return here.core().faults.prefetch(base_of(unit), std::min(draw.between(1, 8), pages - unit) * page,
-                                         draw.chance(50) ? access::read : access::write);
+      return prefetch_range(here.core(), base_of(unit), std::min(draw.between(1, 8), pages - unit) * page,
+                            draw.chance(50) ? access::read : access::write);
     const std::uint64_t count = draw.chance(30) ? pages - unit : 1;
     if (chance < 92) return drop(here, unit, count);
     (void)write_back(here, unit, count);

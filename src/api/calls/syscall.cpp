@@ -13,7 +13,7 @@
 
 #include "api/calls/copies.hpp"
 #include "api/forward.hpp"
-#include "core/fault.hpp"
+#include "core/fault_ranges.hpp"
 
 using namespace quire::api::calls;
 
@@ -22,7 +22,7 @@ namespace {
 quire_status touch(std::uint64_t address, std::uint64_t bytes, quire::model::access want) {
   QUIRE_FORWARD(touch, address, bytes, want);
   QUIRE_ENTER(r);
-  return r->core->faults.touch(address, bytes, want).code();
+  return touch_range(*r->core, address, bytes, want).code();
 }
 
 using real_syscall = long(long, ...);

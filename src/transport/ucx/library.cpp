@@ -93,7 +93,7 @@ void* load_with_settings(bool system) noexcept {
   std::optional<setting> modules, where;
   if (!needs_modules()) modules.emplace("UCX_MODULES", "none");
   if (!packed.empty()) where.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
-    const int past_program = os::are_names_of_libc_taken() ? RTLD_DEEPBIND : 0;
+  const int past_program = os::are_names_of_libc_taken() ? RTLD_DEEPBIND : 0;
   void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(),
                                 RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | past_program);
   if (handle == nullptr)
