@@ -220,7 +220,8 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   const model::region_id id{r.about.id};
   const std::uint64_t max_window = r.layout.fitting(unit, window_bytes()), units = r.machine->units();
   read_ahead_plan plan = stream.on_fault(id, unit, units, max_window, want == access::write, here);
-  if (plan.fresh && !here && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
+  if (plan.fresh && !here && core_.config.read_lines && r.layout.is_uniform())
+    plan = lines_.on_fault(id, unit, units, max_window);
   return plan;
 }
 
@@ -482,7 +483,8 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
 /// After a write fault of release consistency that cost no message: a sweep that goes on need not fault at each of the
 /// units whose home is here. They count as written.
 void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
-  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || core_.planner.covers(r)) return;
+  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || !r.layout.is_uniform() || core_.planner.covers(r))
+    return;
   const auto plan = writes_.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), most_writes_on);
   for (std::uint64_t next = plan.first; next < plan.first + plan.count; ++next) {
     if (!r.can_be_guessed(next) || core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) return;

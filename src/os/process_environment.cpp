@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -26,25 +27,34 @@ std::string of_any_thread(const std::string& folder) {
   return found;
 }
 
-/// From execve(2) to the start of the program there are neither arguments nor an environment. Processes that have ended
-/// have no file, nor have threads of the kernel.
-bool is_beginning(const std::string& folder) {
+enum class kind : std::uint8_t {
+  gone,    ///< it has ended, or is a thread of the kernel: no file
+  begins,  ///< from execve(2) to the start of the program there are neither arguments nor an environment
+  runs,
+};
+
+kind kind_of(const std::string& folder) {
   std::error_code error;
   (void)std::filesystem::read_symlink(folder + "/exe", error);
-  return !error && content_of(folder + "/cmdline").empty();
+  if (error) return kind::gone;
+  return content_of(folder + "/cmdline").empty() ? kind::begins : kind::runs;
 }
 
 }  // namespace
 
 std::string environment_of(pid_t pid) {
   constexpr int most_tries = 100, pause_ms = 1;
+  constexpr int enough = 3;  // it may have begun between two looks; one that runs with none has none
   const std::string folder = "/proc/" + std::to_string(pid);
-  std::string found = of_any_thread(folder);
-  for (int i = 0; i < most_tries && found.empty() && is_beginning(folder); ++i) {
-    ::poll(nullptr, 0, pause_ms);
-    found = of_any_thread(folder);
+  int empty = 0;
+  for (int i = 0; i < most_tries && empty < enough; ++i) {
+    if (std::string found = of_any_thread(folder); !found.empty()) return found;
+    const kind now = kind_of(folder);
+    if (now == kind::gone) return {};
+    empty = now == kind::runs ? empty + 1 : 0;
+    if (now == kind::begins) ::poll(nullptr, 0, pause_ms);
   }
-  return found;
+  return {};
 }
 
 }  // namespace quire::os
