@@ -64,9 +64,18 @@ int find_taken(dl_phdr_info* module, std::size_t, void* libc) noexcept {
   return all.any([libc](const char* name) { return name[0] != '_' && ::dlsym(libc, name) != nullptr; }) ? 1 : 0;
 }
 
+/// Its names are the sanitizers' own, which lead to libc.
+bool has_sanitizer() noexcept {
+  for (const char* const name : {"__asan_init", "__tsan_init", "__msan_init"}) {
+    if (::dlsym(RTLD_DEFAULT, name) != nullptr) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool are_names_of_libc_taken() noexcept {
+  if (has_sanitizer()) return false;
   void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   return libc != nullptr && ::dl_iterate_phdr(find_taken, libc) != 0;
 }
