@@ -57,6 +57,7 @@
 #include "openmp/threads/notices.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
+#include "openmp/watch/calls.hpp"
 #include "openmp/watch/demotion.hpp"
 
 namespace quire::openmp {
@@ -185,15 +186,21 @@ void wait_for_all_nodes() noexcept {
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("nodes cannot begin", why);
 }
 
+/// What there is to decide by the program's code, and to change in it, while there is one thread.
+void look_at_program() {
+  choose_memory();
+  watch::keep_calls_private(modules());
+  choose_placement();
+  restore_environment();
+  if (has_placement()) refuse_other_jobs();
+}
+
 int lead(int, char**, char** environment) {
   remember_private_stack();
   note_programs_mask();
   begin_main_thread();
   g_program.environment = environment;
-  choose_memory();
-  choose_placement();
-  restore_environment();
-  if (has_placement()) refuse_other_jobs();
+  look_at_program();
   separate_single_threaded();
   construct_streams();
   explain_crashes();

@@ -3,19 +3,14 @@
 // are those of what follows can rely on them. All jumps are planned, and their stubs written, before any code changes.
 #include "openmp/watch/patch.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <optional>
 
-#include "openmp/start/fail.hpp"
 #include "openmp/watch/arena.hpp"
+#include "openmp/watch/code_changes.hpp"
 #include "openmp/watch/look.hpp"
 #include "openmp/watch/spin.hpp"
 #include "openmp/watch/stub.hpp"
@@ -55,25 +50,9 @@ class plan {
     return nullptr;
   }
 
-  /// False: the system allows no code to be changed. What has changed is as it was again.
-  [[nodiscard]] bool perform() {
-    const auto done = write(bytes_.end());
-    if (done == bytes_.end()) return true;
-    for (auto b = bytes_.begin(); b != done; ++b) b->second = b->second.other();
-    if (write(done) != done)
-      fail("the system does not let the program's code run again that was changed: ask for --memory sequential",
-           QUIRE_SYSTEM);
-    return false;
-  }
+  [[nodiscard]] bool perform() { return changes_.perform(); }
 
  private:
-  static constexpr std::uint64_t page = 4096;
-  struct change {
-    std::uint8_t after = 0, before = 0;
-    [[nodiscard]] change other() const noexcept { return {before, after}; }
-  };
-  using changes = std::map<std::uint64_t, change>;
-
   template <class Encode>
   [[nodiscard]] bool put(const watched_code& m, const sites::site& s, Encode encode) {
     const std::uint64_t at = m.base + s.address;
@@ -81,59 +60,22 @@ class plan {
         std::memcmp(reinterpret_cast<const void*>(at), s.bytes.data(), s.length) != 0)
       return false;
     std::array<std::uint8_t, most_following> following{};
-    for (std::size_t i = 0; i < following.size(); ++i) following[i] = byte_at(at + s.length + i);
+    for (std::size_t i = 0; i < following.size(); ++i) following[i] = changes_.byte_at(at + s.length + i);
     for (const place& p : places_for(s, at, following)) {
       const std::uint64_t stub = stubs_.take(p.first, p.bytes, most_stub_bytes);
       if (stub == 0) continue;
       const std::optional<encoded> code = encode(at, stub);
       if (!code) continue;
       std::memcpy(reinterpret_cast<void*>(stub), code->bytes.data(), code->size);
-      set(at, encode_jump(s, at, stub, p.prefixes));
+      changes_.set(at, encode_jump(s, at, stub, p.prefixes));
       return true;
     }
     return false;
   }
-  [[nodiscard]] std::uint8_t byte_at(std::uint64_t at) const {
-    const auto planned = bytes_.find(at);
-    return planned != bytes_.end() ? planned->second.after : *reinterpret_cast<const std::uint8_t*>(at);
-  }
-  void set(std::uint64_t at, const std::vector<std::uint8_t>& bytes) {
-    for (const std::uint8_t b : bytes) {
-      bytes_[at] = {b, *reinterpret_cast<const std::uint8_t*>(at)};
-      ++at;
-    }
-  }
-  /// Page by page, those before `end`. Returns the first change that was not made; that before it may be in a page that
-  /// cannot be run.
-  changes::iterator write(changes::iterator end) {
-    for (auto b = bytes_.begin(); b != end;) {
-      const std::uint64_t first = b->first / page * page;
-      void* const here = reinterpret_cast<void*>(first);
-      if (::mprotect(here, page, PROT_READ | PROT_WRITE) != 0) return b;
-      for (; b != end && b->first - first < page; ++b) *reinterpret_cast<std::uint8_t*>(b->first) = b->second.after;
-      if (::mprotect(here, page, PROT_READ | PROT_EXEC) != 0) return b;
-    }
-    return end;
-  }
 
   arena& stubs_;
-  changes bytes_{};
+  code_changes changes_{};
 };
-
-/// Some systems let no code run that was changed (SELinux): tried on a page that is nobody's.
-bool may_change_code() noexcept {
-  constexpr std::size_t page = 4096;
-  const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  void* const at = ::mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
-  ::close(file);
-  if (at == MAP_FAILED) return false;
-  bool may = ::mprotect(at, page, PROT_READ | PROT_WRITE) == 0;
-  if (may) *static_cast<volatile char*>(at) = 0;
-  may = may && ::mprotect(at, page, PROT_READ | PROT_EXEC) == 0;
-  ::munmap(at, page);
-  return may;
-}
 
 std::string place_of(const watched_code& m, const sites::site& s) {
   char text[100];
