@@ -58,6 +58,7 @@ void inbox::deliver(const message& m) noexcept {
   const payload what = core_.messages.of(m.kind).brings;
   switch (what) {
     case payload::entries:
+      more_follows_ = true;
       return core_.diffs.deliver(m);
     case payload::spread:
       return core_.spread.deliver(m);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "base/fault_heap.hpp"
 #include "core/arrivals.hpp"
@@ -46,6 +47,9 @@ class inbox final : public transport::sink {
   /// Ends the process: whoever sent it waits, and what is said in it is lost.
   [[noreturn]] void refuse(const model::message& m, const char* why) noexcept;
 
+  /// Whether there were diffs since the last question: their sender's next message is on its way.
+  [[nodiscard]] bool more_follows() noexcept { return std::exchange(more_follows_, false); }
+
   static constexpr std::size_t value_bytes = 512;  ///< of a message that brings a value, at most
 
  private:
@@ -65,6 +69,7 @@ class inbox final : public transport::sink {
   base::fault_vector<model::message>
       landings_{};  ///< where nodes may be lost: content of tracked frames (frames.hpp) that is being received
   arrivals updates_{};
+  bool more_follows_ = false;
 };
 
 }  // namespace quire::core

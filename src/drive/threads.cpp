@@ -21,6 +21,7 @@
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/fault.hpp"
+#include "core/inbox.hpp"
 #include "core/region_builder.hpp"
 #include "core/survival.hpp"
 #include "core/thread_state.hpp"
@@ -185,6 +186,7 @@ bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept 
     return wait_for(o, timeout_ms, in_fault);
   }
   t_here.driving = true;
+  mute();  // before a request leaves: who serves it may be let in on this core at once, and its reply wake a sleeper
   driver_.execute_in_turn(o, [this](core::op& next) noexcept { core_.execute(next); });
   if (o.done()) look_now_and_then();
   // A thread that will wait goes on driving; for one that need not, this was all.
@@ -357,7 +359,7 @@ void threads::serve(service_spin& spin) noexcept {
     bool moved = drive();
     if (kernel_faults_ && core_.faults.drain_kernel_faults()) moved = true;
     if (moved) {
-      spin.served(base::now_ns());
+      spin.served(base::now_ns(), core_.in.more_follows());
       looked = 0;
       idle = 0;
     } else if (!driver_.may_spin() || driver_.polling.load(std::memory_order_relaxed) != 0) {

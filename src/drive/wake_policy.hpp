@@ -24,9 +24,9 @@ struct pace {
   std::uint64_t linger_ns = 100'000;
   /// A thread that waits in a loop of the program looks so long what has come, each time that it says so.
   std::uint64_t spin_look_ns = 2'000;
-  /// After it has served something, the service thread looks on for so long even if all threads of the node compute:
-  /// the next message of the same node often follows at once (the arrival at a barrier behind the diffs), and to wake
-  /// again takes two to three times as long.
+  /// After a message behind which another of the same node follows at once (the arrival at a barrier behind the diffs)
+  /// the service thread looks on for so long even if all threads of the node compute: to wake again takes two to three
+  /// times as long. Not after others: it may have been woken on the core of the thread that waits for its reply.
   std::uint64_t follow_up_ns = 10'000;
   /// A thread whose calls are all done at once looks so often what has come for the node.
   std::uint64_t look_every_ns = 50'000;
@@ -65,15 +65,15 @@ class service_spin {
  public:
   explicit service_spin(const pace& p) noexcept : pace_(p), spin_ns_(p.service_spin_ns) {}
   void begin() noexcept {
-    quiet_since_ = served_ = 0;
+    quiet_since_ = follow_up_end_ = 0;
     again_ = false;
   }
-  void served(std::uint64_t now) noexcept {
+  void served(std::uint64_t now, bool more_follows) noexcept {
     if (quiet_since_ != 0) again_ = true;
     quiet_since_ = 0;
-    served_ = now;
+    follow_up_end_ = more_follows ? now + pace_.follow_up_ns : 0;
   }
-  [[nodiscard]] bool may_follow_up(std::uint64_t now) const noexcept { return now - served_ < pace_.follow_up_ns; }
+  [[nodiscard]] bool may_follow_up(std::uint64_t now) const noexcept { return now < follow_up_end_; }
   [[nodiscard]] next_step look(std::uint64_t now) noexcept {
     if (quiet_since_ == 0) quiet_since_ = now;
     if (now - quiet_since_ > spin_ns_) return next_step::sleep;
@@ -88,7 +88,7 @@ class service_spin {
 
  private:
   const pace& pace_;
-  std::uint64_t spin_ns_, quiet_since_ = 0, served_ = 0;
+  std::uint64_t spin_ns_, quiet_since_ = 0, follow_up_end_ = 0;
   bool again_ = false;  ///< something came while it looked on
 };
 

@@ -45,9 +45,9 @@ TEST(wake_policy, the_service_thread_looks_on_longer_where_it_pays_and_shorter_w
   service_spin s(p);
   for (int i = 0; i < 10; ++i) {  // each time something comes while it looks on
     s.begin();
-    s.served(1'000);
+    s.served(1'000, false);
     EXPECT_EQ(s.look(2'000), next_step::poll);
-    s.served(3'000);
+    s.served(3'000, false);
     EXPECT_EQ(s.look(4'000), next_step::poll);
     EXPECT_EQ(s.look(4'001 + s.ns()), next_step::sleep);
     s.end();
@@ -55,7 +55,7 @@ TEST(wake_policy, the_service_thread_looks_on_longer_where_it_pays_and_shorter_w
   EXPECT_EQ(s.ns(), p.service_spin_ns * p.longest_spin);
   for (int i = 0; i < 10; ++i) {
     s.begin();
-    s.served(1'000);
+    s.served(1'000, false);
     EXPECT_EQ(s.look(2'000), next_step::poll);
     EXPECT_EQ(s.look(2'001 + s.ns()), next_step::sleep);
     s.end();
@@ -67,9 +67,13 @@ TEST(wake_policy, what_follows_soon_is_waited_for) {
   const pace p = some_pace();
   service_spin s(p);
   s.begin();
-  s.served(50'000);
+  EXPECT_FALSE(s.may_follow_up(50'000));
+  s.served(50'000, true);
   EXPECT_TRUE(s.may_follow_up(50'000 + p.follow_up_ns - 1));
   EXPECT_FALSE(s.may_follow_up(50'000 + p.follow_up_ns));
+  s.served(60'000, true);
+  s.served(60'001, false);  // it has come
+  EXPECT_FALSE(s.may_follow_up(60'002));
 }
 
 TEST(wake_policy, threads_that_drive_again_and_again_are_a_burst_until_they_stop) {
