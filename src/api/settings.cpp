@@ -143,6 +143,7 @@ base::status configure(runtime& r, core::configuration& c) {
     c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.plans = r.options.flag(base::option::plans);
+  c.lock_plans = r.options.flag(base::option::lock_plans);
   c.read_lines = r.options.flag(base::option::read_lines);
   c.write_ahead = r.options.flag(base::option::write_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);

@@ -103,6 +103,9 @@ constexpr option_row table[] = {
      "at the beginning of a phase (a parallel region of OpenMP, a barrier in it, quire_plan()) a node asks for what it "
      "used in that phase the last times",
      0, 1, 1, false},
+    {option::lock_plans, "QUIRE_LOCK_PLANS", option_type::flag, "1", "0|1",
+     "with a lock that comes from another node a node asks for what it used under that lock the last times", 0, 1, 1,
+     false},
     {option::read_lines, "QUIRE_READ_LINES", option_type::flag, "1", "0|1",
      "read-ahead also where many sweeps take turns, as those by rows or columns of a three-dimensional array do", 0, 1,
      1, false},

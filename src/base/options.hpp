@@ -49,6 +49,7 @@ enum class option : int {
   updates,
   migratory,
   plans,
+  lock_plans,
   read_lines,
   write_ahead,
   twin_limit,
@@ -65,7 +66,7 @@ enum class option : int {
   nodes,
   tag
 };
-inline constexpr std::size_t option_count = 48;
+inline constexpr std::size_t option_count = 49;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -29,6 +29,7 @@ struct configuration {
   pool::settings pool{};
   bool read_ahead = true;
   bool plans = true;         ///< at the beginning of a phase (quire_plan()) what it used before is asked for
+  bool lock_plans = true;    ///< so is, with a lock that comes from another node, what was used under it
   bool read_lines = true;    ///< read-ahead also for many sweeps at a time (read_lines.hpp)
   bool write_ahead = true;   ///< release consistency: sweeps of writes get rights ahead, where homes are here
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies

@@ -27,6 +27,7 @@
 #include "core/unit_waiters.hpp"
 #include "detect/fault_place.hpp"
 #include "model/action.hpp"
+#include "model/neighbours.hpp"
 #include "record/recorder.hpp"
 #include "sharing/table.hpp"
 
@@ -238,7 +239,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   core_.actions.clear();
   const bool had = r.together.used() && r.machine->has_content(unit);
   const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
-  core_.planner.on_fault(r, unit, want, outcome);
+  core_.planner.on_fault(r, unit, want, outcome, stream);
   const bool guesses = r.can_be_guessed(unit);
   const auto plan =
       guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
@@ -256,14 +257,14 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
     if (guesses) map_around(r, unit, stream);
-    if (guesses && want == access::write) write_on(r, unit);
+    if (guesses && want == access::write && !core_.planner.covers(r, stream)) write_on(r, unit);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
     waits(outcome);
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
-  if (core_.config.read_ahead && !core_.planner.covers(r))
+  if (core_.config.read_ahead && !core_.planner.covers(r, stream))
     read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
   core_.protocols.domain_of(r).relieve();
   return outcome;
@@ -483,8 +484,7 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
 /// After a write fault of release consistency that cost no message: a sweep that goes on need not fault at each of the
 /// units whose home is here. They count as written.
 void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
-  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || !r.layout.is_uniform() || core_.planner.covers(r))
-    return;
+  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || !r.layout.is_uniform()) return;
   const auto plan = writes_.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), most_writes_on);
   for (std::uint64_t next = plan.first; next < plan.first + plan.count; ++next) {
     if (!r.can_be_guessed(next) || core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) return;
@@ -501,12 +501,11 @@ void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
 void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want,
                          read_ahead& stream) noexcept {
   if (plan.count == 0) return;
-  constexpr std::uint64_t neighbours = 8;
   const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
   bool asked = false;
   for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
     if (!r.can_be_guessed(unit)) continue;
-    const std::uint64_t speaks = unit - unit % neighbours;
+    const std::uint64_t speaks = model::first_neighbour(unit);
     const bool withhold = unit == units.first || plan.withhold_all || (plan.withhold_some && unit == speaks);
     if (!withhold && r.machine->was_ahead_in_vain(speaks)) continue;
     core_.actions.clear();

@@ -10,6 +10,7 @@
 #include "core/core.hpp"
 #include "core/host.hpp"
 #include "core/outbox.hpp"
+#include "core/plans/planner.hpp"
 #include "core/protocol_set.hpp"
 #include "core/thread_state.hpp"
 #include "core/transactions.hpp"
@@ -23,7 +24,20 @@ namespace {
 struct sync_op : op {
   explicit sync_op(body execute) noexcept : op(execute, type::synchronisation) {}
   sync::call* request = nullptr;
+  const read_ahead* stream = nullptr;  ///< the thread's
 };
+/// The lock that a call gets, if it ends well; 0: none.
+std::uint64_t lock_got_by(const sync::call& c) noexcept {
+  using enum sync::operation;
+  if (c.what == condition_wait) return c.operand;
+  return c.what == mutex_lock || c.what == rwlock_read_lock || c.what == rwlock_write_lock ? c.object : 0;
+}
+/// The lock that it gives back.
+std::uint64_t lock_lost_by(const sync::call& c) noexcept {
+  using enum sync::operation;
+  if (c.what == condition_wait) return c.operand;
+  return c.what == mutex_unlock || c.what == rwlock_unlock ? c.object : 0;
+}
 /// A round that was refused: each node says why, as none of them can know which others are looked at.
 void say_mismatch(const sync::call& c) {
   const auto why = sync::mismatch_in(c.values);
@@ -45,6 +59,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.tokens.add(self);
     if (e.host.has_timer()) call.now_ns = e.now();
+    e.planner.end_section(lock_lost_by(call));
     if (sync::is_collective(call) && e.objects.machine_.is_last(call)) {
       e.host.prepare_to_meet();
       e.protocols.release_ahead(e.objects.machine_.next_told(call));  // diffs travel while the others are waited for
@@ -52,6 +67,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     e.objects.step([&](sync::machine& m, sync::actions& out) { m.on_call(call, out); });
   });
   o.request = &request;
+  o.stream = &this_thread().stream;
   wait_note& n = this_thread().wants;
   const bool of_job = sync::is_collective(request) && request.object == 0,
              of_group = !of_job && request.what >= sync::operation::group_create;
@@ -88,7 +104,9 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
 
 void sync_calls::on_message(const model::message& m, std::span<const std::byte> value) noexcept {
   if (sync::kind_of(m.kind) == sync::kind::spread) on_round_end(m);
+  comes_ = m.from != core_.config.self;
   step([&](sync::machine& machine, sync::actions& out) { machine.on_message(m, value, out); });
+  comes_ = false;
 }
 
 bool sync_calls::end_lingers() noexcept {
@@ -154,6 +172,8 @@ void sync_calls::perform() noexcept {
     if (o == nullptr || o->what() != op::type::synchronisation) continue;
     (void)core_.tokens.take(a.token);
     auto& call = *static_cast<sync_op&>(*o).request;
+    if (const std::uint64_t lock = lock_got_by(call); lock != 0 && a.status == QUIRE_OK)
+      core_.planner.begin_section(lock, *static_cast<sync_op&>(*o).stream, comes_);
     if (call.what == sync::operation::group_create && a.object != 0) epochs_.emplace(a.object, epochs{});
     if (call.what == sync::operation::group_destroy) epochs_.erase(call.object);
     if (a.object != 0) call.object = a.object;

@@ -77,6 +77,7 @@ class sync_calls {
   core& core_;
   sync::machine machine_;
   sync::actions actions_;
+  bool comes_ = false;  ///< the step is of another node's message
   lingers lingers_;
   arrivals pieces_{};
   base::fault_hash_map<std::uint64_t, epochs> epochs_{{0, {}}};  ///< by group

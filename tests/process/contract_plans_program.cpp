@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of quire_plan(): a phase that uses the same memory each time finds it there, with the right that it wants;
-// one that uses other memory each time reads and writes the same values as without. And of quire_spin(): threads that
-// wait for a flag. Arguments: consistencies.
+// one that uses other memory each time reads and writes the same values as without. What is used under a lock comes
+// with it. And of quire_spin(): threads that wait for a flag. Arguments: consistencies.
 #include <quire/system.h>
 
 #include <atomic>
@@ -77,6 +77,51 @@ void anything(quire_consistency consistency, const char* name) {
   barrier();
 }
 
+/// Nodes hold a lock in turn, and count in the same units under it: they come with the lock. Under two locks that guard
+/// parts of the same units, none comes.
+void locks(quire_consistency consistency, const char* name, bool shares) {
+  constexpr std::size_t units = 12;
+  constexpr word rounds = 60;
+  auto* volatile words = shared_region<word>(name, units * page, about(consistency));
+  quire_mutex held[2] = {};
+  if (quire_node() == 0) {
+    for (quire_mutex& m : held) REQUIRE_OK(quire_mutex_create(&m));
+  }
+  REQUIRE_OK(quire_broadcast(held, sizeof held, 0));
+  quire_counters learned{};
+  const auto all = static_cast<word>(quire_nodes());
+  for (word round = 0; round < rounds * all; ++round) {
+    next_phase(0);
+    if (round == 10 * all) learned = counters();
+    if (round % all != static_cast<word>(quire_node())) continue;
+    const std::size_t part = shares ? round / all % 2 : 0;
+    REQUIRE_OK(quire_mutex_lock(held[part]));
+    for (std::size_t u = 0; u < units; ++u) {
+      volatile word& at = words[u * page_words + part];
+      REQUIRE_EQUAL(word{at}, shares ? round / all / 2 * all + round % all : round);
+      at = word{at} + 1;
+    }
+    REQUIRE_OK(quire_mutex_unlock(held[part]));
+  }
+  next_phase(0);
+  const auto now = counters();
+  const word planned = now.planned - learned.planned;
+  const char* const detector = std::getenv("QUIRE_DETECT");
+  const bool knows_threads = detector == nullptr || std::string_view(detector) != "thread";  // whose fault it is
+  if (quire_nodes() == 1 || !knows_threads || std::getenv("QUIRE_LOCK_PLANS") != nullptr) {
+    REQUIRE(planned == 0);
+    return;
+  }
+  constexpr word uses = units * (rounds - 10);
+  if (shares) {
+    REQUIRE(planned * 4 < uses);
+    return;
+  }
+  const word asked = now.read_faults + now.write_faults - learned.read_faults - learned.write_faults;
+  REQUIRE(planned * 4 > uses);
+  REQUIRE(asked * 4 < planned);
+}
+
 /// A region that has gone, and more phases than are kept.
 void ends(quire_consistency consistency) {
   for (int times = 0; times < 6; ++times) {
@@ -126,6 +171,8 @@ int main(int argc, char** argv) {
     const auto consistency = release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
     section("directions", [&] { directions(consistency, "plans.directions"); });
     section("anything", [&] { anything(consistency, "plans.anything"); });
+    section("locks", [&] { locks(consistency, "plans.lock", false); });
+    section("locks of the same units", [&] { locks(consistency, "plans.locks", true); });
     section("flag", [&] { flag(consistency); });
     section("ends", [&] { ends(consistency); });
   });

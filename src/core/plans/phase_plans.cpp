@@ -61,7 +61,7 @@ const phase_plans::unit_plan* phase_plans::find(std::uint64_t place) const noexc
 bool phase_plans::is_looked_at(const unit_plan& u) const noexcept {
   if (u.place % neighbours == looks_again_) return true;
   if (u.proven) return false;
-  const std::uint64_t first = u.place / neighbours * neighbours;
+  const std::uint64_t first = model::first_neighbour(u.place);
   if (first == u.place || u.in_vain != 0) return true;
   const unit_plan* const speaks = find(first);
   return speaks == nullptr || speaks->in_vain != 0;

@@ -16,16 +16,17 @@
 
 #include "base/fault_heap.hpp"
 #include "model/ids.hpp"
+#include "model/neighbours.hpp"
 
 namespace quire::core {
 
 class phase_plans {
  public:
-  static constexpr std::size_t most_units = 262'144;     ///< of one execution of a phase: with more it has no plan
-  static constexpr std::size_t most_in_all = 2'097'152;  ///< of all phases; beyond, the oldest one is forgotten
-  static constexpr std::size_t most_phases = 4096;       ///< beyond, all are forgotten
-  static constexpr unsigned looked_at = 16;              ///< of so many executions one looks again
-  static constexpr std::uint64_t neighbours = 8;         ///< units; then it looks at one of so many
+  static constexpr std::size_t most_units = 32'768;    ///< of one execution of a phase: with more it has no plan
+  static constexpr std::size_t most_in_all = 262'144;  ///< of all phases; beyond, the oldest one is forgotten
+  static constexpr std::size_t most_phases = 4096;     ///< beyond, all are forgotten
+  static constexpr unsigned looked_at = 16;            ///< of so many executions one looks again
+  static constexpr std::uint64_t neighbours = model::neighbours;  ///< units; then it looks at one of so many
 
   /// How a thread came to use a unit.
   enum class use : std::uint8_t {
@@ -44,6 +45,11 @@ class phase_plans {
   struct counters {
     std::uint64_t asked = 0, unused = 0;
   };
+
+  /// A number for each unit of each region.
+  [[nodiscard]] static std::uint64_t place_of(model::region_id region, std::uint64_t unit) noexcept {
+    return std::uint64_t{region.value()} << 48 | unit;
+  }
 
   /// A phase begins, and the one before it ends. Key 0: of what follows nothing is known.
   void begin(std::uint64_t key) noexcept;
@@ -91,10 +97,6 @@ class phase_plans {
   [[nodiscard]] static constexpr std::uint8_t bit(use how) noexcept {
     return static_cast<std::uint8_t>(1 << static_cast<unsigned>(how));
   }
-  [[nodiscard]] static std::uint64_t place_of(model::region_id region, std::uint64_t unit) noexcept {
-    return std::uint64_t{region.value()} << 48 | unit;
-  }
-
   [[nodiscard]] std::size_t most_strays() const noexcept { return 16 + now_->planned / 4; }
   void end() noexcept;
   void sort_events() noexcept;

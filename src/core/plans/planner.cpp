@@ -31,12 +31,25 @@ void planner::begin(std::uint64_t key) noexcept {
   (void)core_.run(o);
 }
 
-void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_outcome outcome) noexcept {
+/// What a lock guards may be elsewhere although the lock was here: then the first fault brings the rest.
+void planner::begin_section(std::uint64_t lock, const read_ahead& by, bool came) noexcept {
+  if (!core_.config.lock_plans || !sections_.enter(lock)) return;
+  holder_ = &by;
+  enters_ = came && sections_.begin();
+}
+
+void planner::note(const region_slot& r, std::uint64_t unit, access want, fault_outcome outcome,
+                   bool in_section) noexcept {
   if (outcome == fault_outcome::lost || outcome == fault_outcome::refused || is_left_alone(r)) return;
   auto how = phase_plans::use::here;  // also of a reader that is asking for the right to write
   if (outcome == fault_outcome::joined) how = phase_plans::use::came;
   if (outcome == fault_outcome::started && !r.machine->has_content(unit)) how = phase_plans::use::asked;
-  plans_.note(model::region_id{r.about.id}, unit, want == access::write, how);
+  const model::region_id id{r.about.id};
+  if (in_section) {
+    if (sections_.begin()) enters_ = true;
+    return sections_.note(id, unit, want == access::write, how);
+  }
+  plans_.note(id, unit, want == access::write, how);
 }
 
 void planner::note_ahead(const region_slot& r, std::uint64_t unit, bool write) noexcept {
@@ -45,7 +58,8 @@ void planner::note_ahead(const region_slot& r, std::uint64_t unit, bool write) n
 }
 
 bool planner::may_map(const region_slot& r, std::uint64_t unit) const noexcept {
-  return !plans_.looks(model::region_id{r.about.id}, unit);
+  const model::region_id id{r.about.id};
+  return !plans_.looks(id, unit) && !sections_.plans().looks(id, unit);
 }
 
 bool planner::is_left_alone(const region_slot& r) const noexcept {
@@ -53,6 +67,7 @@ bool planner::is_left_alone(const region_slot& r) const noexcept {
 }
 
 bool planner::look() noexcept {
+  if (enters_) ask_for_section();
   if (!more_ || on_way_ > few_on_way) return false;
   ask();
   return true;
@@ -63,7 +78,7 @@ void planner::ask() noexcept {
   region_slot* last = nullptr;
   while (more_ && on_way_ < most_on_way) {
     if (const auto n = plans_.next()) {
-      if (region_slot* const r = ask_for(*n); r != nullptr) last = r;
+      if (region_slot* const r = ask_for(plans_, *n); r != nullptr) last = r;
     } else {
       more_ = false;
     }
@@ -72,7 +87,19 @@ void planner::ask() noexcept {
   if (last != nullptr) core_.protocols.domain_of(*last).relieve();
 }
 
-region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
+void planner::ask_for_section() noexcept {
+  enters_ = false;
+  if (!core_.config.read_ahead) return;
+  region_slot* last = nullptr;
+  while (const auto n = sections_.next()) {
+    if (region_slot* const r = ask_for(sections_.plans(), *n); r != nullptr) last = r;
+  }
+  if (last == nullptr) return;
+  core_.perform_steps();
+  core_.protocols.domain_of(*last).relieve();
+}
+
+region_slot* planner::ask_for(phase_plans& of, const phase_plans::need& n) noexcept {
   region_slot* const r = core_.regions.slot(n.region);
   if (r == nullptr || n.unit >= r->machine->units() || is_left_alone(*r)) return nullptr;
   if (core_.absent.is_absent(*r, n.unit)) return nullptr;
@@ -83,8 +110,8 @@ region_slot* planner::ask_for(const phase_plans::need& n) noexcept {
   const bool asked = n.looks ? r->machine->on_read_ahead(n.unit, want, true, core_.actions, false)
                              : r->machine->on_hint(n.unit, want, core_.actions);
   if (!asked) return nullptr;
-  plans_.note_asked(!here);
-  if (!here) ++on_way_;
+  of.note_asked(!here);
+  if (!here && &of == &plans_) ++on_way_;
   core_.take_step(*r);
   return r;
 }

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "model/neighbours.hpp"
+
 namespace quire::release {
 
 namespace {
 constexpr unsigned first_row = 2, longest_row = 255, most_distrust = 5;
 constexpr unsigned looked_at = 2;           ///< so many moves of a unit that has just begun to be migratory
 constexpr std::uint16_t now_and_then = 16;  ///< and of so many later ones one
-constexpr std::uint64_t neighbours = 8;     ///< the first of so many units is looked at for all of them
 }  // namespace
 
 /// A unit that is kept has the interval of its twin there, and does not move.
@@ -100,7 +101,7 @@ void migratory_units::came(unit_state& s, const message& m) noexcept {
 }
 
 bool migratory_units::is_spoken_for(std::uint64_t unit, const habit& h) const noexcept {
-  const std::uint64_t first = unit / neighbours * neighbours;
+  const std::uint64_t first = model::first_neighbour(unit);
   if (first == unit || h.distrust != 0) return false;
   const habit of_first = of(table_.units[first]);
   return of_first.row >= first_row && of_first.distrust == 0;
