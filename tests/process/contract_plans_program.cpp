@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of quire_plan(): a phase that uses the same memory each time finds it there, with the right that it wants;
 // one that uses other memory each time reads and writes the same values as without. What is used under a lock comes
-// with it. And of quire_spin(): threads that wait for a flag. Arguments: consistencies.
+// with it; a sweep of writes gets rights ahead of it. And of quire_spin(): threads that wait for a flag. Arguments:
+// consistencies.
 #include <quire/system.h>
 
 #include <atomic>
@@ -122,6 +123,40 @@ void locks(quire_consistency consistency, const char* name, bool shares) {
   REQUIRE(asked * 4 < planned);
 }
 
+/// Each node sweeps over units whose homes it has: it gets the right to write many at a time, also to those that it
+/// then leaves alone. Others read what was written, and what was not.
+void write_ahead(quire_consistency consistency) {
+  if (consistency != QUIRE_RELEASE) return;
+  constexpr std::size_t units = 192;
+  constexpr word rounds = 6;
+  const auto all = static_cast<std::size_t>(quire_nodes()), me = static_cast<std::size_t>(quire_node());
+  auto* volatile words = shared_region<word>("plans.writes", all * units * page, about(consistency));
+  const auto end = [](word round) { return units - round * 7; };  // where the sweep stops
+  quire_counters before{};
+  for (word round = 1; round <= rounds; ++round) {
+    next_phase(0);
+    if (round == 2) before = counters();
+    for (std::size_t u = 0; u < end(round); ++u) words[(me * units + u) * page_words] = round;
+    next_phase(0);
+    for (std::size_t n = 0; n < all; ++n) {
+      for (std::size_t u = 0; u < units; ++u) {
+        word last = round;
+        while (last != 0 && u >= end(last)) --last;
+        REQUIRE_EQUAL(word{words[(n * units + u) * page_words]}, last);
+      }
+    }
+  }
+  const auto now = counters();
+  barrier();
+  const word ahead = now.write_ahead_units - before.write_ahead_units, uses = (rounds - 1) * units;
+  if (std::getenv("QUIRE_WRITE_AHEAD") != nullptr) {
+    REQUIRE(now.write_ahead_units == 0);
+  } else if (all > 1) {
+    REQUIRE(ahead * 2 > uses);
+    REQUIRE((now.local_faults - before.local_faults) * 2 < uses);
+  }
+}
+
 /// A region that has gone, and more phases than are kept.
 void ends(quire_consistency consistency) {
   for (int times = 0; times < 6; ++times) {
@@ -173,6 +208,7 @@ int main(int argc, char** argv) {
     section("anything", [&] { anything(consistency, "plans.anything"); });
     section("locks", [&] { locks(consistency, "plans.lock", false); });
     section("locks of the same units", [&] { locks(consistency, "plans.locks", true); });
+    section("write-ahead", [&] { write_ahead(consistency); });
     section("flag", [&] { flag(consistency); });
     section("ends", [&] { ends(consistency); });
   });
