@@ -120,11 +120,13 @@ void factorise(Worker& me, const matrix& a, const Shown& shown) {
     }
     me.wait();  // its row and its column are
 
-    // Blocks of one row lie beside each other; of a column each comes by itself.
+    // Blocks of one row lie beside each other, those of a column do not.
     if (k + 1 < a.blocks()) {
       const std::size_t behind = (k * a.blocks() + k + 1) * a.edge * a.edge;
       me.will_read(a.elements.subspan(behind, (a.blocks() - k - 1) * a.edge * a.edge));
     }
+    for (std::size_t row = k + 1; row < a.blocks(); ++row)
+      if (!is_mine(row, k)) me.will_read(a.block(row, k));
     for (std::size_t row = k + 1; row < a.blocks(); ++row)
       for (std::size_t column = k + 1; column < a.blocks(); ++column)
         if (is_mine(row, column)) subtract_product(a.block(row, column), a.block(row, k), a.block(k, column), a.edge);
