@@ -647,11 +647,11 @@ typedef struct quire_counters {
   uint64_t commit_waits; /**< times that a commit waited for a unit, or for the token */
   uint64_t turns;        /**< transactions of this node during which no other node committed */
   /* Release consistency again, of home_moves. */
-  uint64_t migrated;          /**< units that nodes write in turn, which went to who asked for them */
-  uint64_t migrated_unused;   /**< of these, units that who got them did not write */
-  uint64_t planned;           /**< units that were asked for at the beginning of a phase (quire_plan()) */
-  uint64_t planned_unused;    /**< of these, units that were not used in that phase, as far as it is known */
-  uint64_t line_units;        /**< units that were read ahead where many sweeps take turns */
+  uint64_t migrated;        /**< units that nodes write in turn, which went to who asked for them */
+  uint64_t migrated_unused; /**< of these, units that who got them did not write */
+  uint64_t planned;         /**< units that were asked for at the beginning of a phase (quire_plan()), or with a lock */
+  uint64_t planned_unused;  /**< of these, units that were not used there, as far as it is known */
+  uint64_t line_units;      /**< units that were read ahead where many sweeps take turns */
   uint64_t write_ahead_units; /**< units at home that sweeps of writes could write without a fault */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
