@@ -88,6 +88,12 @@ QUIRE_API quire_status quire_free_now(void* address, int zero);
  * Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */
 QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes);
 
+/** Node 0: waits until each other node is in a collective of the job, of which node 0's own call comes later; what they
+ * wrote before is seen here then. For a parallel region's end: they wait in quire_broadcast() for the next region, and
+ * nobody tells them of this one's end, so that both together cost a node two messages. QUIRE_INVALID: elsewhere, in
+ * another collective, or the calls of the others differ. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_await_nodes(void);
+
 /** What follows on this node is phase `key` of the program, a number other than 0, until the next call: 0 where nothing
  * is known of it. A phase tends to use the same memory each time, as what follows a barrier in a loop. From its third
  * execution on the node asks at its beginning for what it used the last times, with the rights that it will want

@@ -189,10 +189,22 @@ context begin_part(team& t, int number) noexcept {
   t_me.in_team = &t;
   return before;
 }
+/// The last thread of a node at the end of a region of all nodes. Of other nodes than node 0 the next region's
+/// broadcast says that it has come (serve).
+void end_on_node() noexcept {
+  write_output();
+  if (g_job.node == 0) {
+    if (const quire_status why = quire_await_nodes(); why != QUIRE_OK) fail("a parallel region cannot end", why);
+  }
+  begin_phase(nullptr);
+}
+
 /// ... and until here.
 void end_part(team& t, const context& before) noexcept {
   if (polls()) {
     meet_at_end(t);
+  } else if (t.spans) {
+    t.barrier.wait(t.here, end_on_node);
   } else {
     team_barrier();
   }

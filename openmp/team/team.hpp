@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parallel regions: the team of an outermost region is the threads of all nodes. Node 0's master tells the others by
-// one broadcast which function runs on which data; each node's lead thread wakes the threads of its node; a barrier of
-// the team ends the region. README.md draws it. A region within a region has threads of its node.
+// one broadcast which function runs on which data; each node's lead thread wakes the threads of its node; the region
+// ends when all other nodes have come to the next broadcast. README.md draws it. A region within a region has threads
+// of its node.
 #pragma once
 
 #include <pthread.h>

@@ -36,7 +36,9 @@ bool explain_handle(const char* call, const char* which, object_id id, object_ki
 }
 
 void explain_collective(const sync::call& c, const char* call, unsigned nodes) noexcept {
-  if (c.what == operation::broadcast && c.count > sync::value::capacity) {
+  if (const auto why = sync::mismatch_in(c.values); c.what == operation::await_nodes && !why) {
+    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): node 0 calls it, while it is in no other collective", call);
+  } else if (c.what == operation::broadcast && c.count > sync::value::capacity) {
     (void)explain_if_unsaid(QUIRE_INVALID, "%s(): %u bytes are more than the %u that it takes", call, c.count,
                             static_cast<unsigned>(sync::value::capacity));
   } else if (c.what == operation::broadcast && c.operand >= nodes) {

@@ -166,6 +166,17 @@ quire_status quire_barrier_wait(quire_barrier barrier) {
   if (r->pointers != nullptr) r->pointers->look(*r->core);
   return wait();
 }
+quire_status quire_await_nodes(void) {
+  QUIRE_FORWARD(quire_await_nodes);
+  QUIRE_ENTER(r);
+  r->regions->flush_frees();
+  const quire::core::job_call together(*r->core, quire::sync::meeting::none, "quire_await_nodes", quire_thread());
+  if (!together.status().ok()) return together.status().code();
+  if (r->pointers != nullptr) r->pointers->look(*r->core);
+  using counters = quire::core::engine_counters;
+  return timed(&counters::barrier_ns, &counters::barriers, quire::record::wait::barrier,
+               [] { return call(operation::await_nodes, 0, -1); });
+}
 quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier) {
   return create(operation::barrier_create, barrier, participants);
 }

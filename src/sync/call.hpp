@@ -28,14 +28,14 @@ enum class operation : std::uint8_t {
   barrier_create, barrier_wait, barrier_destroy,
   event_create, event_set, event_reset, event_wait, event_destroy,
   semaphore_create, semaphore_acquire, semaphore_release, semaphore_destroy,
-  reduce_f64, reduce_i64, broadcast,
+  reduce_f64, reduce_i64, broadcast, await_nodes,
   group_create, group_destroy, group_join, group_leave,
   group_wait, group_reduce_f64, group_reduce_i64, group_broadcast,
 };
 inline constexpr operation last_operation = operation::group_broadcast;
 // clang-format on
 
-/// The kind of object that an operation is about; none for reduce and broadcast of the job.
+/// The kind of object that an operation is about; none for reduce, broadcast and await_nodes of the job.
 [[nodiscard]] constexpr object_kind object_of(operation what) noexcept {
   if (what <= operation::mutex_destroy) return object_kind::mutex;
   if (what <= operation::rwlock_destroy) return object_kind::rwlock;

@@ -55,6 +55,7 @@ node_id collective::next_told() const noexcept {
 // ---- Rounds ----
 
 void collective::on_call(const call& c, actions& out) {
+  if (c.what == operation::await_nodes) return await(c, out);
   slot* const s = find(c.thread);
   if (s == nullptr || s->at != phase::away) {  // no member; of the job, another thread of this node is in one
     out.complete(c.token, QUIRE_INVALID);
@@ -85,9 +86,26 @@ void collective::on_gather(const message& m, std::span<const std::byte> bytes, a
   gather(out);
 }
 
-bool collective::complete() const noexcept {
+/// The thread's own call of the round comes later.
+void collective::await(const call& c, actions& out) {
+  const bool free = is_job() && tree_.is_root() && awaits_ == ticket{} && slots_.front().at == phase::away;
+  if (!free || slots_.front().unheard != 0) {
+    action& a = out.complete(c.token, free ? last_.status : QUIRE_INVALID);
+    if (free) a.values = last_.values;
+    return;
+  }
+  awaits_ = shared_.calls.add(c);
+  gather(out);
+}
+
+void collective::end_await(quire_status status, const value& why, actions& out) {
+  if (awaits_ == ticket{}) return;
+  shared_.calls.finish(std::exchange(awaits_, {}), status, out).values = why;
+}
+
+bool collective::children_called() const noexcept {
   const auto end = from_children_.begin() + tree_.children();
-  return all_called() && std::all_of(from_children_.begin(), end, [](const contribution& c) { return c.present; });
+  return std::all_of(from_children_.begin(), end, [](const contribution& c) { return c.present; });
 }
 
 /// A child's before this node's own: it may know of two nodes that differ.
@@ -159,6 +177,8 @@ void collective::gather(actions& out) {
     tell({true, QUIRE_INVALID, 0, value_of(found)}, out);
   } else if (complete()) {
     tell(sum_up(), out);
+  } else if (children_called()) {
+    end_await(QUIRE_OK, {}, out);
   }
 }
 
@@ -207,6 +227,7 @@ void collective::end_rounds(std::uint64_t until, quire_status status, const valu
   round_ = until;
   told_ = false;
   from_children_ = {};
+  end_await(status, result, out);  // refused: a round that the root was in has none
   if (array_follows && !struck_) return begin_exchange(out);
   if (array_follows) status = QUIRE_LOST;  // others were in the middle of it
   arrived_ = 0;
@@ -301,6 +322,7 @@ void collective::settle(actions& out) {
 void collective::forget_waiting() noexcept {
   exchange_.stop();
   arrived_ = 0;
+  awaits_ = {};
   for (slot& s : slots_) s.at = phase::away;
 }
 

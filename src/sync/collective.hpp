@@ -10,6 +10,9 @@
 // the two. The round ends with QUIRE_INVALID on all nodes, and with a `mismatch` in place of a result; a thread that
 // had not called yet hears the same from its next call.
 //
+// The root can wait until all others have called (await_nodes), before it calls itself: they wait for its call then,
+// and both together are one round, not two.
+//
 // Values of more bytes than a `value` has follow when a round has found that all have called the same (exchange.hpp).
 #pragma once
 
@@ -92,13 +95,16 @@ class collective {
   [[nodiscard]] bool is_job() const noexcept { return id_ == object_id{}; }
   [[nodiscard]] slot* find(std::uint32_t thread) noexcept;
   [[nodiscard]] bool all_called() const noexcept { return arrived_ == slots_.size(); }
-  [[nodiscard]] bool complete() const noexcept;
+  [[nodiscard]] bool children_called() const noexcept;
+  [[nodiscard]] bool complete() const noexcept { return all_called() && children_called(); }
   [[nodiscard]] bool find_refused(contribution& found) const noexcept;
   [[nodiscard]] bool find_mismatch(mismatch& found) const noexcept;
   [[nodiscard]] contribution own() const;
   [[nodiscard]] contribution sum_up() const;
   void gather(actions& out);
   void tell(const contribution& sum, actions& out);
+  void await(const call& c, actions& out);
+  void end_await(quire_status status, const value& why, actions& out);
   void finish_round(quire_status status, const value& result, actions& out);
   void end_rounds(std::uint64_t until, quire_status status, const value& result, actions& out);
   void finish(slot& s, quire_status status, actions& out);
@@ -115,6 +121,7 @@ class collective {
   exchange exchange_;
   std::uint64_t round_ = 0;           ///< of collectives that this node has completed
   bool told_ = false;                 ///< what is known of this round has gone upwards
+  ticket awaits_{};                   ///< the root's call that waits for the others of this round; or none
   std::uint32_t arrived_ = 0;         ///< threads that have called
   base::fault_vector<slot> slots_{};  ///< of this node's threads, by place
   contribution last_{};               ///< result of the last round; kept for those who have missed it

@@ -49,7 +49,8 @@ using model::edge;
 /// that what the node wrote leaves while the others are waited for.
 [[nodiscard]] constexpr bool is_collective(const call& c) noexcept {
   return c.what >= operation::group_wait || c.what == operation::reduce_f64 || c.what == operation::reduce_i64 ||
-         c.what == operation::broadcast || (c.what == operation::barrier_wait && c.object == 0);
+         c.what == operation::broadcast || c.what == operation::await_nodes ||
+         (c.what == operation::barrier_wait && c.object == 0);
 }
 
 }  // namespace quire::sync

@@ -19,7 +19,7 @@ constexpr const char* operations[] = {
   "quire_barrier_create", "quire_barrier_wait", "quire_barrier_destroy",
   "quire_event_create", "quire_event_set", "quire_event_reset", "quire_event_wait", "quire_event_destroy",
   "quire_semaphore_create", "quire_semaphore_acquire", "quire_semaphore_release", "quire_semaphore_destroy",
-  "quire_reduce_f64", "quire_reduce_i64", "quire_broadcast",
+  "quire_reduce_f64", "quire_reduce_i64", "quire_broadcast", "quire_await_nodes",
   "quire_group_create", "quire_group_destroy", "quire_group_join", "quire_group_leave",
   "quire_group_wait", "quire_group_reduce_f64", "quire_group_reduce_i64", "quire_group_broadcast",
 };

@@ -187,6 +187,55 @@ TEST(collective, a_second_thread_of_a_node_is_refused) {
   c.expect_rest();
 }
 
+TEST(collective, the_root_waits_for_the_others_and_both_cost_one_round) {
+  for (const unsigned nodes : {1u, 2u, 3u, 10u, 73u}) {
+    cluster c(nodes);
+    for (unsigned last = 1; last < std::max(nodes, 2u); ++last) {
+      call cast = make_call(op::broadcast, 0, 0, 0);
+      cast.count = 4;
+      const auto awaits = c.start(0, make_call(op::await_nodes));
+      std::vector<std::uint64_t> tokens;
+      for (unsigned n = 1; n < nodes; ++n)
+        if (n != last) tokens.push_back(c.start(n, cast));
+      c.settle();
+      EXPECT_EQ(c.is_open(awaits), nodes > 1);
+      if (nodes > 1) tokens.push_back(c.start(last, cast));
+      c.settle();
+      EXPECT_EQ(c.status_of(awaits), QUIRE_OK);
+      for (const auto t : tokens) EXPECT_TRUE(c.is_open(t));
+      EXPECT_EQ(c.status_of(0, make_call(op::await_nodes)), QUIRE_OK);  // they still wait
+      cast.values = value(std::as_bytes(std::span("abcd", 4)));
+      EXPECT_EQ(c.status_of(0, cast), QUIRE_OK);
+      for (const auto t : tokens) EXPECT_EQ(c.status_of(t), QUIRE_OK);
+      EXPECT_EQ(c.take_messages(), 2 * (nodes - 1));
+    }
+    c.expect_rest();
+  }
+}
+
+TEST(collective, a_wait_of_the_root_that_cannot_be_is_refused) {
+  cluster c(3);
+  EXPECT_EQ(c.status_of(1, make_call(op::await_nodes)), QUIRE_INVALID);
+  const auto barrier = c.start(0, make_call(op::barrier_wait));
+  EXPECT_EQ(c.status_of(0, make_call(op::await_nodes, 0, 1)), QUIRE_INVALID);
+  for (const unsigned n : {1u, 2u}) (void)c.run(n, make_call(op::barrier_wait));
+  EXPECT_EQ(c.status_of(barrier), QUIRE_OK);
+  const auto awaits = c.start(0, make_call(op::await_nodes));
+  EXPECT_EQ(c.status_of(0, make_call(op::await_nodes, 0, 1)), QUIRE_INVALID);
+  // Others that differ: it hears so, and the root's own call of that round too.
+  const auto first = c.start(1, make_call(op::barrier_wait));
+  const auto second = c.start(2, make_reduce(std::vector<double>{1}, QUIRE_SUM));
+  c.settle();
+  for (const auto t : {awaits, first, second}) EXPECT_EQ(c.status_of(t), QUIRE_INVALID);
+  EXPECT_EQ(c.status_of(0, make_call(op::await_nodes)), QUIRE_INVALID);
+  EXPECT_EQ(c.status_of(0, make_call(op::barrier_wait)), QUIRE_INVALID);
+  for (const auto& d : all_call(c, [](unsigned) { return make_call(op::barrier_wait); })) EXPECT_EQ(d.status, QUIRE_OK);
+  const auto lost = c.start(0, make_call(op::await_nodes));
+  c.lose_peer(0);
+  EXPECT_EQ(c.status_of(lost), QUIRE_PEER_LOST);
+  c.expect_rest();
+}
+
 call within(meeting m, call c = make_call(op::barrier_wait)) {
   c.within = m;
   return c;
@@ -282,6 +331,7 @@ TEST(collective, programs_that_differ_at_random_stay_together) {
     cluster c(nodes);
     std::vector<std::vector<quire_status>> got(nodes);
     std::vector<std::uint64_t> open(nodes, 0);
+    std::uint64_t awaits = 0;  // node 0, before some of its calls
     for (std::size_t steps = 0; steps < 1'000'000; ++steps) {
       const auto n = static_cast<unsigned>(random() % nodes);
       if (open[n] != 0) {
@@ -289,6 +339,10 @@ TEST(collective, programs_that_differ_at_random_stay_together) {
           got[n].push_back(done->status);
           open[n] = 0;
         }
+      } else if (n == 0 && awaits != 0) {
+        if (c.take(awaits)) awaits = 0;
+      } else if (n == 0 && got[n].size() < rounds && random() % 8 == 0) {
+        awaits = c.start(n, make_call(op::await_nodes));
       } else if (got[n].size() < rounds && random() % 4 == 0) {
         open[n] = c.start(n, choices[plan[got[n].size()][n]]);
       }

@@ -79,6 +79,7 @@ class world {
     enum { idle, waits, holds, done } at = idle;
     unsigned lap = 0, stage = 0, mutex = 0;
     bool reading = false, unlocks = false, again = false;
+    bool awaits = false, has_awaited = false;  ///< node 0: the others, before its own call
   };
   struct lock_state {
     int holder = -1;  ///< thread
@@ -192,7 +193,11 @@ class world {
       me.reading = below(2) == 0;
       c.what = me.reading ? op::rwlock_read_lock : op::rwlock_write_lock;
       c.object = rwlock_;
+    } else if (t == 0 && !std::exchange(me.has_awaited, true)) {
+      c.what = op::await_nodes;
+      me.awaits = true;
     } else if (t % threads_each == 0) {
+      me.has_awaited = false;
       c.what = op::reduce_i64;
       c.count = 1;
       const std::int64_t bit = std::int64_t{1} << (t / threads_each);
@@ -215,6 +220,7 @@ class world {
     me.at = thread::idle;
     const bool locks = a.status == QUIRE_OK || a.status == QUIRE_OWNER_DIED;
     if (std::exchange(me.unlocks, false)) return check(a.status == QUIRE_OK, "an unlock failed");
+    if (std::exchange(me.awaits, false)) return check(a.status == QUIRE_OK, "the others could not be waited for");
     if (me.stage == 0) {
       check(locks, "a mutex could not be locked");
       lock_state& l = locks_[me.mutex];

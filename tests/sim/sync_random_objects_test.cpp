@@ -206,6 +206,11 @@ struct round_checker {
 program use_collectives(world& w, round_checker& r, unsigned n) {
   for (std::size_t i = 0; i < r.entered.size(); ++i) {
     co_await w.pause(w.rng().below(4) == 0 ? 60'000 : 100);
+    if (n == 0 && w.rng().below(2) == 0) {
+      EXPECT_EQ((co_await w.call(n, make_call(op::await_nodes, 0))).status, QUIRE_OK);
+      EXPECT_EQ(r.entered[i], w.nodes() - 1) << "the root has not waited for all others";
+      co_await w.pause(100);
+    }
     ++r.entered[i];
     call c = make_call(op::barrier_wait, 0);
     const std::int64_t whole = n * static_cast<std::int64_t>(i + 1);
