@@ -21,6 +21,30 @@ bool is_programs_code(const void* at) noexcept {
   return false;
 }
 
+bool is_libc(const module& m) noexcept {
+  return m.dynamic != nullptr && sites::begins(sites::last_part(m.name), "libc.so");
+}
+
+/// Libc's own. dlopen(3) of libc, for a handle, comes too early.
+const void* libcs_own(const char* name) noexcept {
+  for (const module& m : modules()) {
+    if (is_libc(m)) return dynamic_symbols{m.dynamic, m.base}.newest(name);
+  }
+  return nullptr;
+}
+
+/// A library of the program's that stands before libc, and so behind Quire's, has it. An allocator gives way.
+bool is_behind_quire(const char* name) noexcept {
+  if (name[0] == '_') return false;
+  for (const module& m : modules()) {
+    if (is_libc(m)) return false;
+    if (!m.programs || m.name[0] == 0 || m.dynamic == nullptr) continue;
+    const dynamic_symbols names{m.dynamic, m.base};
+    if (names.defines(name)) return !names.defines("malloc");
+  }
+  return false;
+}
+
 /// What would be found if the program had no such function; null: nobody has.
 const void* past_program(const char* name) noexcept {
   const void* found = nullptr;
@@ -33,9 +57,8 @@ const void* past_program(const char* name) noexcept {
     });
     if (found != nullptr) return found;
   }
-  // dlopen(3) of libc, for a handle, comes too early.
   const void* const next = ::dlsym(RTLD_NEXT, name);
-  return is_programs_code(next) ? nullptr : next;
+  return is_programs_code(next) ? libcs_own(name) : next;
 }
 
 /// libstdc++ reads files for Quire.
@@ -44,6 +67,21 @@ bool works_for_quire(const module& m) noexcept {
   return m.dynamic != nullptr && m.name[0] != 0 && !m.programs &&
          (sites::begins(file, "libquire") || sites::begins(file, "libstdc++") || sites::is_loaded_by_quire(file) ||
           (m.known && !sites::is_of_a_compiler(file) && !sites::is_of_an_allocator(file)));
+}
+
+bool is_at(const module& m, const void* code) noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(code);
+  return address >= m.code_first && address < m.code_end;
+}
+
+/// Libquire itself calls libc past libquire_omp where that would go on to the program: also where nothing of the
+/// program's can be read yet, and on threads that bring its pages.
+void leave_out_libraries(const module& of) noexcept {
+  const module* const here = own_module();
+  if (here == nullptr || &of == here || !sites::begins(sites::last_part(of.name), "libquire.so")) return;
+  for_each_slot(of, [here](const char* name, const void* now) -> const void* {
+    return is_at(*here, now) && is_behind_quire(name) ? libcs_own(name) : nullptr;
+  });
 }
 
 }  // namespace
@@ -55,6 +93,7 @@ void leave_out_program() noexcept {
       // Functions of C++ that a program has are the same, or its own operators (start/operators.cpp).
       return sites::begins(name, "_Z") || !is_programs_code(now) ? nullptr : past_program(name);
     });
+    leave_out_libraries(m);
   }
 }
 

@@ -27,6 +27,7 @@ dynamic_symbols::dynamic_symbols(const ElfW(Dyn) * dynamic, std::uint64_t base) 
     const auto at = static_cast<std::uint64_t>(d->d_un.d_ptr) < base ? base + d->d_un.d_ptr : d->d_un.d_ptr;
     if (d->d_tag == DT_SYMTAB) table_ = reinterpret_cast<const ElfW(Sym)*>(at);
     if (d->d_tag == DT_STRTAB) texts_ = reinterpret_cast<const char*>(at);
+    if (d->d_tag == DT_VERSYM) versions_ = reinterpret_cast<const ElfW(Versym)*>(at);
     if (d->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(at);
     if (d->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(at);
     if (d->d_tag == DT_RELA) data = reinterpret_cast<const ElfW(Rela)*>(at);
@@ -66,6 +67,16 @@ void dynamic_symbols::count_by(const std::uint32_t* gnu_hash) noexcept {
   if (last < first) return;
   while ((chain[last - first] & 1) == 0) ++last;
   count_ = last + 1;
+}
+
+const void* dynamic_symbols::newest(const char* name) const noexcept {
+  constexpr ElfW(Versym) older = 0x8000;
+  for (std::uint32_t i = 1; i < count_; ++i) {
+    const bool is_older = versions_ != nullptr && (versions_[i] & older) != 0;
+    if (is_defined_function(table_[i]) && !is_older && strcmp(this->name(i), name) == 0)
+      return reinterpret_cast<const void*>(base_ + table_[i].st_value);
+  }
+  return nullptr;
 }
 
 bool dynamic_symbols::defines(const char* name) const noexcept {

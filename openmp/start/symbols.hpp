@@ -30,6 +30,8 @@ class dynamic_symbols {
     return false;
   }
   [[nodiscard]] bool defines(const char* name) const noexcept;
+  /// The function that programs get which are linked now, of several versions. Null: none.
+  [[nodiscard]] const void* newest(const char* name) const noexcept;
   /// Of the symbol of a number.
   [[nodiscard]] const char* name(std::uint32_t i) const noexcept { return texts_ + table_[i].st_name; }
 
@@ -43,6 +45,7 @@ class dynamic_symbols {
   std::uint64_t base_;
   const ElfW(Sym) * table_ = nullptr;
   const char* texts_ = nullptr;
+  const ElfW(Versym) * versions_ = nullptr;
   std::uint32_t count_ = 0;
 };
 

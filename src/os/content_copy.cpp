@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "os/memory.hpp"
+#include "os/raw_call.hpp"
 
 namespace quire::os {
 namespace {
@@ -109,8 +111,12 @@ void content_copy::put(std::uint64_t offset, const std::byte* page) noexcept {
 }
 
 int content_copy::move_to(void* address) noexcept {
-  (void)!advise(data_, bytes_, MADV_DODUMP);
-  if (::mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, address) == MAP_FAILED) return errno;
+  // The system call itself: a function of that name of a library may look at what is not there yet, as at `environ`.
+  const long moved =
+      raw_call(SYS_mremap, reinterpret_cast<long>(data_), static_cast<long>(bytes_), static_cast<long>(bytes_),
+               MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<long>(address));
+  if (moved != reinterpret_cast<long>(address)) return static_cast<int>(-moved);
+  (void)!advise(address, bytes_, MADV_DODUMP);
   data_ = nullptr;
   bytes_ = 0;
   held_.clear();

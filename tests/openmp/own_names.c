@@ -16,6 +16,9 @@ static int g_calls;
           use(socket) use(bind) use(listen) use(accept) use(select) use(dup) use(pipe) use(link) use(open) use(fcntl)
 ALL(OWN)
 
+// In the program's own data, then: what Quire loads looks at it, too.
+extern char** environ;
+
 int main(void) {
   enum { rounds = 200 };
 #define ENTRY(name) call_##name,
@@ -24,6 +27,6 @@ int main(void) {
   int wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
   for (int i = 0; i < rounds * count; ++i) wrong += all[i % count](i) != i + 1;
-  printf("wrong %d, calls of others %d\n", wrong, g_calls - rounds * count);
+  printf("wrong %d, calls of others %d, an environment: %d\n", wrong, g_calls - rounds * count, environ != NULL);
   return 0;
 }

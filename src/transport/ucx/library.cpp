@@ -104,6 +104,13 @@ void* load_with_settings(bool system) noexcept {
 /// UCX loads more, by a call that leads here where the program has names of libc's.
 void* load_past_program(const char* file, int mode) noexcept { return ::dlopen(file, mode | RTLD_DEEPBIND); }
 
+/// A program that looks at `environ` has it in its own data. What was loaded past it has found libc's, which is empty.
+void lead_past_program() noexcept {
+  const os::redirection all[] = {{"dlopen", reinterpret_cast<void*>(&load_past_program)},
+                                 {"environ", reinterpret_cast<void*>(&environ)}};
+  (void)os::redirect("libucs", all);
+}
+
 const library* load_once(bool system) noexcept {
   static library functions;
   void* const handle = load_with_settings(system);
@@ -114,8 +121,7 @@ const library* load_once(bool system) noexcept {
 #undef QUIRE_UCP_FIND
   const os::redirection calls[] = {{"abort", reinterpret_cast<void*>(&on_abort)}};
   if (os::redirect("libucs", calls) == 0) base::log(base::log_level::debug, "this build of UCX aborts by itself");
-  const os::redirection loads[] = {{"dlopen", reinterpret_cast<void*>(&load_past_program)}};
-  if (os::are_names_of_libc_taken()) (void)os::redirect("libucs", loads);
+  if (os::are_names_of_libc_taken()) lead_past_program();
   return find(handle, "ucs_status_string", functions.status_string) ? &functions : nullptr;
 }
 
