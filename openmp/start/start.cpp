@@ -49,6 +49,7 @@
 #include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
+#include "openmp/start/own_names.hpp"
 #include "openmp/start/other_jobs.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/single_threaded.hpp"
@@ -185,6 +186,11 @@ void wait_for_all_nodes() noexcept {
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("nodes cannot begin", why);
 }
 
+void start_quire() noexcept {
+  if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  lead_to_own_libraries();
+}
+
 int lead(int, char**, char** environment) {
   remember_private_stack();
   note_programs_mask();
@@ -200,7 +206,7 @@ int lead(int, char**, char** environment) {
   note_inherited_descriptors();
   allow_code_on_stacks();
   note_no_program(true);
-  if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  start_quire();
   look_at_allocators();
   compare_modules();
   compare_memory();
