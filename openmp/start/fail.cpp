@@ -40,4 +40,15 @@ void tell_of_thread(int error) noexcept {
                  static_cast<std::size_t>(length) < sizeof line ? static_cast<std::size_t>(length) : sizeof line - 1);
 }
 
+void tell_of_thread_elsewhere(int node, int error) noexcept {
+  static std::atomic<bool> told;
+  if (told.exchange(true)) return;
+  char line[300];
+  const int length = std::snprintf(line, sizeof line,
+                                   "quire[%d]: warning: the program gets no thread on node %d: %s; raise the limits of "
+                                   "its processes there (ulimit -d, -v, -u), or make fewer threads\n",
+                                   quire_node(), node, std::strerror(error));
+  (void)!::write(2, line, static_cast<std::size_t>(length));
+}
+
 }  // namespace quire::openmp

@@ -13,5 +13,7 @@ namespace quire::openmp {
 [[noreturn]] void fail_for_thread(int error) noexcept;
 /// A line, once a node: the program gets `error` where it asks for a thread, as a limit is reached.
 void tell_of_thread(int error) noexcept;
+/// The same of a thread on another node, which may not come to say so.
+void tell_of_thread_elsewhere(int node, int error) noexcept;
 
 }  // namespace quire::openmp

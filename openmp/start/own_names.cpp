@@ -33,16 +33,22 @@ const void* libcs_own(const char* name) noexcept {
   return nullptr;
 }
 
-/// A library of the program's that stands before libc, and so behind Quire's, has it. An allocator gives way.
-bool is_behind_quire(const char* name) noexcept {
-  if (name[0] == '_') return false;
+/// The library of the program's that stands before libc, and so behind Quire's, and has it. An allocator gives way.
+const module* behind_quire(const char* name) noexcept {
+  if (name[0] == '_') return nullptr;
   for (const module& m : modules()) {
-    if (is_libc(m)) return false;
+    if (is_libc(m)) return nullptr;
     if (!m.programs || m.name[0] == 0 || m.dynamic == nullptr) continue;
     const dynamic_symbols names{m.dynamic, m.base};
-    if (names.defines(name)) return !names.defines("malloc");
+    if (names.newest(name) != nullptr) return names.newest("malloc") == nullptr ? &m : nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+/// It can call what it stands before, as a library does that counts calls.
+bool finds_next(const module& m) noexcept {
+  return dynamic_symbols{m.dynamic, m.base}.any_needed(
+      [](const char* name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; });
 }
 
 /// What would be found if the program had no such function; null: nobody has.
@@ -80,7 +86,23 @@ void leave_out_libraries(const module& of) noexcept {
   const module* const here = own_module();
   if (here == nullptr || &of == here || !sites::begins(sites::last_part(of.name), "libquire.so")) return;
   for_each_slot(of, [here](const char* name, const void* now) -> const void* {
-    return is_at(*here, now) && is_behind_quire(name) ? libcs_own(name) : nullptr;
+    return is_at(*here, now) && behind_quire(name) != nullptr ? libcs_own(name) : nullptr;
+  });
+}
+
+bool is_quires_code(const void* at) noexcept {
+  for (const module& m : modules()) {
+    if (sites::begins(sites::last_part(m.name), "libquire") && is_at(m, at)) return true;
+  }
+  return false;
+}
+
+void lead_to_libraries(const module& of) noexcept {
+  for_each_slot(of, [](const char* name, const void* now) -> const void* {
+    if (!is_quires_code(now) || libcs_own(name) == nullptr) return nullptr;
+    const module* const other = behind_quire(name);
+    if (other == nullptr || finds_next(*other)) return nullptr;
+    return dynamic_symbols{other->dynamic, other->base}.newest(name);
   });
 }
 
@@ -94,6 +116,12 @@ void leave_out_program() noexcept {
       return sites::begins(name, "_Z") || !is_programs_code(now) ? nullptr : past_program(name);
     });
     leave_out_libraries(m);
+  }
+}
+
+void lead_to_own_libraries() noexcept {
+  for (const module& m : modules()) {
+    if (m.programs && m.dynamic != nullptr) lead_to_libraries(m);
   }
 }
 

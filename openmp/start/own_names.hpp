@@ -7,4 +7,8 @@ namespace quire::openmp {
 /// libc's. Those that are loaded later see to it themselves (src/transport/ucx/library.cpp).
 void leave_out_program() noexcept;
 
+/// When libquire has started, which leads calls to itself: what a library of the program's has by chance under a name
+/// of libc's is that library's alone, as on one machine.
+void lead_to_own_libraries() noexcept;
+
 }  // namespace quire::openmp

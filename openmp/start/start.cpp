@@ -49,6 +49,7 @@
 #include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
+#include "openmp/start/own_names.hpp"
 #include "openmp/start/other_jobs.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/start/single_threaded.hpp"
@@ -186,13 +187,18 @@ void wait_for_all_nodes() noexcept {
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("nodes cannot begin", why);
 }
 
-/// What there is to decide by the program's code, and to change in it, while there is one thread.
-void look_at_program() {
+/// What there is to decide by the program's code, while there is one thread.
+void look_at_program() noexcept {
   choose_memory();
-  watch::keep_calls_private(modules());
   choose_placement();
   restore_environment();
   if (has_placement()) refuse_other_jobs();
+}
+
+void start_quire() noexcept {
+  if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  lead_to_own_libraries();
+  watch::keep_calls_private(modules());
 }
 
 int lead(int, char**, char** environment) {
@@ -207,7 +213,7 @@ int lead(int, char**, char** environment) {
   note_inherited_descriptors();
   allow_code_on_stacks();
   note_no_program(true);
-  if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  start_quire();
   look_at_allocators();
   compare_modules();
   compare_memory();

@@ -36,6 +36,7 @@ dynamic_symbols::dynamic_symbols(const ElfW(Dyn) * dynamic, std::uint64_t base) 
     if (d->d_tag == DT_PLTRELSZ) calls_bytes = d->d_un.d_val;
   }
   if (table_ == nullptr || texts_ == nullptr) return;
+  gnu_hash_ = gnu_hash;
   if (hash != nullptr) {
     count_ = hash[1];
   } else if (gnu_hash != nullptr) {
@@ -70,11 +71,30 @@ void dynamic_symbols::count_by(const std::uint32_t* gnu_hash) noexcept {
 }
 
 const void* dynamic_symbols::newest(const char* name) const noexcept {
-  constexpr ElfW(Versym) older = 0x8000;
+  if (gnu_hash_ != nullptr) return newest_by_hash(name);
   for (std::uint32_t i = 1; i < count_; ++i) {
-    const bool is_older = versions_ != nullptr && (versions_[i] & older) != 0;
-    if (is_defined_function(table_[i]) && !is_older && strcmp(this->name(i), name) == 0)
-      return reinterpret_cast<const void*>(base_ + table_[i].st_value);
+    if (is_newest(i, name)) return reinterpret_cast<const void*>(base_ + table_[i].st_value);
+  }
+  return nullptr;
+}
+
+bool dynamic_symbols::is_newest(std::uint32_t i, const char* name) const noexcept {
+  constexpr ElfW(Versym) older = 0x8000;
+  return is_defined_function(table_[i]) && (versions_ == nullptr || (versions_[i] & older) == 0) &&
+         strcmp(this->name(i), name) == 0;
+}
+
+const void* dynamic_symbols::newest_by_hash(const char* name) const noexcept {
+  std::uint32_t hash = 5381;
+  for (const char* c = name; *c != 0; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
+  const std::uint32_t buckets = gnu_hash_[0], first = gnu_hash_[1], words = gnu_hash_[2];
+  const std::uint32_t* const bucket = gnu_hash_ + 4 + 2 * words;
+  const std::uint32_t* const chain = bucket + buckets;
+  std::uint32_t i = buckets != 0 ? bucket[hash % buckets] : 0;
+  for (; i >= first && i != 0; ++i) {
+    const std::uint32_t of = chain[i - first];
+    if ((of | 1) == (hash | 1) && is_newest(i, name)) return reinterpret_cast<const void*>(base_ + table_[i].st_value);
+    if ((of & 1) != 0) break;
   }
   return nullptr;
 }

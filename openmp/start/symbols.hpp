@@ -39,6 +39,8 @@ class dynamic_symbols {
   [[nodiscard]] static bool is_defined_function(const ElfW(Sym) & s) noexcept {
     return s.st_shndx != SHN_UNDEF && s.st_value != 0 && ELF64_ST_TYPE(s.st_info) == STT_FUNC;
   }
+  [[nodiscard]] bool is_newest(std::uint32_t i, const char* name) const noexcept;
+  [[nodiscard]] const void* newest_by_hash(const char* name) const noexcept;
   void count_by(const std::uint32_t* gnu_hash) noexcept;
   void count_by(const ElfW(Rela) * first, std::uint64_t bytes) noexcept;
 
@@ -46,6 +48,7 @@ class dynamic_symbols {
   const ElfW(Sym) * table_ = nullptr;
   const char* texts_ = nullptr;
   const ElfW(Versym) * versions_ = nullptr;
+  const std::uint32_t* gnu_hash_ = nullptr;
   std::uint32_t count_ = 0;
 };
 

@@ -199,6 +199,7 @@ static int make_on(int node, pthread_t* thread, new_thread& wanted) noexcept {
   } else {
     if (job().node == 0) (void)std::fflush(stdout);  // what the thread writes comes behind it
     if (!run_on(node, start_for_other, &wanted)) wanted.error = EAGAIN;
+    if (wanted.error != 0) tell_of_thread_elsewhere(node, wanted.error);
   }
   if (wanted.error == 0) {
     *thread = wanted.handle;

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "openmp/memory/heap.hpp"
 #include "openmp/sites/elf_view.hpp"
 #include "openmp/sites/known_libraries.hpp"
 #include "openmp/sites/look.hpp"
@@ -114,7 +113,6 @@ table_jump next_jump(std::span<const std::uint8_t> code, std::uint64_t address, 
 
 void keep_calls_private(std::span<const module> modules) {
   if (!may_change_code()) return;
-  const scratch_memory scratch;
   copies all;
   for (const module& m : modules) {
     if (m.programs && m.dynamic != nullptr) all.add(m);

@@ -20,8 +20,8 @@ struct table_jump {
 [[nodiscard]] table_jump next_jump(std::span<const std::uint8_t> code, std::uint64_t address, std::uint64_t from,
                                    std::span<const std::uint64_t> words) noexcept;
 
-/// Before anything of the program runs, with one thread, when all words are final (LD_BIND_NOW). A word that is not
-/// stays where it is; so do all where the system lets no code be changed.
+/// Before anything of the program runs, and before its data is shared, when all words are final (LD_BIND_NOW). A word
+/// that is not stays where it is; so do all where the system lets no code be changed.
 void keep_calls_private(std::span<const module> modules);
 
 }  // namespace quire::openmp::watch

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "api/adopt.hpp"
 #include "api/calls/range.hpp"
@@ -35,6 +36,7 @@
 #include "api/wire_choice.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/shortage.hpp"
 #include "core/configuration.hpp"
 #include "core/host.hpp"
 #include "core/inbox.hpp"
@@ -127,7 +129,12 @@ void make_services(runtime& r) {
       &r);
 }
 
+void name_limits(char* to, std::size_t bytes) noexcept {
+  std::strncpy(to, os::explain(os::shortage::addresses).text, bytes - 1);
+}
+
 base::status begin(runtime& r, const quire_options& given) {
+  base::set_words_of_shortage(name_limits);
   if (const auto s = join(r); !s.ok()) return s;
   if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers) {
     r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));

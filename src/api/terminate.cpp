@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <typeinfo>
 
 #include "base/log.hpp"
+#include "os/limits.hpp"
 
 namespace quire::api {
 namespace {
@@ -56,6 +58,9 @@ one_line<300> type_of_current() noexcept {
   }
   try {
     std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc& e) {
+    log(log_level::error, "uncaught exception %s: %s%s", type_of_current().text, one_line<600>(e.what()).text,
+        os::explain(os::shortage::addresses).text);
   } catch (const std::exception& e) {
     log(log_level::error, "uncaught exception %s: %s", type_of_current().text, one_line<600>(e.what()).text);
   } catch (...) {

@@ -4,6 +4,7 @@
 // for unchanged. Pieces are never unmapped, so that such a thread may look at one that is in use again.
 #include "base/fault_heap.hpp"
 
+#include <quire/quire.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include <cstdlib>
 
 #include "base/check.hpp"
+#include "base/log.hpp"
+#include "base/shortage.hpp"
 
 namespace quire::base {
 namespace {
@@ -61,9 +64,17 @@ class stack {
 constinit std::array<stack, largest + 1> g_free{};
 constinit std::array<std::atomic<std::uint32_t>, largest + 1> g_chunks{};  ///< of a size, until they are large
 
+std::atomic<words_of_shortage> g_words{nullptr};
+
 [[nodiscard]] std::byte* from_kernel(std::size_t bytes) noexcept {
   void* const made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  CHECK(made != MAP_FAILED && "the kernel has no memory for the runtime");
+  if (made == MAP_FAILED) {
+    const auto words = g_words.load(std::memory_order_relaxed);
+    char why[400] = {};
+    if (words != nullptr) words(why, sizeof why);
+    die(QUIRE_NO_MEMORY, "the system gives a node no memory (%zu KiB for what is known of its pages)%s", bytes >> 10,
+        why);
+  }
   return static_cast<std::byte*>(made);
 }
 
@@ -82,6 +93,8 @@ constinit std::array<std::atomic<std::uint32_t>, largest + 1> g_chunks{};  ///< 
 }
 
 }  // namespace
+
+void set_words_of_shortage(words_of_shortage words) noexcept { g_words.store(words); }
 
 #if defined(__SANITIZE_ADDRESS__)  // which is to see each piece
 void* fault_allocate(std::size_t bytes) noexcept {

@@ -2,6 +2,7 @@
 // The heap for fault context: pieces that do not overlap, threads that take and give at once, and what is given back is
 // used again.
 #include <gtest/gtest.h>
+#include <quire/quire.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/fault_heap.hpp"
+#include "base/shortage.hpp"
 
 namespace {
 
@@ -36,6 +38,17 @@ TEST(fault_heap, pieces_are_aligned_and_do_not_overlap) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
+TEST(fault_heap, where_there_is_no_memory_the_process_ends_with_a_line_that_names_the_limit) {
+  quire::base::set_words_of_shortage([](char* to, std::size_t bytes) noexcept { std::strncpy(to, "; why", bytes); });
+  const auto take_all = [] {
+    const rlimit few{64 << 20, 64 << 20};
+    ::setrlimit(RLIMIT_DATA, &few);
+    for (int i = 0; i < 100; ++i) (void)fault_allocate(1 << 20);
+  };
+  EXPECT_EXIT(take_all(), testing::ExitedWithCode(QUIRE_NO_MEMORY), "a node no memory .*; why");
+  quire::base::set_words_of_shortage(nullptr);
+}
+
 TEST(fault_heap, what_is_given_back_is_used_again) {
   void* const first = fault_allocate(5000);
   fault_free(first, 5000);
