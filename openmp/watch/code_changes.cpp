@@ -3,14 +3,21 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "openmp/start/fail.hpp"
+#include "os/raw_call.hpp"
 
 namespace quire::openmp::watch {
 namespace {
 constexpr std::uint64_t code_page = 4096;
+
+/// Past libraries of the program's that have such a function: its page may be the one that cannot run meanwhile.
+bool protect(std::uint64_t first, int how) noexcept {
+  return os::raw_call(SYS_mprotect, static_cast<long>(first), code_page, how) == 0;
 }
+}  // namespace
 
 std::uint8_t code_changes::byte_at(std::uint64_t at) const {
   const auto planned = bytes_.find(at);
@@ -35,10 +42,9 @@ bool code_changes::perform() {
 code_changes::changes::iterator code_changes::write(changes::iterator end) {
   for (auto b = bytes_.begin(); b != end;) {
     const std::uint64_t first = b->first / code_page * code_page;
-    void* const here = reinterpret_cast<void*>(first);
-    if (::mprotect(here, code_page, PROT_READ | PROT_WRITE) != 0) return b;
+    if (!protect(first, PROT_READ | PROT_WRITE)) return b;
     for (; b != end && b->first - first < code_page; ++b) *reinterpret_cast<std::uint8_t*>(b->first) = b->second.after;
-    if (::mprotect(here, code_page, PROT_READ | PROT_EXEC) != 0) return b;
+    if (!protect(first, PROT_READ | PROT_EXEC)) return b;
   }
   return end;
 }
