@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Other linkers than the usual one, where they are: each lays out segments, and writes linkage tables, in its own way.
+foreach(linker gold lld mold)
+  find_program(linker_${linker} ld.${linker})
+  if(linker_${linker})
+    set(have_${linker} ON)
+    add_executable(threads_aligned_${linker} aligned.c)
+    target_compile_options(threads_aligned_${linker} PRIVATE -w -O1 -DALIGNMENT=65536)
+    target_link_libraries(threads_aligned_${linker} PRIVATE Threads::Threads)
+    add_executable(threads_calls_${linker} ${openmp_tests}/table_calls.c)
+    target_compile_options(threads_calls_${linker} PRIVATE -w -O1 -fopenmp)
+    target_link_options(threads_calls_${linker} PRIVATE -fopenmp -Wl,-z,lazy)
+    foreach(program aligned calls)
+      target_link_options(threads_${program}_${linker} PRIVATE -fuse-ld=${linker})
+    endforeach()
+  endif()
+endforeach()
