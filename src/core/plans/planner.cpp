@@ -106,7 +106,7 @@ region_slot* planner::ask_for(phase_plans& of, const phase_plans::need& n) noexc
   const bool here = r->machine->has_content(n.unit);
   if (here && n.looks) return nullptr;  // a fault tells
   core_.actions.clear();
-  const access want = n.write ? access::write : access::read;
+  const access want = n.write && !core_.protocols.domain_of(*r).is_short() ? access::write : access::read;
   const bool asked = n.looks ? r->machine->on_read_ahead(n.unit, want, true, core_.actions, false)
                              : r->machine->on_hint(n.unit, want, core_.actions);
   if (!asked) return nullptr;

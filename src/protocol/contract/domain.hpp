@@ -93,6 +93,8 @@ class domain {
   virtual void on_arriving(const model::message&) {}
   /// After a fault, or hints: there may be too much of something.
   virtual void relieve() {}
+  /// There is: nothing shall be written before a thread does so.
+  [[nodiscard]] virtual bool is_short() const { return false; }
   /// The region goes, here and on all other nodes; none of its messages is on its way.
   virtual void forget(model::region_id) {}
   /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it

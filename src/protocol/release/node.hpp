@@ -103,6 +103,7 @@ class node final : public protocol::domain {
   [[nodiscard]] bool busy() const noexcept override { return own_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
   void relieve() override;
+  [[nodiscard]] bool is_short() const override { return state_.open.twins >= twin_limit_; }
   /// What is told of the region later, by nodes that it has not left yet, is of another life, and not heard.
   void forget(model::region_id region) override;
 
