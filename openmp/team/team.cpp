@@ -2,6 +2,7 @@
 #include "openmp/team/team.hpp"
 
 #include <quire/quire.h>
+#include <quire/system.h>
 #include <sched.h>
 
 #include <algorithm>
