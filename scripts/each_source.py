@@ -3,9 +3,8 @@
 """Compiles each source of the library, the command, OpenMP's run-time and the simulator by itself, for its syntax only: a build puts sources
 together (QUIRE_UNITY), where one may lean on what another includes or defines. What that build compiles first, or by itself, is left out where
 there is one. Exit status 1: one cannot be compiled.
-
-    scripts/each_source.py [FOLDER]   where CMake is configured for it; build/each otherwise
 """
+import argparse
 import concurrent.futures
 import json
 import os
@@ -51,7 +50,9 @@ def commands(build):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "each").resolve()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "build" / "each", help="where CMake is configured for it")
+    build = options.parse_args().folder.resolve()
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         def one(job):
