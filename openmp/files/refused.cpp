@@ -131,19 +131,6 @@ QUIRE_OF_PROCESS(pidfd_getfd, (int fd, int other, unsigned flags), fd, (fd, othe
 QUIRE_OF_PROCESS(pidfd_send_signal, (int fd, int number, siginfo_t* about, unsigned flags), fd,
                  (fd, number, about, flags))
 
-/// Named semaphores are files.
-QUIRE_LIBC sem_t* sem_open(const char* name, int flags, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, flags);
-  const bool makes = (flags & O_CREAT) != 0;
-  const mode_t mode = makes ? va_arg(arguments, mode_t) : 0;
-  const unsigned value = makes ? va_arg(arguments, unsigned) : 0;
-  va_end(arguments);
-  if (node_of(new_one(), QUIRE_CALLER) == here) return QUIRE_NEXT(sem_open)(name, flags, mode, value);
-  refuse("sem_open()");
-  return SEM_FAILED;
-}
-
 // Wide input with a format: the text is of node 0's stream, the places are the caller's.
 // The header gives the old functions' names to the ones above; those of C23 it may not know.
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Condition variables, barriers and semaphores of pthreads in shared memory, for threads of all nodes; others are
+// Condition variables and barriers of pthreads in shared memory, for threads of all nodes; others are
 // libc's.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <threads.h>
 
 #include "openmp/libc/interpose.hpp"
@@ -69,39 +68,6 @@ int wait(barrier& b) noexcept {
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
-// ---- Semaphores: libc has the value first, too
-
-std::uint32_t& value_of(sem_t* s) noexcept { return *reinterpret_cast<std::uint32_t*>(s); }
-
-bool take_semaphore(std::uint32_t& value) noexcept {
-  for (std::uint32_t now = load(value); now != 0; now = load(value)) {
-    if (swap(value, now, now - 1)) return true;
-  }
-  return false;
-}
-
-int semaphore_failed(int error) noexcept {
-  errno = error;
-  return -1;
-}
-
-int wait(std::uint32_t& value, const deadline& end) {
-  look_at_cancellation();
-  if (take_semaphore(value)) return 0;
-  if (!end.is_valid()) return semaphore_failed(EINVAL);
-  bool taken = false;
-  const bool in_time = wait_until([&] { return (taken = take_semaphore(value)) || is_cancelled_here(); }, end);
-  if (!taken) look_at_cancellation();
-  return taken ? 0 : semaphore_failed(in_time ? EINTR : ETIMEDOUT);
-}
-
-int post(std::uint32_t& value) noexcept {
-  for (std::uint32_t now = load(value);; now = load(value)) {
-    if (now == SEM_VALUE_MAX) return semaphore_failed(EOVERFLOW);
-    if (swap(value, now, now + 1)) return 0;
-  }
-}
-
 pthread_cond_t* of(cnd_t* c) noexcept { return reinterpret_cast<pthread_cond_t*>(c); }
 pthread_mutex_t* mutex_of(mtx_t* m) noexcept { return reinterpret_cast<pthread_mutex_t*>(m); }
 int c11_result(int error) noexcept {
@@ -148,16 +114,3 @@ QUIRE_LIBC int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
   (void)!wait_until([&] { return load(reinterpret_cast<barrier*>(b)->inside) == 0; });
   return 0;
 }
-
-QUIRE_LIBC int sem_wait(sem_t* s) { return is_for_all_nodes(s) ? wait(value_of(s), {}) : QUIRE_NEXT(sem_wait)(s); }
-QUIRE_LIBC int sem_trywait(sem_t* s) noexcept {
-  if (!is_for_all_nodes(s)) return QUIRE_NEXT(sem_trywait)(s);
-  return take_semaphore(value_of(s)) ? 0 : semaphore_failed(EAGAIN);
-}
-QUIRE_LIBC int sem_timedwait(sem_t* s, const timespec* until) {
-  return is_for_all_nodes(s) ? wait(value_of(s), {until, CLOCK_REALTIME}) : QUIRE_NEXT(sem_timedwait)(s, until);
-}
-QUIRE_LIBC int sem_clockwait(sem_t* s, clockid_t clock, const timespec* until) {
-  return is_for_all_nodes(s) ? wait(value_of(s), {until, clock}) : QUIRE_NEXT(sem_clockwait)(s, clock, until);
-}
-QUIRE_LIBC int sem_post(sem_t* s) noexcept { return is_for_all_nodes(s) ? post(value_of(s)) : QUIRE_NEXT(sem_post)(s); }
