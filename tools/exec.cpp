@@ -41,6 +41,7 @@ constexpr rlim_t ample_stack_bytes = rlim_t{1} << 30;
 
 struct exec_arguments {
   bool any = false;
+  bool openmp = false;
   std::string stack;
   std::string memory = sequential_memory;
   std::string place;
@@ -152,7 +153,8 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   if (words.empty() || words[0].empty())
     return refuse(launcher_failed, "which program? For example: quire exec ./program arguments");
 
-  const auto plan = plan_exec(words[0], asked.any);
+  auto plan = plan_exec(words[0], asked.any || asked.openmp);
+  if (asked.openmp) plan.places_threads = false;
   if (plan.status != 0) return refuse(plan.status, plan.why);
   if (!plan.places_threads && !asked.place.empty())
     return refuse(launcher_failed, "--place is for threads of programs without OpenMP; those that " + plan.path +
@@ -200,6 +202,9 @@ void add_exec(CLI::App& quire, session& about) {
   command->prefix_command();
   command->footer(exec_footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
+  command->add_flag("--openmp", asked->openmp,
+                    "Threads of OpenMP's regions are on all nodes though the program has none itself: libraries have "
+                    "that it loads as it runs, as Python's do. Threads that it makes itself stay where they are made");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")
       ->type_name("SIZE");
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));

@@ -48,8 +48,12 @@ int put_exec(words& command, const found_program& found, const start_wishes& ask
 /// Asks here what each node would refuse; 0, or the exit status after a message.
 int start_by_exec(words& command, const found_program& found, const start_wishes& asked, run_program& program) {
   const auto word = [&](std::size_t index) { return command.begin() + static_cast<std::ptrdiff_t>(index); };
-  const bool any = found.by_exec && std::find(word(found.exec_at), word(found.at), "--any") != word(found.at);
-  const auto exec = plan_exec(command[found.at], any);
+  const auto has = [&](const char* option) {
+    return found.by_exec && std::find(word(found.exec_at), word(found.at), option) != word(found.at);
+  };
+  const bool openmp = has("--openmp");
+  auto exec = plan_exec(command[found.at], has("--any") || openmp);
+  if (openmp) exec.places_threads = false;
   if (exec.status != 0) return refused(exec.why + ". " + copies_hint, exec.status);
   if (!exec.places_threads && !asked.place.empty())
     return refused("--place is for threads of programs without OpenMP; those that " + exec.path +

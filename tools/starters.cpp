@@ -133,11 +133,12 @@ bool is_quire(const std::string& word) {
   return fs::path(word).filename() == "quire" || (!path.empty() && fs::equivalent(path, "/proc/self/exe", error));
 }
 
-/// Behind `quire exec`: its own options, of which only one takes no value.
+/// Behind `quire exec`: its own options, of which few take no value.
 std::size_t behind_exec(const std::vector<std::string>& words, std::size_t at) {
   for (; at < words.size() && words[at].starts_with("--"); ++at) {
     if (words[at] == "--") return at + 1;
-    if (words[at] != "--any" && words[at] != "--help" && words[at].find('=') == std::string::npos) ++at;
+    const auto& word = words[at];
+    if (word != "--any" && word != "--openmp" && word != "--help" && word.find('=') == std::string::npos) ++at;
   }
   return at;
 }

@@ -19,15 +19,26 @@ extern "C" {
  *
  *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap
  * stay 0; placement stays 0 too, or is QUIRE_PLACE_FIRST_TOUCH: with release consistency, units of nothing but zeroes
- * start at the node that touches them first. The region cannot be destroyed; at quire_end() each node keeps the content
- * of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with such a
- * region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
+ * start at the node that touches them first. quire_region_disown() is its end; at quire_end() each node keeps the
+ * content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with
+ * such a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there
+ * is one.
  *
  *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of
  * it is mapped and readable; QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM;
  * QUIRE_UNSUPPORTED (pool `fork`). */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address,
                                                           uint64_t bytes, int node, quire_region* region);
+
+/** quire_region_adopt() by one thread of one node, whose content counts, while other nodes do something else: memory
+ * that nobody uses anywhere, as the static data of a library that all nodes have just loaded. Also QUIRE_LIMIT and
+ * QUIRE_NO_MEMORY if another node has no room for it. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt_alone(const quire_region_options* options, void* address,
+                                                                uint64_t bytes, quire_region* region);
+/** The end of a region of quire_region_adopt() or quire_region_adopt_alone(), as quire_region_destroy() is that of
+ * others: its addresses stay mapped on all nodes, and nothing can be accessed there. One thread of any node; nobody
+ * uses the memory any more. QUIRE_INVALID: the region is no such; QUIRE_BUSY as quire_region_destroy(). */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_disown(quire_region region);
 
 /** This node has no use for the content of memory that was adopted once the job is over: quire_end() does not fetch the
  * whole pages between `address` and `address + bytes`, which are private memory with zeroes then. Large arrays whose
@@ -112,6 +123,10 @@ QUIRE_API quire_status quire_spin(void);
  * quire_start(), or after quire_end(), it ends this process only. A node that cannot end within 3 seconds is ended
  * without its output. */
 QUIRE_API void quire_exit(int status) __attribute__((noreturn));
+
+/** Libraries have been loaded by a dlopen(3) that was not Quire's: calls of theirs that Quire has to see are seen from
+ * now on. The dynamic linker's lock is held meanwhile. Any thread. */
+QUIRE_API void quire_note_libraries(void);
 
 /** Which limit is behind the errno of a call that the system has refused: of getrlimit(2), of the control group, or of
  * the system. A part of a sentence that begins with "; ", ended by 0, of at most `bytes`; empty where no limit is. Any

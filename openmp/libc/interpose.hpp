@@ -16,6 +16,10 @@ template <class Function>
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+/// The same, without the dynamic linker's lock, which a thread may have while it waits for Quire: destructors of a
+/// library run under it. Null: before the program's constructors, or of functions that libc chooses by the processor.
+[[nodiscard]] void* next_without_lock(const char* name) noexcept;
+
 /// The same, looked up once. A function that is interposed has nothing of C++ that is made at its first call: the guard
 /// of that may lock, and so call the function again (libc++abi does). Two threads find the same.
 class kept_next {
@@ -23,8 +27,11 @@ class kept_next {
   constexpr explicit kept_next(const char* name) noexcept : name_(name) {}
   [[nodiscard]] void* get() noexcept {
     void* found = found_.load(std::memory_order_relaxed);
-    if (found == nullptr) [[unlikely]]
-      found_.store(found = ::dlsym(RTLD_NEXT, name_), std::memory_order_relaxed);
+    if (found == nullptr) [[unlikely]] {
+      found = next_without_lock(name_);
+      if (found == nullptr) found = ::dlsym(RTLD_NEXT, name_);
+      found_.store(found, std::memory_order_relaxed);
+    }
     return found;
   }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "openmp/fortran/units.hpp"
+#include "openmp/loading/loading.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/kept_blocks.hpp"
 #include "openmp/memory/libc_heap.hpp"
@@ -185,11 +186,16 @@ using namespace quire::openmp;
 QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept {
   if (g_scratch != nullptr) [[unlikely]]
     return scratch(bytes);
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : libc_malloc(bytes);
+  if (wants_shared(QUIRE_CALLER)) return shared(bytes, 16, false);
+  note_linkers_memory();
+  return libc_malloc(bytes);
 }
 
 QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  if (!wants_shared(QUIRE_CALLER)) return libc_calloc(count, bytes);
+  if (!wants_shared(QUIRE_CALLER)) {
+    note_linkers_memory();
+    return libc_calloc(count, bytes);
+  }
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) {
     errno = ENOMEM;

@@ -27,13 +27,13 @@ namespace quire::openmp::sites {
 
 /// Run-time libraries of languages, wherever a compiler was installed; and libquire's own.
 [[nodiscard]] inline bool is_of_a_compiler(const char* file) noexcept {
-  for (const char* name :
-       {"ld-linux",       "libc.so",      "libm.so",    "libdl.so",     "librt.so",          "libpthread.so",
-        "libgcc_s.so",    "libstdc++.so", "libc++.so",  "libc++abi.so", "libunwind",         "libgfortran.so",
-        "libquadmath.so", "libatomic.so", "libmvec.so", "libgomp.so",   "libomp.so",         "libiomp5.so",
-        "libasan.so",     "libubsan.so",  "libtsan.so", "liblsan.so",   "libFortranRuntime", "libsvml.so",
-        "libimf.so",      "libintlc.so",  "libirng.so", "libirc.so",    "libquire.so",       "libquire_omp.so",
-        "linux-vdso"}) {
+  for (const char* name : {"ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libgcc_s.so",
+                           "libstdc++.so", "libc++.so", "libc++abi.so", "libunwind", "libgfortran.so", "libquadmath.so",
+                           "libatomic.so", "libmvec.so", "libgomp.so", "libomp.so", "libiomp5.so", "libasan.so",
+                           "libubsan.so", "libtsan.so", "liblsan.so", "libFortranRuntime", "libsvml.so", "libimf.so",
+                           "libintlc.so", "libirng.so", "libirc.so", "libquire.so", "libquire_omp.so", "linux-vdso",
+                           // As wheels of Python call them.
+                           "libgomp-", "libomp-", "libiomp5-"}) {
     if (begins(file, name)) return true;
   }
   return false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "openmp/sites/known_libraries.hpp"
 #include "openmp/sites/look.hpp"
 #include "openmp/start/modules.hpp"
+#include "openmp/start/symbols.hpp"
 #include "openmp/watch/patch.hpp"
 
 namespace quire::openmp {
@@ -39,6 +41,14 @@ looked_at look(std::span<const module> all, const sites::decoder& by) {
   return found;
 }
 
+bool loads_libraries(std::span<const module> all) noexcept {
+  return std::any_of(all.begin(), all.end(), [](const module& m) {
+    return m.programs && m.dynamic != nullptr && dynamic_symbols{m.dynamic, m.base}.any_needed([](const char* name) {
+      return std::strcmp(name, "dlopen") == 0;
+    });
+  });
+}
+
 }  // namespace
 
 memory_choice choose_by_code() {
@@ -53,6 +63,8 @@ memory_choice choose_by_code() {
   const scratch_memory scratch;
   const looked_at found = look(all, *by);
   sites::verdict v = sites::decide(found.files, sites::can_watch);
+  if (v.mixed && loads_libraries(all))
+    v = {false, "it loads libraries during the run (dlopen), whose code is not known yet"};
   c.mixed = v.mixed && watch::watch_updates(found.modules, v.why);
   if (!c.mixed) watch::watch_spins(found.modules);
   std::snprintf(c.why, sizeof c.why, "%s", v.why.c_str());
@@ -80,6 +92,16 @@ bool watch_what_can_be() {
                                  [](const sites::file_code& f) { return f.what.trouble.empty(); });
   if (watch::watch_updates(found.modules, trouble)) return known;
   watch::watch_spins(found.modules);
+  return false;
+}
+
+bool watch_loaded(std::span<const module> loaded, std::string& why) {
+  const sites::decoder* const by = sites::decoder::open(why);
+  if (by == nullptr) return false;
+  const looked_at found = look(loaded, *by);
+  sites::verdict v = sites::decide(found.files, sites::can_watch);
+  if (v.mixed && watch::watch_updates(found.modules, v.why)) return true;
+  why = std::move(v.why);
   return false;
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+#include <string>
+
+#include "openmp/start/modules.hpp"
+
 namespace quire::openmp {
 
 struct memory_choice {
@@ -16,5 +21,8 @@ struct memory_choice {
 void watch_loops();
 /// For memory that is mixed whatever the code shows. False: some updates are not watched, or not known.
 [[nodiscard]] bool watch_what_can_be();
+/// The same of libraries that have been loaded during the run, and of which nobody runs anything yet. False, and why,
+/// if mixed memory is nothing for them: nothing has changed.
+[[nodiscard]] bool watch_loaded(std::span<const module> loaded, std::string& why);
 
 }  // namespace quire::openmp

@@ -5,6 +5,7 @@
 // (-z initfirst), and gives it functions instead that do nothing but note the order.
 #include "openmp/start/constructors.hpp"
 
+#include <quire/quire.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "openmp/loading/loading.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/start/own_names.hpp"
@@ -23,18 +25,23 @@ using function = void (*)(int, char**, char**);
 
 /// What a dynamic section has said before.
 struct held_back {
-  const module* of = nullptr;
   std::uint64_t init = 0, fini = 0;  ///< 0: none
   const function* first = nullptr;
   const function* last = nullptr;
   std::uint64_t first_count = 0, last_count = 0;
 };
-constexpr std::size_t most = 128;
+constexpr std::size_t most = 512;
 std::array<held_back, most> g_held;
 held_back g_executable;  ///< only what is last
 std::array<std::uint16_t, most> g_order;
 std::size_t g_calls = 0, g_noted = 0;
 bool g_too_many_calls = false, g_cannot = false;
+
+/// Of libraries that were loaded during the run.
+struct {
+  std::array<bool, most> used{};
+  void (*tell_last)(std::size_t number) = nullptr;  ///< the dynamic linker takes one away
+} g_late;
 
 template <std::size_t number>
 void note(int, char**, char**) {
@@ -46,6 +53,17 @@ constexpr std::array<function, most> all_notes(std::index_sequence<number...>) n
 }
 constexpr std::array<function, most> notes = all_notes(std::make_index_sequence<most>());
 void nothing() {}
+
+using last_function = void (*)();
+template <std::size_t number>
+void tell_last() {
+  if (g_late.used[number] && g_late.tell_last != nullptr) g_late.tell_last(number);
+}
+template <std::size_t... number>
+constexpr std::array<last_function, most> all_lasts(std::index_sequence<number...>) noexcept {
+  return {&tell_last<number>...};
+}
+constexpr std::array<last_function, most> lasts = all_lasts(std::make_index_sequence<most>());
 
 /// Addresses of a dynamic section are counted from the module's base.
 void point(const module& of, std::int64_t tag, const void* to) noexcept {
@@ -67,7 +85,6 @@ bool let_write(const module& of) noexcept {
 
 held_back of_module(const module& of) noexcept {
   held_back h;
-  h.of = &of;
   const auto at = [&of](std::uint64_t offset) { return offset == 0 ? 0 : of.base + offset; };
   h.init = at(value(of, DT_INIT));
   h.fini = at(value(of, DT_FINI));
@@ -83,8 +100,7 @@ void hold_back_last(const module& of) noexcept {
   set(of, DT_FINI_ARRAYSZ, 0);
 }
 
-void hold_back(const module& of) noexcept {
-  const std::size_t number = g_calls++;
+void hold_back_first(const module& of, std::size_t number) noexcept {
   const held_back& h = g_held[number] = of_module(of);
   if (h.init != 0) {
     point(of, DT_INIT, reinterpret_cast<const void*>(notes[number]));
@@ -93,6 +109,10 @@ void hold_back(const module& of) noexcept {
     point(of, DT_INIT_ARRAY, &notes[number]);
     set(of, DT_INIT_ARRAYSZ, sizeof(function));
   }
+}
+
+void hold_back(const module& of) noexcept {
+  hold_back_first(of, g_calls++);
   hold_back_last(of);
 }
 
@@ -125,17 +145,22 @@ void run(const held_back& h, int count, char** arguments, char** environment) {
 }
 
 void run_last(const held_back& h) {
-  using last_function = void (*)();
   for (std::uint64_t i = h.last_count; i-- > 0;) reinterpret_cast<last_function>(h.last[i])();
   if (h.fini != 0) reinterpret_cast<last_function>(h.fini)();
 }
 
-/// What the program has loaded itself (a job of one node), and the dynamic linker would run after the end of the job.
+/// Of libraries that nobody has kept back, and that may use shared memory: the program's own in a job of one node, and
+/// those of the system that all nodes have loaded.
+bool ends_with_job(const module& m) noexcept {
+  return quire_nodes() == 1 ? m.programs : !m.programs && !m.known && is_placed(m.base);
+}
+
+/// What the program has loaded itself, and the dynamic linker would run after the end of the job.
 int find_late(dl_phdr_info* info, std::size_t, void* argument) {
   auto& late = *static_cast<std::array<module, most>*>(argument);
   const auto known = modules();
   const module m = describe(*info);
-  if (!m.programs || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; }))
+  if (!ends_with_job(m) || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; }))
     return 0;
   const auto room = std::find_if(late.begin(), late.end(), [](const module& l) { return l.dynamic == nullptr; });
   if (room != late.end() && m.dynamic != nullptr && let_write(m)) *room = m;
@@ -153,7 +178,51 @@ void run_late() {
   }
 }
 
+struct {
+  int count = 0;
+  char** arguments = nullptr;
+  char** environment = nullptr;
+} g_given;
+
 }  // namespace
+
+void note_arguments(int count, char** arguments, char** environment) noexcept {
+  g_given = {count, arguments, environment};
+}
+
+void when_taken_away(void (*tell)(std::size_t number)) noexcept { g_late.tell_last = tell; }
+
+bool has_last_call(const module& of) noexcept {
+  return of.entry(DT_FINI) != nullptr || of.entry(DT_FINI_ARRAY) != nullptr;
+}
+
+std::size_t hold_back_late(const module& of) noexcept {
+  const held_back h = of_module(of);
+  std::size_t number = g_calls;  // behind those of the start
+  while (number < most && g_late.used[number]) ++number;
+  if (number == most) fail("the program has loaded more libraries of its own than this version can start", QUIRE_LIMIT);
+  if (!let_write(of)) fail("constructors of a library cannot be kept back (mprotect)", QUIRE_SYSTEM);
+  g_late.used[number] = true;
+  hold_back_first(of, number);
+  if (h.fini != 0) {
+    point(of, DT_FINI, reinterpret_cast<const void*>(lasts[number]));
+    set(of, DT_FINI_ARRAYSZ, 0);
+  } else {
+    point(of, DT_FINI_ARRAY, &lasts[number]);
+    set(of, DT_FINI_ARRAYSZ, sizeof(last_function));
+  }
+  return number;
+}
+
+std::span<const std::uint16_t> order_of_late(std::size_t from) noexcept { return {&g_order[from], g_noted - from}; }
+std::size_t noted() noexcept { return g_noted; }
+void forget_order(std::size_t from) noexcept { g_noted = from; }
+
+void run_late_constructors(std::size_t number) {
+  run(g_held[number], g_given.count, g_given.arguments, g_given.environment);
+}
+void run_late_destructors(std::size_t number) { run_last(g_held[number]); }
+void forget_late(std::size_t number) noexcept { g_late.used[number] = false; }
 
 void run_constructors(int count, char** arguments, char** environment, bool of_executable) {
   if (g_too_many_calls) fail("the program has more libraries of its own than this version can start", QUIRE_LIMIT);
@@ -164,6 +233,7 @@ void run_constructors(int count, char** arguments, char** environment, bool of_e
 
 void run_destructors() noexcept {
   run_late();
+  end_loaded();
   run_last(g_executable);
   for (std::size_t i = g_noted; i-- > 0;) run_last(g_held[g_order[i]]);
 }

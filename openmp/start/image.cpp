@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,11 +20,22 @@
 namespace quire::openmp {
 namespace {
 
+/// Libraries come and go during the run while others look.
 struct range {
-  std::uint64_t first = 0, bytes = 0;
+  std::atomic<std::uint64_t> first{0}, bytes{0};
 };
-std::array<range, 512> g_shared;
-std::size_t g_ranges = 0;
+std::array<range, 1024> g_shared;
+std::atomic<std::size_t> g_ranges{0};
+
+void note_range(const data_range& data) noexcept {
+  const std::size_t count = g_ranges.load();
+  std::size_t at = 0;
+  while (at < count && g_shared[at].bytes.load() != 0) ++at;  // of a library that has gone
+  if (at == g_shared.size()) fail("the program's libraries have more data segments than 1024", QUIRE_LIMIT);
+  g_shared[at].first.store(data.first);
+  g_shared[at].bytes.store(data.end - data.first);
+  if (at == count) g_ranges.store(count + 1);
+}
 /// Static objects with release consistency.
 struct {
   std::size_t count = 0;
@@ -115,8 +127,7 @@ void share(const module& m, const data_range& data) {
     }
   }
   share(m, first, data.end, QUIRE_SEQUENTIAL);
-  if (g_ranges == g_shared.size()) fail("the program's libraries have more data segments than 512", QUIRE_LIMIT);
-  g_shared[g_ranges++] = {data.first, data.end - data.first};
+  note_range(data);
 }
 
 void share(const module& m) {
@@ -184,8 +195,47 @@ void share_static_data() {
 
 bool in_static_data(const void* at) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_ranges),
-                     [address](const range& r) { return address - r.first < r.bytes; });
+  const auto end = g_shared.begin() + static_cast<std::ptrdiff_t>(g_ranges.load(std::memory_order_acquire));
+  return std::any_of(g_shared.begin(), end, [address](const range& r) {
+    return address - r.first.load(std::memory_order_relaxed) < r.bytes.load(std::memory_order_relaxed);
+  });
+}
+
+quire_status share_static_data_of(const module& m) noexcept {
+  quire_region_options how{};
+  how.size = sizeof how;
+  how.consistency = QUIRE_SEQUENTIAL;
+  how.unit_bytes = 4096;
+  how.orders = is_mixed() ? 1 : 0;
+  for (const data_range& data : m.data()) {
+    quire_region region{};
+    const quire_status why =
+        quire_region_adopt_alone(&how, reinterpret_cast<void*>(data.first), data.end - data.first, &region);
+    if (why != QUIRE_OK) return why;
+  }
+  return QUIRE_OK;
+}
+
+void note_static_data_of(const module& m) noexcept {
+  for (const data_range& data : m.data()) note_range(data);
+}
+
+void forget_static_data_of(const module& m) noexcept {
+  for (const data_range& data : m.data()) {
+    for (range& r : g_shared) {
+      if (r.first.load() == data.first) r.bytes.store(0);
+    }
+  }
+}
+
+quire_status take_static_data_away(const module& m) noexcept {
+  for (const data_range& data : m.data()) {
+    quire_region region{};
+    quire_status why = quire_region_of(reinterpret_cast<void*>(data.first), &region);
+    if (why == QUIRE_OK) why = quire_region_disown(region);
+    if (why != QUIRE_OK) return why;
+  }
+  return QUIRE_OK;
 }
 
 /// What large objects hold is of no use after the program's own destructors: no node fetches that at the end.

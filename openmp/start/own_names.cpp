@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "openmp/libc/interpose.hpp"
 #include "openmp/sites/known_libraries.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/start/slots.hpp"
@@ -106,9 +107,24 @@ void lead_to_libraries(const module& of) noexcept {
   });
 }
 
+bool g_known = false;
+
 }  // namespace
 
+void* next_without_lock(const char* name) noexcept {
+  const module* const here = g_known ? own_module() : nullptr;
+  if (here == nullptr) return nullptr;
+  const auto all = modules();
+  for (const module* m = here + 1; m != all.data() + all.size(); ++m) {
+    if (m->dynamic == nullptr) continue;
+    if (const void* const found = dynamic_symbols{m->dynamic, m->base}.newest(name); found != nullptr)
+      return const_cast<void*>(found);
+  }
+  return nullptr;
+}
+
 void leave_out_program() noexcept {
+  g_known = true;
   for (const module& m : modules()) {
     if (!works_for_quire(m)) continue;
     for_each_slot(m, [](const char* name, const void* now) -> const void* {

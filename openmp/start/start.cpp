@@ -38,6 +38,7 @@
 #include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
+#include "openmp/loading/loading.hpp"
 #include "openmp/places/places.hpp"
 #include "openmp/start/allocators.hpp"
 #include "openmp/start/constructors.hpp"
@@ -46,7 +47,6 @@
 #include "openmp/start/exits.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
-#include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/start/own_names.hpp"
@@ -206,6 +206,7 @@ int lead(int, char**, char** environment) {
   note_programs_mask();
   begin_main_thread();
   g_program.environment = environment;
+  note_arguments(g_program.count, g_program.arguments, environment);
   look_at_program();
   separate_single_threaded();
   construct_streams();
@@ -229,13 +230,13 @@ int lead(int, char**, char** environment) {
   open_heap();
   note_no_program(false);
   if (job().node == 0) open_exit_stack();
-  refuse_to_load();
   (void)QUIRE_NEXT(on_exit)(note_exit, nullptr);
   end_job_by_quick_exit();
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
   note_own_descriptors();
   open_files();
+  open_loading();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (has_placement()) write_lines();
   wait_for_all_nodes();

@@ -37,7 +37,8 @@ void open_shared_state() {
     quire_region heap{};
     if (const quire_status why = quire_region_of(&s, &heap); why != QUIRE_OK) fail("shared memory is of no heap", why);
     make_closed_pages(s.closed[0], heap);
-    for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.process}) {
+    s.next_library = first_library;
+    for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.loading, &s.process}) {
       if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
     }
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "openmp/fortran/units.hpp"
+#include "openmp/loading/handles.hpp"
 #include "openmp/team/team.hpp"
 
 namespace quire::openmp {
@@ -45,6 +46,7 @@ struct shared_state {
   static constexpr std::uint32_t most_locks = 1u << 20;
   quire_mutex critical, atomics,
       names;            ///< of critical sections without a name; of atomic operations without an instruction; of tables
+  quire_mutex loading;  ///< of libraries that are loaded during the run (loading/loading.cpp)
   quire_mutex process;  ///< of calls that change what a process has once (files/on_all_nodes.hpp)
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
@@ -72,6 +74,8 @@ struct shared_state {
   struct {
     std::uint64_t first, now, end;  ///< 0: it was never called
   } data_end;
+  alignas(4096) loaded_library libraries[loaded_library::most];  ///< under `loading`
+  std::uint64_t next_library;                                    ///< where the next one may lie
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 

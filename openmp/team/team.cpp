@@ -19,7 +19,6 @@
 #include "openmp/omp/affinity.hpp"
 #include "openmp/places/places.hpp"
 #include "openmp/start/fail.hpp"
-#include "openmp/start/loading.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/environment.hpp"
@@ -364,7 +363,6 @@ void open_team() {
 }
 
 int threads_of_region(unsigned threads) noexcept {
-  look_at_loaded();
   const context& c = t_me;
   if (has_placement()) return 1;  // a library's: the program has no OpenMP
   const variables& own = own_variables();
@@ -439,7 +437,6 @@ void take_part(team& t, int number) noexcept {
   const context before = begin_part(t, number);
   if (g_job.display_affinity) show_affinity();
   t.what(t.data);
-  look_at_loaded();
   end_part(t, before);
 }
 

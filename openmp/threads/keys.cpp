@@ -26,9 +26,9 @@ thread_local constinit value* t_values = nullptr;
 
 bool is_used(std::uint32_t sequence) noexcept { return sequence % 2 == 1; }
 
-/// Null: no key of these, or not any more.
+/// Null: no key of these, or not any more; a library may ask when the job has ended.
 thread_key* find(pthread_key_t key) noexcept {
-  if (key < first_key || key - first_key >= most_keys) return nullptr;
+  if (key < first_key || key - first_key >= most_keys || !are_threads_open()) return nullptr;
   thread_key& k = threads().keys[key - first_key];
   return is_used(load(k.sequence)) ? &k : nullptr;
 }

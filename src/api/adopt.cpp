@@ -199,35 +199,60 @@ void refuse_to_fork() noexcept {
   ::_exit(127);
 }
 
-quire_status adopt(runtime& r, const request& what, quire_region& region) {
-  if (const quire_status why = agree_on(check(r, what), what); why != QUIRE_OK) return why;
-  os::content_copy before;
-  if (const quire_status why = agree_on(copy(what, before), what); why != QUIRE_OK) return why;
-  static const int once = ::pthread_atfork(nullptr, nullptr, refuse_to_fork);
-  (void)once;
-  struct {
-    std::uint64_t id = 0;
-    quire_status why = QUIRE_OK;
-  } made;
-  const bool mine = quire_node() == what.node;
-  if (mine) {
-    quire_region one{};
-    made.why = r.regions->others().adopt(what.options, what.base(), what.bytes, what.node, one).code();
-    made.id = one.id;  // 0: no node has it
-    if (made.why == QUIRE_OK) made.why = take_over(r, one, before);
-  }
-  if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
+struct made_region {
+  std::uint64_t id = 0;  ///< 0: no node has it
+  quire_status why = QUIRE_OK;
+};
+
+/// The node whose content counts.
+made_region make(runtime& r, const request& what, const os::content_copy& before) {
+  quire_region one{};
+  made_region made;
+  made.why = r.regions->others().adopt(what.options, what.base(), what.bytes, what.node, one).code();
+  made.id = one.id;
+  if (made.why == QUIRE_OK) made.why = take_over(r, one, before);
+  return made;
+}
+
+quire_status conclude(const request& what, os::content_copy& before, const made_region& made, quire_region& region) {
   if (made.why != QUIRE_OK) {
     if (made.id == 0 && before.move_to(what.address) == 0)
       return explain(made.why, "%s(): the region cannot be made: %s", adopt_call, quire_status_text(made.why));
     base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", adopt_call,
               static_cast<unsigned long>(what.base()));
   }
-  g_any.store(true);
-  calls::watch_adopted(what.base(), what.bytes);
   region.id = made.id;
   return QUIRE_OK;
 }
+
+quire_status adopt(runtime& r, const request& what, quire_region& region) {
+  if (const quire_status why = agree_on(check(r, what), what); why != QUIRE_OK) return why;
+  os::content_copy before;
+  if (const quire_status why = agree_on(copy(what, before), what); why != QUIRE_OK) return why;
+  made_region made;
+  if (quire_node() == what.node) made = make(r, what, before);
+  if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
+  return conclude(what, before, made, region);
+}
+
+/// The same while other nodes do something else: nobody there uses the memory.
+quire_status adopt_alone(runtime& r, const request& what, quire_region& region) {
+  if (const outcome mine = check(r, what); !mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
+  os::content_copy before;
+  if (const outcome mine = copy(what, before); !mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
+  return conclude(what, before, make(r, what, before), region);
+}
+
+}  // namespace
+
+void note_adopted(const core::region_description& made) {
+  static const int once = ::pthread_atfork(nullptr, nullptr, refuse_to_fork);
+  (void)once;
+  g_any.store(true);
+  calls::watch_adopted(made.base, made.bytes);
+}
+
+namespace {
 
 // ---- The end
 
@@ -347,16 +372,43 @@ quire_status quire_region_forget(const void* address, uint64_t bytes) {
   return QUIRE_OK;
 }
 
+namespace quire::api {
+namespace {
+
+quire_status take_request(const quire_region_options* options, const quire_region* region, request& what) {
+  if (!take(options, what.options, adopt_call, "quire_region_options")) return QUIRE_INVALID;
+  if (region == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the region is NULL", adopt_call);
+  if (elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", adopt_call);
+  return QUIRE_OK;
+}
+
+}  // namespace
+}  // namespace quire::api
+
+quire_status quire_region_adopt_alone(const quire_region_options* options, void* address, uint64_t bytes,
+                                      quire_region* region) {
+  namespace api = quire::api;
+  QUIRE_STARTED();
+  api::request what{{}, static_cast<std::byte*>(address), bytes, quire_node()};
+  if (const quire_status why = api::take_request(options, region, what); why != QUIRE_OK) return why;
+  if (api::on_shared_stack())
+    return api::forwarder<&quire_region_adopt_alone>::call_aside(options, address, bytes, region);
+  QUIRE_ENTER(r);
+  return api::adopt_alone(*r, what, *region);
+}
+
+quire_status quire_region_disown(quire_region region) {
+  QUIRE_FORWARD(quire_region_disown, region);
+  QUIRE_ENTER(r);
+  return r->regions->others().disown(region).code();
+}
+
 quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
                                 quire_region* region) {
   namespace api = quire::api;
   QUIRE_STARTED();
   api::request what{{}, static_cast<std::byte*>(address), bytes, node};
-  if (!api::take(options, what.options, api::adopt_call, "quire_region_options")) return QUIRE_INVALID;
-  if (region == nullptr)
-    return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::adopt_call);
-  if (api::elsewhere() != nullptr)
-    return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::adopt_call);
+  if (const quire_status why = api::take_request(options, region, what); why != QUIRE_OK) return why;
   if (api::on_shared_stack())
     return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
   QUIRE_ENTER(r);

@@ -9,6 +9,9 @@
 
 namespace quire::api {
 
+/// A region outside of the range has been made. Each node, driver's thread.
+void note_adopted(const core::region_description& made);
+
 /// What adopted regions hold at the end of the job, on its way to be private memory of this node.
 class kept_memory {
  public:

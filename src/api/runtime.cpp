@@ -119,6 +119,11 @@ void make_services(runtime& r) {
   r.gc = std::make_unique<gc_service>(*r.core);
   container::set_call_limit(static_cast<std::uint64_t>(r.options.number(base::option::io_timeout)) * 1'000'000'000);
   r.containers = std::make_unique<container_service>(*r.core, *r.regions, *r.threads);
+  r.regions->others().when_made(
+      [](void* self, const core::region_description& made) {
+        if (static_cast<runtime*>(self)->core->regions.is_adopted(made)) note_adopted(made);
+      },
+      &r);
   r.regions->others().when_gone(
       [](void* self, const core::region_description& gone) noexcept {
         auto& r = *static_cast<runtime*>(self);

@@ -324,7 +324,9 @@ void keeper::on_announce(std::span<const std::byte> value) noexcept {
   if (value.size() != sizeof about) return;
   std::memcpy(&about, value.data(), sizeof about);
   const auto why = core_.builder.add(about);
-  if (why.ok() && made_.tell != nullptr) made_.tell(made_.context, about);
+  if (why.ok()) {
+    for (const maker& one : makers_) one.tell(one.context, about);
+  }
   core_.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
                static_cast<std::uint64_t>(why.code()), 0, {});
 }

@@ -33,6 +33,8 @@ class keeper {
   [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region,
                                     std::uint16_t backing = 0);
   [[nodiscard]] base::status destroy(quire_region region);
+  /// The same of an adopted region: nothing can be accessed at its addresses then, on any node.
+  [[nodiscard]] base::status disown(quire_region region);
   /// What a module of code needs (src/code): regions for what is run and for what is written, whose distance is given.
   struct code_regions {
     quire_region_options options{};  ///< of the data; pool and detector, of both
@@ -58,7 +60,9 @@ class keeper {
 
   /// `tell` is called on every node for each region that has been made there, or that has gone. Driver's thread. Before
   /// the engine starts.
-  void when_made(void (*tell)(void*, const core::region_description&), void* context) { made_ = {tell, context}; }
+  void when_made(void (*tell)(void*, const core::region_description&), void* context) {
+    makers_.push_back({tell, context});
+  }
   void when_gone(void (*tell)(void*, const core::region_description&) noexcept, void* context) {
     listeners_.push_back({tell, context});
   }
@@ -118,6 +122,7 @@ class keeper {
 
   // keeper_end.cpp
   void open_end();
+  [[nodiscard]] base::status end(quire_region region, const char* call);
   void on_destroy(const model::message& m) noexcept;
   void tell_step(question& q, step what);
   void on_step(const model::message& m, std::span<const std::byte> value) noexcept;
@@ -128,16 +133,17 @@ class keeper {
   void finish_here(core::region_slot& r);
   void go_on_without_leader();
 
+  struct maker {
+    void (*tell)(void*, const core::region_description&);
+    void* context;
+  };
   struct listener {
     void (*tell)(void*, const core::region_description&) noexcept;
     void* context;
   };
   core::core& core_;
+  std::vector<maker> makers_{};
   std::vector<listener> listeners_{};
-  struct {
-    void (*tell)(void*, const core::region_description&) = nullptr;
-    void* context = nullptr;
-  } made_{};
   std::uint16_t first_ = 1;  ///< number of the first region that is made by a call
   // On node 0 only, driver's thread:
   address_space space_{};

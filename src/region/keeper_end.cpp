@@ -77,17 +77,29 @@ base::status keeper::destroy(quire_region region) {
         "quire_region_destroy(): region %lu is memory that the program had before (quire_region_adopt), which stays",
         static_cast<unsigned long>(region.id & 0xffff));
   }
+  return end(region, "quire_region_destroy");
+}
+
+base::status keeper::disown(quire_region region) {
+  const core::region_ref r = core_.regions.of_handle(region.id);
+  if (r == nullptr || !core_.regions.is_adopted(r->about)) {
+    return base::explain(QUIRE_INVALID, "quire_region_disown(): region %lu was not adopted (quire_region_adopt)",
+                         static_cast<unsigned long>(region.id & 0xffff));
+  }
+  return end(region, "quire_region_disown");
+}
+
+base::status keeper::end(quire_region region, const char* call) {
   message m;
   m.a = region.id;
   const auto why = core_.ask(leader, static_cast<std::uint32_t>(service::region_destroy), m, {});
   if (why == QUIRE_LOST) {
     return base::explain(
-        QUIRE_LOST,
-        "quire_region_destroy(): node 0, which numbers regions, is dead; whether the region has gone is not known");
+        QUIRE_LOST, "%s(): node 0, which numbers regions, is dead; whether the region has gone is not known", call);
   }
   if (why.ok()) return why;
-  return base::explain(why.code(), "quire_region_destroy(), region %lu: %s",
-                       static_cast<unsigned long>(region.id & 0xffff), text_of(static_cast<stays>(m.a)));
+  return base::explain(why.code(), "%s(), region %lu: %s", call, static_cast<unsigned long>(region.id & 0xffff),
+                       text_of(static_cast<stays>(m.a)));
 }
 
 /// Node 0.

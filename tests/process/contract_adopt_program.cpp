@@ -264,6 +264,42 @@ void forks() {
   REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 }
 
+/// The last node shares memory, and takes it away, while the others wait for something else; again and again.
+void one_node_does_alone() {
+  static pages memory;
+  constexpr int times = 20;
+  for (int time = 0; time < times; ++time) {
+    memory.words[0] = self();
+    memory.words[words_of_page] = 5;
+    barrier();
+    quire_region region{};
+    const bool mine = quire_node() == nodes() - 1;
+    if (mine) REQUIRE_OK(quire_region_adopt_alone(nullptr, &memory, sizeof memory, &region));
+    barrier();
+    REQUIRE_EQUAL(memory.words[0], static_cast<std::uint64_t>(nodes() - 1));
+    REQUIRE_EQUAL(memory.words[words_of_page], 5);
+    barrier();
+    if (quire_node() == 0) memory.words[0] = 77;
+    barrier();
+    REQUIRE_EQUAL(memory.words[0], 77);
+    barrier();
+    if (mine) {
+      quire_region again{};
+      REQUIRE_STATUS(quire_region_adopt_alone(nullptr, &memory, page, &again), QUIRE_EXISTS);
+      REQUIRE_STATUS(quire_region_adopt_alone(nullptr, &memory, 0, &again), QUIRE_INVALID);
+      REQUIRE_STATUS(quire_region_adopt_alone(nullptr, &g_alone, page, nullptr), QUIRE_INVALID);
+      REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
+      REQUIRE_OK(quire_region_disown(region));
+      REQUIRE_STATUS(quire_region_disown(region), QUIRE_INVALID);
+    }
+    barrier();
+    // What stays there is the program's again, to be mapped anew.
+    REQUIRE(::mmap(&memory, sizeof memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+            &memory);
+    barrier();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -278,6 +314,7 @@ int main(int argc, char** argv) {
   has_both_consistencies();
   takes_many();
   works_with_system_calls();
+  one_node_does_alone();
   refuses_what_cannot_be();
   barrier();
   if (quire_node() == nodes() - 1) g_data.words[0] = 100;

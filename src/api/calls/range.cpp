@@ -100,7 +100,7 @@ void watch_adopted(std::uint64_t base, std::uint64_t bytes) noexcept {
   const std::uint64_t had = g_range.adopted_bytes.load(), first = g_range.adopted_base.load();
   const std::uint64_t low = had == 0 ? base : std::min(base, first),
                       high = had == 0 ? base + bytes : std::max(base + bytes, first + had);
-  g_range.adopted_bytes.store(0);  // never more than there is
+  g_range.adopted_bytes.store(~std::uint64_t{0});  // never less than there is: others ask meanwhile
   g_range.adopted_base.store(low);
   g_range.adopted_bytes.store(high - low);
 }

@@ -2,6 +2,7 @@
 #include "api/calls/redirect.hpp"
 
 #include <dlfcn.h>
+#include <quire/system.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,8 +17,17 @@ namespace {
 
 std::atomic<bool> g_stale{false};  ///< a library has been loaded, and was not looked at yet
 
+std::atomic<bool> g_redirects{false};
+
 void* own_dlopen(const char* file, int mode);
 void* own_dlsym(void* handle, const char* name);
+
+/// Else it is of a runtime, which tells of libraries itself (quire_note_libraries()).
+bool is_libcs(const void* function) noexcept {
+  Dl_info in{};
+  return ::dladdr(function, &in) == 0 || std::strstr(in.dli_fname, "/libc.so") != nullptr ||
+         std::strstr(in.dli_fname, "/libdl.so") != nullptr;
+}
 
 const std::vector<os::replacement>& replacements() {
   static const std::vector<os::replacement> all = [] {
@@ -27,8 +37,10 @@ const std::vector<os::replacement>& replacements() {
     };
     for (const row* r = begin_rows(); r != end_rows(); ++r)
       add(r->name, r->own, r->real.load(std::memory_order_relaxed));
-    add("dlopen", reinterpret_cast<void*>(&own_dlopen), reinterpret_cast<void*>(&::dlopen));
-    add("dlsym", reinterpret_cast<void*>(&own_dlsym), reinterpret_cast<void*>(&::dlsym));
+    if (is_libcs(reinterpret_cast<const void*>(&::dlopen))) {
+      add("dlopen", reinterpret_cast<void*>(&own_dlopen), reinterpret_cast<void*>(&::dlopen));
+      add("dlsym", reinterpret_cast<void*>(&own_dlsym), reinterpret_cast<void*>(&::dlsym));
+    }
     std::sort(list.begin(), list.end(),
               [](const auto& a, const auto& b) { return std::strcmp(a.function, b.function) < 0; });
     return list;
@@ -63,7 +75,14 @@ void* own_dlsym(void* handle, const char* name) {
 void redirect_others() noexcept {
   const row* const any = begin_rows();
   if (::dlsym(RTLD_DEFAULT, any->name) == any->own) return;
+  g_redirects.store(true);
   redirect_all();
 }
 
+void redirect_new() noexcept {
+  if (g_redirects.load()) redirect_all();
+}
+
 }  // namespace quire::api::calls
+
+void quire_note_libraries() { quire::api::calls::redirect_new(); }

@@ -8,5 +8,7 @@ namespace quire::api::calls {
 
 /// At the start of a job. Does nothing where the dynamic linker has found libquire first. Application thread.
 void redirect_others() noexcept;
+/// The same of libraries that have been loaded since.
+void redirect_new() noexcept;
 
 }  // namespace quire::api::calls

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Handles of dlopen(3): each node has its own of libc's, and the program gets one that is good on all nodes.
+#pragma once
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quire::openmp {
+
+/// In shared memory. A handle is the address of one; it begins as libc's do, for those who look there.
+struct loaded_library {
+  static constexpr std::size_t most = 2048;
+  link_map about;
+  std::uint64_t opened;  ///< times; 0: nobody has it
+};
+
+/// Where the first library of a job lies: behind threads' places (memory/thread_data.cpp).
+inline constexpr std::uint64_t first_library = 0x3c00'0000'0000;
+
+/// For threads of this node from now on.
+void open_handles(loaded_library* all) noexcept;
+/// Libc's handle, on this node, of a library.
+void* own_handle(std::size_t number) noexcept;
+void set_own_handle(std::size_t number, void* own) noexcept;
+/// The number of the library that libc knows here as `own`, or that the program knows by a handle; `most`: none.
+[[nodiscard]] std::size_t number_of_own(const void* own) noexcept;
+[[nodiscard]] std::size_t number_of_handle(const void* handle) noexcept;
+
+/// What dlerror(3) tells the calling thread next.
+void set_load_error(const char* text) noexcept;
+/// A function of libc's that goes by who calls it, or that stands behind one here.
+[[nodiscard]] void* real_call(const char* name) noexcept;
+
+}  // namespace quire::openmp

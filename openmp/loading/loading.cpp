@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/loading/loading.hpp"
+
+#include <dlfcn.h>
+#include <quire/quire.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "openmp/files/errand.hpp"
+#include "openmp/files/no_handlers.hpp"
+#include "openmp/files/where.hpp"
+#include "openmp/libc/interpose.hpp"
+#include "openmp/loading/handles.hpp"
+#include "openmp/loading/on_node.hpp"
+#include "openmp/loading/search.hpp"
+#include "openmp/start/constructors.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/start/image.hpp"
+#include "openmp/team/shared_state.hpp"
+#include "openmp/threads/elsewhere.hpp"
+
+namespace quire::openmp {
+namespace {
+
+thread_local int t_turns = 0;
+
+/// The calling thread alone loads and takes away, in the whole job. Its constructors and destructors may do so, too.
+class loading_turn {
+ public:
+  loading_turn() noexcept {
+    if (t_turns++ == 0) lock(shared().loading);
+  }
+  loading_turn(const loading_turn&) = delete;
+  loading_turn& operator=(const loading_turn&) = delete;
+  ~loading_turn() {
+    if (--t_turns == 0) unlock(shared().loading);
+  }
+};
+
+std::size_t free_slot() noexcept {
+  std::size_t slot = 0;
+  while (slot < loaded_library::most && shared().libraries[slot].opened != 0) ++slot;
+  if (slot == loaded_library::most) fail("the program has more libraries open than this version can keep", QUIRE_LIMIT);
+  return slot;
+}
+
+/// Its data is private again where it was not shared, and it goes.
+void close_elsewhere(std::size_t slot, int first, int end) noexcept {
+  for (int node = first; node < end; ++node) {
+    if (node == job().node) continue;
+    errand(node).run([slot] {
+      void* const own = own_handle(slot);
+      set_own_handle(slot, nullptr);
+      return close_here(own);
+    });
+  }
+}
+
+/// False: the order says why, and no node has it.
+bool load_elsewhere(load_order& o) noexcept {
+  load_order* const there = &o;
+  for (int node = 0; node < job().nodes; ++node) {
+    if (node == job().node || errand(node).run([there] { return load_as(*there); })) continue;
+    char why[sizeof o.error];
+    ::strncpy(why, o.error, sizeof why);
+    (void)::snprintf(o.error, sizeof o.error, "node %d: %.380s", node, why);
+    close_elsewhere(o.slot, 0, node);
+    return false;
+  }
+  return true;
+}
+
+void share_data(const char* file) noexcept {
+  for (loaded_module* l = loaded_here().all; l != loaded_here().all + loaded_here().count; ++l) {
+    if (l->runs) continue;
+    if (const quire_status why = share_static_data_of(l->about); why != QUIRE_OK) {
+      char line[300];
+      (void)::snprintf(line, sizeof line, "static data of %.200s, which the program has loaded, cannot be shared",
+                       file);
+      fail(line, why);
+    }
+  }
+}
+
+struct call {
+  const char* file;
+  int mode;
+  const void* caller;
+  load_order* order;
+  void* own;
+};
+
+/// On a private stack.
+void load_on_all(void* at) noexcept {
+  auto& c = *static_cast<call*>(at);
+  load_order& o = *c.order;
+  find_library(c.file, c.caller, o.file, sizeof o.file);
+  o.mode = c.mode;
+  o.next = shared().next_library;
+  c.own = load_first(o);
+  shared().next_library = o.next;
+  if (c.own == nullptr) return;
+  o.slot = number_of_own(c.own);
+  if (o.slot == loaded_library::most) o.slot = free_slot();
+  if (load_elsewhere(o)) {
+    set_own_handle(o.slot, c.own);
+    share_data(o.file);
+  } else {
+    (void)close_here(std::exchange(c.own, nullptr));
+  }
+}
+
+/// In the thread that has called dlopen(3), and on its stack.
+void construct() {
+  for (;;) {
+    loaded_list& all = loaded_here();
+    loaded_module* const next =
+        std::find_if(all.all, all.all + all.count, [](const loaded_module& l) { return !l.runs; });
+    if (next == all.all + all.count) return;
+    next->runs = true;
+    run_late_constructors(next->number);
+  }
+}
+
+void* handle_of(const load_order& o) noexcept {
+  loaded_library& l = shared().libraries[o.slot];
+  if (l.opened++ == 0) (void)::memcpy(&l.about, own_handle(o.slot), sizeof l.about);
+  return &l;
+}
+
+void* load(const char* file, int mode, const void* caller) {
+  const loading_turn turn;
+  void* room = nullptr;
+  if (quire_malloc(sizeof(load_order), &room) != QUIRE_OK) return set_load_error("there is no shared memory"), nullptr;
+  auto* const o = new (room) load_order;
+  call c{file, mode, caller, o, nullptr};
+  {
+    const no_handlers none;
+    run_aside(load_on_all, &c);
+  }
+  void* handle = nullptr;
+  if (c.own == nullptr) {
+    set_load_error(o->error);
+  } else {
+    handle = handle_of(*o);
+    construct();
+  }
+  (void)quire_free(room);
+  return handle;
+}
+
+/// Its destructors run in the thread that has called dlclose(3).
+void end(loaded_module& m) {
+  if (!m.runs) return;
+  const module gone = m.about;
+  run_late_destructors(m.number);
+  if (const quire_status why = take_static_data_away(gone); why != QUIRE_OK)
+    fail("static data of a library cannot be taken away (dlclose)", why);
+}
+
+int close(std::size_t slot) {
+  const loading_turn turn;
+  loaded_library& l = shared().libraries[slot];
+  void* const own = own_handle(slot);
+  const bool last = l.opened == 1;
+  const int result = close_first(own, end);
+  if (result != 0) return result;
+  --l.opened;
+  for (int node = 0; node < job().nodes; ++node) {
+    if (node == job().node) continue;
+    errand(node).run([slot, last] {
+      void* const there = own_handle(slot);
+      if (last) set_own_handle(slot, nullptr);
+      return close_here(there);
+    });
+  }
+  if (last) set_own_handle(slot, nullptr);
+  return 0;
+}
+
+bool is_for_all(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
+
+void refuse_to_load(const char* what) noexcept {
+  char line[200];
+  (void)::snprintf(line, sizeof line, "quire: %s is refused: a library has one place in a job of several nodes\n",
+                   what);
+  (void)::fputs(line, stderr);
+  set_load_error(line);
+}
+
+}  // namespace
+
+void open_loading() {
+  (void)QUIRE_NEXT(dlerror)();  // of what Quire has looked for
+  if (quire_nodes() == 1) return;
+  open_handles(shared().libraries);
+}
+
+bool is_placed(std::uint64_t base) noexcept {
+  constexpr std::uint64_t end = 0x4000'0000'0000;
+  return base >= first_library && base < end;
+}
+
+void end_loaded() noexcept {
+  loaded_list& all = loaded_here();
+  while (all.count != 0) {
+    loaded_module& last = all.all[--all.count];
+    const bool runs = std::exchange(last.runs, false);
+    if (runs) run_late_destructors(last.number);
+  }
+}
+
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+/// Where the call is libc's alone, the jump at its end leaves the caller's return address, by which libc goes.
+QUIRE_LIBC void* dlopen(const char* file, int mode) noexcept {
+  if (file == nullptr || *file == 0 || !is_for_all(QUIRE_CALLER)) return QUIRE_NEXT(dlopen)(file, mode);
+  if ((mode & RTLD_DEEPBIND) != 0) return refuse_to_load("dlopen() with RTLD_DEEPBIND"), nullptr;
+  return load(file, mode, QUIRE_CALLER);
+}
+
+QUIRE_LIBC void* dlmopen(Lmid_t space, const char* file, int mode) noexcept {
+  if (!is_for_all(QUIRE_CALLER)) return QUIRE_NEXT(dlmopen)(space, file, mode);
+  if (space == LM_ID_BASE) return dlopen(file, mode);
+  refuse_to_load("dlmopen()");
+  return nullptr;
+}
+
+QUIRE_LIBC int dlclose(void* handle) noexcept {
+  const std::size_t slot = number_of_handle(handle);
+  if (slot == loaded_library::most) return QUIRE_NEXT(dlclose)(handle);
+  return close(slot);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/loading/on_node.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <quire/system.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/loading/handles.hpp"
+#include "openmp/loading/linker_calls.hpp"
+#include "openmp/loading/loading.hpp"
+#include "openmp/sites/known_libraries.hpp"
+#include "openmp/start/automatic.hpp"
+#include "openmp/start/constructors.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/start/image.hpp"
+#include "openmp/start/memory_mode.hpp"
+#include "openmp/watch/calls.hpp"
+
+namespace quire::openmp {
+
+std::atomic<bool> g_loads{false};
+
+namespace {
+
+constexpr std::size_t none = ~std::size_t{0};
+loaded_list g_open;
+
+/// The call of dlopen(3) that is under way on this node.
+struct {
+  std::array<std::uint64_t, 4096> before;  ///< where modules lie that were there before
+  std::size_t before_count = 0;
+  std::array<loaded_module, load_order::most_modules> found;  ///< since; number `none`: not the program's own
+  std::size_t count = 0;
+  bool leads = false;
+  load_plan plan{};
+  bool taken[load_plan::most]{};
+  std::uint64_t next = 0;
+} g_call;
+thread_local bool t_loads = false;
+thread_local void (*t_ends)(loaded_module&) = nullptr;
+
+int note_base(dl_phdr_info* info, std::size_t, void*) {
+  if (g_call.before_count == g_call.before.size()) fail("the program has loaded too many libraries", QUIRE_LIMIT);
+  g_call.before[g_call.before_count++] = info->dlpi_addr;
+  return 0;
+}
+
+std::span<loaded_module> found() noexcept { return {g_call.found.data(), g_call.count}; }
+
+bool is_known(std::uint64_t base) noexcept {
+  const std::span<const std::uint64_t> before(g_call.before.data(), g_call.before_count);
+  return std::find(before.begin(), before.end(), base) != before.end() ||
+         std::any_of(found().begin(), found().end(), [base](const loaded_module& l) { return l.about.base == base; });
+}
+
+/// Of a library that is new: constructors of the program's own are kept back.
+int note_mapped(dl_phdr_info* info, std::size_t, void*) {
+  if (is_known(info->dlpi_addr)) return 0;
+  if (g_call.count == g_call.found.size()) fail("one call of dlopen() loads too many libraries", QUIRE_LIMIT);
+  loaded_module& l = g_call.found[g_call.count++];
+  l = {describe(*info), none, false};
+  if (l.about.programs && l.about.dynamic != nullptr) l.number = hold_back_late(l.about);
+  return 0;
+}
+
+std::uint64_t place_file(void*, std::uint64_t name, std::uint64_t bytes) {
+  if (g_call.leads) return g_call.plan.place(name, bytes, g_call.next);
+  return g_call.plan.find(name, g_call.taken);
+}
+
+template <class... Value>
+void explain(load_order& o, const char* form, Value... values) noexcept {
+  (void)::snprintf(o.error, sizeof o.error, form, values...);
+}
+
+/// Libc's dlopen(3).
+void* load(load_order& o) noexcept {
+  g_call.before_count = g_call.count = 0;
+  ::dl_iterate_phdr(note_base, nullptr);
+  const linker_calls calls(place_file, nullptr);
+  if (!calls.works()) {
+    explain(o,
+            "%.200s cannot be loaded at the same place on all nodes (syscall user dispatch, Linux 5.11): link the "
+            "program with it",
+            o.file);
+    return nullptr;
+  }
+  t_loads = true;
+  g_loads.store(true);
+  void* const own = QUIRE_NEXT(dlopen)(o.file, o.mode);
+  g_loads.store(false);
+  t_loads = false;
+  if (own != nullptr) return own;
+  explain(o, "%s", QUIRE_NEXT(dlerror)());
+  for (const loaded_module& l : found()) {
+    if (l.number != none) forget_late(l.number);
+  }
+  return nullptr;
+}
+
+/// Calls lead to their places at once, and updates look where they go (watch/). Nobody runs this code yet.
+bool prepare_code(load_order& o) noexcept {
+  std::array<module, load_order::most_modules> all;
+  std::size_t count = 0;
+  for (const loaded_module& l : found()) {
+    if (!l.about.known) all[count++] = l.about;
+  }
+  const std::span<const module> news(all.data(), count);
+  quire_note_libraries();
+  if (count == 0) return true;
+  watch::keep_calls_private(news);
+  std::string why;
+  if (!is_mixed() || !is_watched() || watch_loaded(news, why)) return true;
+  explain(o, "%s, and memory is mixed: ask for --memory sequential", why.c_str());
+  return false;
+}
+
+bool has_code_on_stacks(load_order& o) noexcept {
+  for (const loaded_module& l : found()) {
+    if (!l.about.runs_stack || l.about.known) continue;
+    explain(o, "%s has code on stacks, which must be known when the program starts: link the program with it",
+            l.about.name);
+    return true;
+  }
+  return false;
+}
+
+/// From `mark` on the dynamic linker has noted constructors.
+void keep_in_order(std::size_t mark) noexcept {
+  const auto order = order_of_late(mark);
+  const auto place = [&](const loaded_module& l) {
+    return std::find(order.begin(), order.end(), l.number) - order.begin();
+  };
+  const auto end =
+      std::stable_partition(found().begin(), found().end(), [](const loaded_module& l) { return l.number != none; });
+  std::stable_sort(found().begin(), end,
+                   [&](const loaded_module& a, const loaded_module& b) { return place(a) < place(b); });
+  forget_order(mark);
+  for (auto l = found().begin(); l != end; ++l) {
+    if (g_open.count == loaded_list::most) fail("the program has loaded too many libraries of its own", QUIRE_LIMIT);
+    note_static_data_of(l->about);
+    l->runs = !g_call.leads;
+    g_open.all[g_open.count++] = *l;
+    if (!has_last_call(l->about)) (void)QUIRE_NEXT(dlopen)(l->about.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
+
+loaded_module* find(std::size_t number) noexcept {
+  loaded_module* const end = g_open.all + g_open.count;
+  loaded_module* const at =
+      std::find_if(g_open.all, end, [number](const loaded_module& one) { return one.number == number; });
+  return at != end ? at : nullptr;
+}
+
+/// The dynamic linker takes a library away. Its destructors may take others away, too.
+void on_end(std::size_t number) {
+  if (loaded_module* const ending = find(number); ending != nullptr && t_ends != nullptr) t_ends(*ending);
+  loaded_module* const gone = find(number);
+  if (gone == nullptr) return;
+  forget_static_data_of(gone->about);
+  forget_late(number);
+  std::copy(gone + 1, g_open.all + g_open.count, gone);
+  --g_open.count;
+}
+
+}  // namespace
+
+loaded_list& loaded_here() noexcept { return g_open; }
+
+void look_at_mapped() noexcept {
+  if (t_loads) ::dl_iterate_phdr(note_mapped, nullptr);
+}
+
+void* load_first(load_order& o) noexcept {
+  when_taken_away(on_end);
+  const std::size_t mark = noted();
+  g_call.leads = true;
+  g_call.plan = {};
+  g_call.next = o.next;
+  void* own = load(o);
+  if (own == nullptr) return nullptr;
+  o.plan = g_call.plan;
+  o.next = g_call.next;
+  o.module_count = 0;
+  for (const loaded_module& l : found()) {
+    auto& told = o.modules[o.module_count++];
+    told = {l.about.base, l.about.sum, {}};
+    ::strncpy(told.file, sites::last_part(l.about.name), sizeof told.file - 1);
+  }
+  const bool fits = !has_code_on_stacks(o) && prepare_code(o);
+  keep_in_order(mark);
+  if (!fits) (void)close_here(std::exchange(own, nullptr));
+  return own;
+}
+
+bool load_as(load_order& o) noexcept {
+  when_taken_away(on_end);
+  const std::size_t mark = noted();
+  g_call.leads = false;
+  g_call.plan = o.plan;
+  std::fill(std::begin(g_call.taken), std::end(g_call.taken), false);
+  void* const own = load(o);
+  if (own == nullptr) return false;
+  bool fits = true;
+  for (std::size_t i = 0; i < o.module_count && fits; ++i) {
+    const auto& told = o.modules[i];
+    const auto same = std::find_if(found().begin(), found().end(), [&](const loaded_module& l) {
+      return ::strncmp(sites::last_part(l.about.name), told.file, sizeof told.file - 1) == 0;
+    });
+    if (same == found().end()) continue;  // it was loaded before
+    fits = same->about.base == told.base && same->about.sum == told.sum;
+    if (!fits) {
+      explain(o, "%s %s than on the node that has loaded it", told.file,
+              same->about.base != told.base ? "lies elsewhere" : "is another build");
+    }
+  }
+  fits = fits && prepare_code(o);
+  keep_in_order(mark);
+  if (fits) set_own_handle(o.slot, own);
+  if (!fits) (void)close_here(own);
+  return fits;
+}
+
+int close_here(void* own) noexcept { return QUIRE_NEXT(dlclose)(own); }
+
+int close_first(void* own, void (*ends)(loaded_module& m)) noexcept {
+  void (*const before)(loaded_module&) = std::exchange(t_ends, ends);
+  const int result = QUIRE_NEXT(dlclose)(own);
+  t_ends = before;
+  return result;
+}
+
+}  // namespace quire::openmp

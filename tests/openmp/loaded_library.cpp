@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A plugin: static data with and without constructors, thread-local variables, exceptions, a region of its own.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::vector<std::string> g_names;
+int g_count = 5;
+thread_local int t_mine = 7;
+
+struct made {
+  made() {
+    g_names.push_back("made");
+    std::printf("constructed with %d\n", g_count);
+  }
+  ~made() {
+    std::printf("destroyed with %zu names\n", g_names.size());
+    std::fflush(stdout);
+  }
+} g_made;
+
+}  // namespace
+
+extern "C" {
+int loaded_table[1000];
+alignas(8192) int loaded_aligned[3000] = {1};
+
+int loaded_add(int by) { return __atomic_add_fetch(&g_count, by, __ATOMIC_SEQ_CST); }
+int loaded_own(int by) { return t_mine += by; }
+int loaded_throw(int many) {
+  try {
+    if (many > 0) throw std::string(static_cast<std::size_t>(many), 'x');
+  } catch (const std::string& text) {
+    return static_cast<int>(text.size());
+  }
+  return 0;
+}
+/// On how many nodes threads of a region are: each is a process.
+int loaded_nodes(void) {
+  long processes[4] = {};
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (int i = 0; i < 4; ++i) processes[i] = syscall(SYS_getpid);
+  int count = 0;
+  for (int i = 0; i < 4; ++i) count += i == 0 || processes[i] != processes[i - 1] ? 1 : 0;
+  return count;
+}
+int loaded_region(void) {
+  int sum = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : sum)
+  for (int i = 0; i < 1000; ++i) {
+    loaded_table[i] = i;
+    sum += i;
+  }
+  return sum;
+}
+}
