@@ -163,6 +163,7 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   const bool fixed = fix_addresses();
   if (!limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
   ::unsetenv(exec_place_variable);
+  asked.openmp ? ::setenv(exec_code_variable, "1", 1) : ::unsetenv(exec_code_variable);
   for (const auto& [name, value] : settings_for(plan, stack_before, asked.memory, asked.place))
     ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> pointers;
@@ -202,9 +203,11 @@ void add_exec(CLI::App& quire, session& about) {
   command->prefix_command();
   command->footer(exec_footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
-  command->add_flag("--openmp", asked->openmp,
-                    "Threads of OpenMP's regions are on all nodes though the program has none itself: libraries have "
-                    "that it loads as it runs, as Python's do. Threads that it makes itself stay where they are made");
+  command->add_flag(
+      "--openmp", asked->openmp,
+      "Threads of OpenMP's regions are on all nodes though the program has none itself: libraries have "
+      "that it loads as it runs, as Python's do, and these may compile code. Threads that it makes itself stay "
+      "where they are made");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")
       ->type_name("SIZE");
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));

@@ -18,6 +18,8 @@ inline constexpr const char* exec_memory_variable = "QUIRE_EXEC_MEMORY";
 /// How threads that the program makes itself are placed on nodes (openmp/threads/placement.hpp); not set for a program
 /// with OpenMP.
 inline constexpr const char* exec_place_variable = "QUIRE_EXEC_PLACE";
+/// Set where memory that threads have written may be run (`quire exec --openmp`): libraries compile as they run.
+inline constexpr const char* exec_code_variable = "QUIRE_EXEC_CODE";
 /// The program's file, where `quire exec` has mapped it itself (place_program.hpp): /proc/self/exe is `quire` then.
 inline constexpr const char* exec_file_variable = "QUIRE_EXEC_FILE";
 

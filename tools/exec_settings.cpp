@@ -22,7 +22,7 @@ void change(exec_settings& into, const char* name, const std::string& value, con
 bool is_fresh() {
   constexpr const char* left[] = {exec_preload_variable, exec_bind_now_variable, exec_library_path_variable,
                                   exec_stack_variable,   exec_memory_variable,   exec_place_variable,
-                                  exec_file_variable};
+                                  exec_code_variable,    exec_file_variable};
   return std::none_of(std::begin(left), std::end(left), [](const char* name) { return std::getenv(name) != nullptr; });
 }
 

@@ -11,6 +11,7 @@
 #include "openmp/memory/mapping_calls.hpp"
 #include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
+#include "openmp/memory/stacks.hpp"
 
 using namespace quire::openmp;
 
@@ -49,6 +50,9 @@ int refused(const char* call, const void* at, const char* advice) noexcept {
 int protect_shared(const char* call, void* at, std::size_t bytes, int protection, part shared) noexcept {
   if (!begins_page(at)) return errno = EINVAL, -1;
   if (shared == part::some) return refused(call, at, whole_advice);
+  // Who compiles writes, and then takes the right to write away: that stays.
+  if ((protection & (PROT_READ | PROT_EXEC)) != 0 && has_code_in_memory())
+    return open_pages(at, whole_pages(bytes)) ? 0 : -1;
   if ((protection & PROT_EXEC) != 0)
     return refused(
         call, at,

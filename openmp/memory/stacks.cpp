@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -30,14 +31,19 @@ thread_local range t_last;  ///< the stack that the thread was seen on last
 std::array<range, most_stacks> g_free;
 
 thread_local constinit std::byte* t_private = nullptr;
+bool g_has_code = false;
 
 }  // namespace
 
-void allow_code_on_stacks() noexcept {
+void allow_code_in_memory() noexcept {
   const auto all = modules();
-  if (std::none_of(all.begin(), all.end(), [](const module& m) { return m.runs_stack && !m.known; })) return;
-  if (const quire_status why = quire_run_heap(); why != QUIRE_OK) fail("stacks cannot have code", why);
+  const bool stacks = std::any_of(all.begin(), all.end(), [](const module& m) { return m.runs_stack && !m.known; });
+  if (!stacks && std::getenv("QUIRE_EXEC_CODE") == nullptr) return;
+  if (const quire_status why = quire_run_heap(); why != QUIRE_OK) fail("memory of the program cannot have code", why);
+  g_has_code = true;
 }
+
+bool has_code_in_memory() noexcept { return g_has_code; }
 
 /// Below each stack there are addresses for nothing but to be told of an overflow.
 std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {

@@ -7,10 +7,12 @@
 
 namespace quire::openmp {
 
-/// Before the start of the job: threads may run what lies on stacks, where the program or a library needs that. Nested
-/// functions of GNU C and internal procedures of Fortran whose address is passed on are called by code on the stack. A
-/// thread of another node may call one: so all of the heap, in which stacks lie, can be run.
-void allow_code_on_stacks() noexcept;
+/// Before the start of the job: threads may run what lies in memory that they have written, where the program or a
+/// library needs that. Nested functions of GNU C and internal procedures of Fortran whose address is passed on are
+/// called by code on the stack; libraries that compile as they run have code in anonymous memory (`quire exec
+/// --openmp`). A thread of another node may call it: so all of the heap, in which both lie, can be run.
+void allow_code_in_memory() noexcept;
+[[nodiscard]] bool has_code_in_memory() noexcept;
 
 /// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there
 /// is none. An overflow ends it too, with a line that says what to raise.

@@ -273,6 +273,7 @@ void restore_environment() {
   ::unsetenv("QUIRE_EXEC_STACK");
   ::unsetenv("QUIRE_EXEC_MEMORY");
   ::unsetenv("QUIRE_EXEC_PLACE");
+  ::unsetenv("QUIRE_EXEC_CODE");
 }
 
 }  // namespace quire::openmp

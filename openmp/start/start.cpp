@@ -191,6 +191,7 @@ void wait_for_all_nodes() noexcept {
 void look_at_program() noexcept {
   choose_memory();
   choose_placement();
+  allow_code_in_memory();
   restore_environment();
   if (has_placement()) refuse_other_jobs();
 }
@@ -212,7 +213,6 @@ int lead(int, char**, char** environment) {
   construct_streams();
   explain_crashes();
   note_inherited_descriptors();
-  allow_code_on_stacks();
   note_no_program(true);
   start_quire();
   look_at_allocators();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A plugin: static data with and without constructors, thread-local variables, exceptions, a region of its own.
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,19 @@ int loaded_nodes(void) {
   int count = 0;
   for (int i = 0; i < 4; ++i) count += i == 0 || processes[i] != processes[i - 1] ? 1 : 0;
   return count;
+}
+/// Code that is written as the library runs, for threads of all nodes; -1: it may not be.
+int loaded_compiled(void) {
+  constexpr std::size_t page = 4096;
+  const unsigned char code[] = {0x8d, 0x47, 0x03, 0xc3};  // lea 3(%rdi),%eax; ret
+  void* const at = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(at, code, sizeof code);
+  if (mprotect(at, page, PROT_READ | PROT_EXEC) != 0) return -1;
+  int sum = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : sum)
+  for (int i = 0; i < 4; ++i) sum += reinterpret_cast<int (*)(int)>(at)(i);
+  munmap(at, page);
+  return sum;
 }
 int loaded_region(void) {
   int sum = 0;

@@ -8,6 +8,7 @@ int main(int count, char** arguments) {
   if (library == NULL) return printf("%s\n", dlerror()), 1;
   int (*const region)(void) = (int (*)(void))dlsym(library, "loaded_region");
   int (*const nodes)(void) = (int (*)(void))dlsym(library, "loaded_nodes");
-  printf("sum %d on %d nodes\n", region(), nodes());
+  int (*const compiled)(void) = (int (*)(void))dlsym(library, "loaded_compiled");
+  printf("sum %d on %d nodes, compiled %d\n", region(), nodes(), compiled());
   return 0;
 }
