@@ -13,7 +13,8 @@ namespace quire::openmp {
 struct loaded_library {
   static constexpr std::size_t most = 2048;
   link_map about;
-  std::uint64_t opened;  ///< times; 0: nobody has it
+  std::uint32_t opened;  ///< times
+  std::uint32_t kept;    ///< 1: once more than the program has, as threads have objects of it to destroy
 };
 
 /// Where the first library of a job lies: behind threads' places (memory/thread_data.cpp).

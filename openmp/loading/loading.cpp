@@ -15,6 +15,7 @@
 #include "openmp/loading/handles.hpp"
 #include "openmp/loading/on_node.hpp"
 #include "openmp/loading/search.hpp"
+#include "openmp/loading/thread_objects.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
@@ -46,13 +47,13 @@ std::size_t free_slot() noexcept {
   return slot;
 }
 
-/// Its data is private again where it was not shared, and it goes.
-void close_elsewhere(std::size_t slot, int first, int end) noexcept {
-  for (int node = first; node < end; ++node) {
+/// On other nodes below `end`. `last`: the program has no handle any more.
+void close_elsewhere(std::size_t slot, int end, bool last) noexcept {
+  for (int node = 0; node < end; ++node) {
     if (node == job().node) continue;
-    errand(node).run([slot] {
+    errand(node).run([slot, last] {
       void* const own = own_handle(slot);
-      set_own_handle(slot, nullptr);
+      if (last) set_own_handle(slot, nullptr);
       return close_here(own);
     });
   }
@@ -66,7 +67,7 @@ bool load_elsewhere(load_order& o) noexcept {
     char why[sizeof o.error];
     ::strncpy(why, o.error, sizeof why);
     (void)::snprintf(o.error, sizeof o.error, "node %d: %.380s", node, why);
-    close_elsewhere(o.slot, 0, node);
+    close_elsewhere(o.slot, node, shared().libraries[o.slot].opened == 0);
     return false;
   }
   return true;
@@ -74,7 +75,7 @@ bool load_elsewhere(load_order& o) noexcept {
 
 void share_data(const char* file) noexcept {
   for (loaded_module* l = loaded_here().all; l != loaded_here().all + loaded_here().count; ++l) {
-    if (l->runs) continue;
+    if (l->load != loads_here()) continue;
     if (const quire_status why = share_static_data_of(l->about); why != QUIRE_OK) {
       char line[300];
       (void)::snprintf(line, sizeof line, "static data of %.200s, which the program has loaded, cannot be shared",
@@ -112,13 +113,13 @@ void load_on_all(void* at) noexcept {
   }
 }
 
-/// In the thread that has called dlopen(3), and on its stack.
-void construct() {
+/// In the thread that has called dlopen(3), and on its stack. Constructors may load, and take away.
+void construct(std::uint64_t load) {
   for (;;) {
-    loaded_list& all = loaded_here();
+    loaded_module* const end = loaded_here().all + loaded_here().count;
     loaded_module* const next =
-        std::find_if(all.all, all.all + all.count, [](const loaded_module& l) { return !l.runs; });
-    if (next == all.all + all.count) return;
+        std::find_if(loaded_here().all, end, [load](const loaded_module& l) { return l.load == load && !l.runs; });
+    if (next == end) return;
     next->runs = true;
     run_late_constructors(next->number);
   }
@@ -145,7 +146,7 @@ void* load(const char* file, int mode, const void* caller) {
     set_load_error(o->error);
   } else {
     handle = handle_of(*o);
-    construct();
+    construct(loads_here());
   }
   (void)quire_free(room);
   return handle;
@@ -160,24 +161,57 @@ void end(loaded_module& m) {
     fail("static data of a library cannot be taken away (dlclose)", why);
 }
 
+/// Libc's call, on all nodes.
+int close_on_all(std::size_t slot) {
+  loaded_library& l = shared().libraries[slot];
+  const bool last = l.opened == 1;
+  const int result = close_first(own_handle(slot), end);
+  if (result != 0) return result;
+  --l.opened;
+  close_elsewhere(slot, job().nodes, last);
+  if (last) set_own_handle(slot, nullptr);
+  return 0;
+}
+
+loaded_library* find_kept(std::uint64_t base) noexcept {
+  loaded_library* const end = shared().libraries + loaded_library::most;
+  loaded_library* const at = std::find_if(
+      shared().libraries, end, [base](const loaded_library& l) { return l.kept != 0 && l.about.l_addr == base; });
+  return at != end ? at : nullptr;
+}
+
+/// Libraries whose thread_local objects wait for the end of their threads do not go.
+void keep_for_threads() {
+  for (std::size_t i = 0; i < loaded_here().count; ++i) {
+    const module about = loaded_here().all[i].about;
+    if (!has_thread_objects(about) || find_kept(about.base) != nullptr) continue;
+    auto* const handle = static_cast<loaded_library*>(load(about.name, RTLD_LAZY | RTLD_NOLOAD, nullptr));
+    if (handle != nullptr) handle->kept = 1;
+  }
+}
+
+/// Those go that had to stay until now.
+void let_go() {
+  for (std::size_t slot = 0; slot < loaded_library::most; ++slot) {
+    loaded_library& l = shared().libraries[slot];
+    if (l.kept == 0) continue;
+    loaded_module* const end = loaded_here().all + loaded_here().count;
+    const loaded_module* const m = std::find_if(
+        loaded_here().all, end, [&l](const loaded_module& one) { return one.about.base == l.about.l_addr; });
+    if (m != end && has_thread_objects(m->about)) continue;
+    l.kept = 0;
+    (void)close_on_all(slot);
+  }
+}
+
 int close(std::size_t slot) {
   const loading_turn turn;
   loaded_library& l = shared().libraries[slot];
-  void* const own = own_handle(slot);
-  const bool last = l.opened == 1;
-  const int result = close_first(own, end);
-  if (result != 0) return result;
-  --l.opened;
-  for (int node = 0; node < job().nodes; ++node) {
-    if (node == job().node) continue;
-    errand(node).run([slot, last] {
-      void* const there = own_handle(slot);
-      if (last) set_own_handle(slot, nullptr);
-      return close_here(there);
-    });
-  }
-  if (last) set_own_handle(slot, nullptr);
-  return 0;
+  if (l.opened == l.kept) return set_load_error("the library is not open"), -1;
+  keep_for_threads();
+  const int result = close_on_all(slot);
+  let_go();
+  return result;
 }
 
 bool is_for_all(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
@@ -232,6 +266,8 @@ QUIRE_LIBC void* dlmopen(Lmid_t space, const char* file, int mode) noexcept {
 
 QUIRE_LIBC int dlclose(void* handle) noexcept {
   const std::size_t slot = number_of_handle(handle);
-  if (slot == loaded_library::most) return QUIRE_NEXT(dlclose)(handle);
-  return close(slot);
+  if (slot < loaded_library::most) return close(slot);
+  const int result = QUIRE_NEXT(dlclose)(handle);
+  close_dropped();
+  return result;
 }

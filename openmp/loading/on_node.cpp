@@ -42,6 +42,7 @@ struct {
   load_plan plan{};
   bool taken[load_plan::most]{};
   std::uint64_t next = 0;
+  std::uint64_t number = 0;
 } g_call;
 thread_local bool t_loads = false;
 thread_local void (*t_ends)(loaded_module&) = nullptr;
@@ -65,7 +66,7 @@ int note_mapped(dl_phdr_info* info, std::size_t, void*) {
   if (is_known(info->dlpi_addr)) return 0;
   if (g_call.count == g_call.found.size()) fail("one call of dlopen() loads too many libraries", QUIRE_LIMIT);
   loaded_module& l = g_call.found[g_call.count++];
-  l = {describe(*info), none, false};
+  l = {describe(*info), none, g_call.number, false};
   if (l.about.programs && l.about.dynamic != nullptr) l.number = hold_back_late(l.about);
   return 0;
 }
@@ -83,6 +84,7 @@ void explain(load_order& o, const char* form, Value... values) noexcept {
 /// Libc's dlopen(3).
 void* load(load_order& o) noexcept {
   g_call.before_count = g_call.count = 0;
+  ++g_call.number;
   ::dl_iterate_phdr(note_base, nullptr);
   const linker_calls calls(place_file, nullptr);
   if (!calls.works()) {
@@ -173,6 +175,7 @@ void on_end(std::size_t number) {
 }  // namespace
 
 loaded_list& loaded_here() noexcept { return g_open; }
+std::uint64_t loads_here() noexcept { return g_call.number; }
 
 void look_at_mapped() noexcept {
   if (t_loads) ::dl_iterate_phdr(note_mapped, nullptr);

@@ -15,6 +15,7 @@ namespace quire::openmp {
 struct loaded_module {
   module about{};
   std::size_t number = 0;  ///< constructors.hpp
+  std::uint64_t load = 0;  ///< which call has loaded it, counted on this node
   bool runs = false;       ///< not on the node that has asked for it, until its constructors begin there
 };
 struct loaded_list {
@@ -40,6 +41,8 @@ struct load_order {
   char error[400];     ///< what dlerror(3) would tell, of the node that has failed
 };
 
+/// How many calls of dlopen(3) this node has made: the number of the last one.
+[[nodiscard]] std::uint64_t loads_here() noexcept;
 /// The first node: fills in the order. Libc's handle; null: error says why, and nothing is loaded.
 [[nodiscard]] void* load_first(load_order& o) noexcept;
 /// Another node: the same. False: error says why, and nothing is loaded.

@@ -15,6 +15,7 @@ struct placed_file {
 class load_plan {
  public:
   static constexpr std::uint32_t most = 512;
+  static constexpr std::uint64_t gap = 32u << 20;  ///< files lie at multiples of this
 
   /// Behind what was placed before, and far enough for what Quire adds to a library's code. Returns where; 0: no room.
   std::uint64_t place(std::uint64_t name, std::uint64_t bytes, std::uint64_t& next) noexcept {
@@ -45,7 +46,7 @@ class load_plan {
   }
 
  private:
-  static constexpr std::uint64_t gap = 32u << 20, most_bytes = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
   std::uint32_t count_ = 0;
   placed_file files_[most]{};
 };

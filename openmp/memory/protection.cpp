@@ -109,6 +109,7 @@ int advise_shared(void* at, std::size_t bytes, int advice, part shared) noexcept
   }
 }
 
+constexpr long strict_policy = 1;  // MPOL_MF_STRICT
 constexpr const char* lock_advice =
     "memory that nodes share moves between them, and is not locked: go on without, or give the job more memory";
 
@@ -154,11 +155,14 @@ bool make_mapping_call(long number, const long (&a)[6], const void* caller, long
     case SYS_mlock:
     case SYS_mlock2:
     case SYS_munlock:
-    case SYS_mbind:
       if (shared_part(at, bytes, caller) == part::none) return false;
-      result = refused(
-          number == SYS_mbind ? "mbind()" : "mlock()", at,
-          number == SYS_mbind ? "memory that nodes share moves between them: leave its place to Quire" : lock_advice);
+      result = refused("mlock()", at, lock_advice);
+      return true;
+    case SYS_mbind:  // changes how fast a machine is, but where it is strict
+      if (shared_part(at, bytes, caller) == part::none) return false;
+      result = (a[5] & strict_policy) == 0
+                   ? 0
+                   : refused("mbind()", at, "memory that nodes share moves between them: leave its place to Quire");
       return true;
     default:
       return false;

@@ -75,7 +75,9 @@ struct shared_state {
     std::uint64_t first, now, end;  ///< 0: it was never called
   } data_end;
   alignas(4096) loaded_library libraries[loaded_library::most];  ///< under `loading`
-  std::uint64_t next_library;                                    ///< where the next one may lie
+  static constexpr std::size_t most_thread_objects = 1u << 14;
+  std::uint32_t thread_objects[most_thread_objects];  ///< of libraries, by their place (loading/thread_objects.hpp)
+  std::uint64_t next_library;                         ///< where the next one may lie
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/loading/thread_objects.hpp"
 #include "openmp/start/exits.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/threads/own_threads.hpp"
@@ -20,6 +21,8 @@ void run_last_calls(own_thread& self) {
     const own_thread::last_call now = *self.last_calls;
     destroy_private(std::exchange(self.last_calls, now.before));
     now.what(now.argument);
+    if (now.held != nullptr) drop_library(now.held);
+    forget_thread_object(now.library);
   }
 }
 
@@ -63,23 +66,33 @@ QUIRE_LIBC void pthread_exit(void* result) { leave_thread(result); }
 
 namespace {
 
-/// False: libc is to run it.
-bool keep_last_call(void (*what)(void*), void* argument) noexcept {
-  own_thread* const self = own();
-  if (self == nullptr) return false;
-  self->last_calls = make_private<own_thread::last_call>(what, argument, self->last_calls);
-  return true;
+using register_function = int(void (*)(void*), void*, void*);
+
+void make_last_call(void* at) {
+  auto* const kept = static_cast<own_thread::last_call*>(at);
+  const own_thread::last_call now = *kept;
+  destroy_private(kept);
+  now.what(now.argument);
+  forget_thread_object(now.library);
 }
 
-using register_function = int(void (*)(void*), void*, void*);
+int keep_last_call(void (*what)(void*), void* argument, void* library, register_function* libcs) noexcept {
+  own_thread* const self = own();
+  if (self == nullptr && !is_loaded_later(library)) return libcs(what, argument, library);
+  note_thread_object(library);
+  auto* const kept =
+      make_private<own_thread::last_call>(what, argument, library, self != nullptr ? hold_library(library) : nullptr,
+                                          self != nullptr ? self->last_calls : nullptr);
+  if (self == nullptr) return libcs(make_last_call, kept, nullptr);
+  self->last_calls = kept;
+  return 0;
+}
 
 }  // namespace
 
 QUIRE_LIBC int __cxa_thread_atexit(void (*what)(void*), void* argument, void* library) noexcept {
-  if (keep_last_call(what, argument)) return 0;
-  return QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit")(what, argument, library);
+  return keep_last_call(what, argument, library, QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit"));
 }
 QUIRE_LIBC int __cxa_thread_atexit_impl(void (*what)(void*), void* argument, void* library) noexcept {
-  if (keep_last_call(what, argument)) return 0;
-  return QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit_impl")(what, argument, library);
+  return keep_last_call(what, argument, library, QUIRE_NEXT_AS(register_function, "__cxa_thread_atexit_impl"));
 }

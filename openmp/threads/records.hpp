@@ -47,6 +47,8 @@ struct own_thread {
   struct last_call {
     void (*what)(void*);
     void* argument;
+    void* library;  ///< whose code it is
+    void* held;     ///< and a handle by which it stays, where this node alone has it
     last_call* before;
   };
   thread_record* record = nullptr;  ///< null: this program's threads stay where they are made

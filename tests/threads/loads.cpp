@@ -31,6 +31,12 @@ void* open_first() {
 
 int main() {
   int sum = 0;
+  for (int time = 0; time < 2; ++time) {
+    std::thread([] {
+      void* const whole = dlopen("libthreads_loaded_whole.so", RTLD_NOW);
+      printf("whole %d, closed %d\n", whole != nullptr, dlclose(whole));
+    }).join();
+  }
   for (int i = 0; i < 4; ++i) {
     std::thread([i, &sum] {
       void* const library = open_first();

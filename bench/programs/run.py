@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of Python, as they are, with libraries that have OpenMP: on this machine and on nodes, whether the result is the same, and how long it takes.
+
+Installs the wheels of wheels.txt into a folder of its own first (--folder), by pip. Outside of CI.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = {"kmeans": "scikit-learn", "hist_gradient": "scikit-learn", "random_forest": "scikit-learn", "numba_sum": "numba", "light_gbm": "lightgbm",
+            "xg_boost": "xgboost", "blas": "numpy"}
+HEAD = """# Python, as it is
+
+`quire run -n 2 quire exec --openmp python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
+Made by `bench/programs/run.py` on {cores} cores, with two threads in all; seconds are medians of {times}, of a second run of the same work in one process.
+
+| program | wheel | one machine, s | {columns} | result |
+| --- | --- | --- | {rule} | --- |
+"""
+
+
+def install(folder):
+    python = folder / "bin" / "python3"
+    if not python.exists():
+        print(f"programs: wheels into {folder}", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", HERE / "wheels.txt"], check=True)
+    return python
+
+
+def run(command):
+    """The result and the seconds; a text that says what went wrong, and None."""
+    settings = dict(os.environ, OMP_NUM_THREADS="2", NUMBA_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2")
+    try:
+        done = subprocess.run(command, cwd=HERE, env=settings, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "does not end in 300 s", None
+    seconds = re.search(r"^seconds ([0-9.]+)$", done.stderr, re.M)
+    if done.returncode != 0 or seconds is None:
+        return f"status {done.returncode}: {' '.join(done.stderr.split())[-200:]}", None
+    return done.stdout, float(seconds.group(1))
+
+
+def several(command, times):
+    all_runs = [run(command) for _ in range(times)]
+    for found in all_runs:
+        if found[1] is None or found[0] != all_runs[0][0]:
+            return found[0] if found[1] is None else "the results of two runs differ", None
+    return all_runs[0][0], statistics.median(seconds for _, seconds in all_runs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quire", default=HERE.parents[1] / "build" / "bin" / "quire", type=pathlib.Path, help="default: that of build")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "quire-programs",
+                        help="where the wheels are (default: %(default)s)")
+    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2], help="default: 1 2")
+    parser.add_argument("--times", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--only", nargs="+", choices=sorted(PROGRAMS), default=list(PROGRAMS), help="these programs")
+    parser.add_argument("--document", type=pathlib.Path, help="the table goes there, too")
+    asked = parser.parse_args()
+    python = install(asked.folder)
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True).stdout
+    versions = dict(line.split("==", 1) for line in listed.split() if "==" in line)
+    table = HEAD.format(cores=os.cpu_count(), times=asked.times, columns=" | ".join(f"{n} node{'s' if n > 1 else ''}, s" for n in asked.nodes),
+                        rule=" | ".join("---" for _ in asked.nodes))
+    wrong = 0
+    for name in asked.only:
+        print(f"programs: {name}", file=sys.stderr)
+        program = [python, f"{name}.py"]
+        wanted, alone = several(program, asked.times)
+        cells, result = [], "the same"
+        for nodes in asked.nodes:
+            found, seconds = several([asked.quire, "run", "-n", str(nodes), asked.quire, "exec", "--openmp", *program], asked.times)
+            cells.append("-" if seconds is None else f"{seconds:.3f}")
+            if alone is None or found != wanted:
+                result = found.strip() if seconds is None else f"{found.strip()} instead of {wanted.strip()}"
+                wrong = 1
+        wheel = PROGRAMS[name]
+        table += f"| {name} | {wheel} {versions.get(wheel, '?')} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {result} |\n"
+    print(table)
+    if asked.document:
+        asked.document.write_text(table)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
