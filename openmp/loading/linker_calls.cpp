@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include <cstddef>
+#include <initializer_list>
 
 #include "openmp/loading/plan.hpp"
 #include "openmp/memory/heap.hpp"

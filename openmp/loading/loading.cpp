@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "openmp/files/errand.hpp"
 #include "openmp/files/no_handlers.hpp"

@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/loading/handles.hpp"
