@@ -17,8 +17,9 @@ struct loaded_library {
   std::uint32_t kept;    ///< 1: once more than the program has, as threads have objects of it to destroy
 };
 
-/// Where the first library of a job lies: behind threads' places (memory/thread_data.cpp).
-inline constexpr std::uint64_t first_library = 0x3c00'0000'0000;
+/// Where libraries lie: behind threads' places (memory/thread_data.cpp), before programs that `quire exec` has mapped
+/// itself.
+inline constexpr std::uint64_t first_library = 0x3c00'0000'0000, end_of_libraries = 0x3f00'0000'0000;
 
 /// For threads of this node from now on.
 void open_handles(loaded_library* all) noexcept;

@@ -105,16 +105,20 @@ void make_call(int, siginfo_t*, void* context) noexcept {
   g_selector = 1;
 }
 
-/// All code below the linker's may call the kernel itself, this library's among it: 0: it does not lie there.
-std::uint64_t end_of_others() noexcept {
+/// All code on this library's side of the dynamic linker's may call the kernel itself; none: there is no such linker.
+span code_of_others() noexcept {
+  constexpr std::uint64_t end_of_programs = std::uint64_t{1} << 47;
   const span linker = code_around(::dlsym(RTLD_DEFAULT, "__tls_get_addr"));
-  return reinterpret_cast<std::uint64_t>(&make_call) < linker.first ? linker.first : 0;
+  const std::uint64_t end = linker.first + linker.bytes;
+  if (linker.bytes == 0) return {};
+  return reinterpret_cast<std::uint64_t>(&make_call) < linker.first ? span{0, linker.first}
+                                                                    : span{end, end_of_programs - end};
 }
 
 }  // namespace
 
 linker_calls::linker_calls(place_function place, void* context) noexcept {
-  const std::uint64_t others = end_of_others();
+  const span others = code_of_others();
   g_now.place = place;
   g_now.context = context;
   std::uint64_t blocked = ~std::uint64_t{0};
@@ -124,8 +128,9 @@ linker_calls::linker_calls(place_function place, void* context) noexcept {
   const kernel_action own{make_call, SA_SIGINFO | with_restorer, quire_after_linkers_call, 0};
   (void)os::raw_call(SYS_rt_sigaction, SIGSYS, as_long(&own), as_long(&g_now.before), mask_bytes);
   g_selector = 0;
-  works_ = others != 0 && os::raw_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0,
-                                       static_cast<long>(others), as_long(&g_selector)) == 0;
+  works_ = others.bytes != 0 &&
+           os::raw_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, static_cast<long>(others.first),
+                        static_cast<long>(others.bytes), as_long(&g_selector)) == 0;
   if (works_) g_selector = 1;
 }
 

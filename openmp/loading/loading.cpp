@@ -28,6 +28,7 @@ namespace quire::openmp {
 namespace {
 
 thread_local int t_turns = 0;
+bool g_ends = false;  ///< the program has ended: nothing goes any more but with the job
 
 /// The calling thread alone loads and takes away, in the whole job. Its constructors and destructors may do so, too.
 class loading_turn {
@@ -208,6 +209,7 @@ void let_go() {
 
 int close(std::size_t slot) {
   const loading_turn turn;
+  if (g_ends) return 0;
   loaded_library& l = shared().libraries[slot];
   if (l.opened == l.kept) return set_load_error("the library is not open"), -1;
   keep_for_threads();
@@ -234,12 +236,10 @@ void open_loading() {
   open_handles(shared().libraries);
 }
 
-bool is_placed(std::uint64_t base) noexcept {
-  constexpr std::uint64_t end = 0x4000'0000'0000;
-  return base >= first_library && base < end;
-}
+bool is_placed(std::uint64_t base) noexcept { return base >= first_library && base < end_of_libraries; }
 
 void end_loaded() noexcept {
+  g_ends = true;
   loaded_list& all = loaded_here();
   while (all.count != 0) {
     loaded_module& last = all.all[--all.count];

@@ -75,7 +75,7 @@ int note_mapped(dl_phdr_info* info, std::size_t, void*) {
 }
 
 std::uint64_t place_file(void*, std::uint64_t name, std::uint64_t bytes) {
-  if (g_call.leads) return g_call.plan.place(name, bytes, g_call.next);
+  if (g_call.leads) return g_call.next < end_of_libraries ? g_call.plan.place(name, bytes, g_call.next) : 0;
   return g_call.plan.find(name, g_call.taken);
 }
 

@@ -64,6 +64,9 @@ using namespace quire::openmp;
 
 QUIRE_LIBC void pthread_exit(void* result) { leave_thread(result); }
 
+/// This library's: libc takes no null for one.
+extern "C" void* __dso_handle __attribute__((visibility("hidden")));
+
 namespace {
 
 using register_function = int(void (*)(void*), void*, void*);
@@ -83,7 +86,7 @@ int keep_last_call(void (*what)(void*), void* argument, void* library, register_
   auto* const kept =
       make_private<own_thread::last_call>(what, argument, library, self != nullptr ? hold_library(library) : nullptr,
                                           self != nullptr ? self->last_calls : nullptr);
-  if (self == nullptr) return libcs(make_last_call, kept, nullptr);
+  if (self == nullptr) return libcs(make_last_call, kept, &__dso_handle);
   self->last_calls = kept;
   return 0;
 }

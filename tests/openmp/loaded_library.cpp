@@ -13,7 +13,11 @@ namespace {
 
 std::vector<std::string> g_names;
 int g_count = 5;
-thread_local int t_mine = 7;
+struct own {
+  int value = 7;
+  ~own() { __atomic_fetch_sub(&g_count, 1, __ATOMIC_SEQ_CST); }
+};
+thread_local own t_own;
 
 struct made {
   made() {
@@ -33,7 +37,7 @@ int loaded_table[1000];
 alignas(8192) int loaded_aligned[3000] = {1};
 
 int loaded_add(int by) { return __atomic_add_fetch(&g_count, by, __ATOMIC_SEQ_CST); }
-int loaded_own(int by) { return t_mine += by; }
+int loaded_own(int by) { return t_own.value += by; }
 int loaded_throw(int many) {
   try {
     if (many > 0) throw std::string(static_cast<std::size_t>(many), 'x');

@@ -21,13 +21,16 @@ struct own {
 thread_local own t_own;
 alignas(8192) char g_block[20000];
 
+void* g_third = nullptr;
+
 __attribute__((constructor)) void begin() {
   printf("first begins: %d\n", second_value());
   atexit(at_the_end);
-  printf("third %d\n", dlopen("libthreads_loaded_third.so", RTLD_NOW | RTLD_GLOBAL) != nullptr);
+  g_third = dlopen("libthreads_loaded_third.so", RTLD_NOW | RTLD_GLOBAL);
+  printf("third %d\n", g_third != nullptr);
 }
 __attribute__((destructor)) void end() {
-  printf("first ends: %d\n", second_value());
+  printf("first ends: %d, closed %d\n", second_value(), dlclose(g_third));
   fflush(stdout);
 }
 

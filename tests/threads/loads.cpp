@@ -27,6 +27,15 @@ void* open_first() {
   return library;
 }
 
+/// As managers of plugins do: it gives its plugin back when the program ends.
+struct holder {
+  void* library = nullptr;
+  ~holder() {
+    printf("closed at the end %d\n", dlclose(library));
+    fflush(stdout);
+  }
+} g_holder;
+
 }  // namespace
 
 int main() {
@@ -60,5 +69,6 @@ int main() {
          block[0] + block[1] + block[2] + block[3]);
   for (int i = 0; i < 5; ++i) printf("closed %d\n", dlclose(library));
   printf("there %d\n", dlopen(first, RTLD_NOW | RTLD_NOLOAD) != nullptr);
+  g_holder.library = dlopen("libthreads_loaded_whole.so", RTLD_NOW);
   return 0;
 }
