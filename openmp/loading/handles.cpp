@@ -40,13 +40,14 @@ int look_for(dl_phdr_info* info, std::size_t, void* argument) {
   return s.found != nullptr ? 1 : 0;
 }
 
-}  // namespace
-
+/// Libc's own, which goes by who calls it.
 void* real_call(const char* name) noexcept {
   search s{name};
   ::dl_iterate_phdr(look_for, &s);
   return const_cast<void*>(s.found);
 }
+
+}  // namespace
 
 void open_handles(loaded_library* all) noexcept { g_all.store(all); }
 void* own_handle(std::size_t number) noexcept { return g_own[number].load(std::memory_order_acquire); }

@@ -32,7 +32,5 @@ void set_own_handle(std::size_t number, void* own) noexcept;
 
 /// What dlerror(3) tells the calling thread next.
 void set_load_error(const char* text) noexcept;
-/// A function of libc's that goes by who calls it, or that stands behind one here.
-[[nodiscard]] void* real_call(const char* name) noexcept;
 
 }  // namespace quire::openmp

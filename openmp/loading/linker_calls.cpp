@@ -50,7 +50,6 @@ constexpr unsigned long with_restorer = 0x0400'0000;
 
 struct {
   place_function place = nullptr;
-  void* context = nullptr;
   kernel_action before{};
   std::uint64_t mask = 0;
 } g_now;
@@ -87,7 +86,7 @@ bool is_first(const mapping& m) noexcept {
 long map(mapping m) noexcept {
   if (is_first(m)) {
     const std::uint64_t name = (m.flags & MAP_ANONYMOUS) != 0 ? 0 : name_of(m.descriptor);
-    if (const std::uint64_t at = g_now.place(g_now.context, name, static_cast<std::uint64_t>(m.bytes)); at != 0) {
+    if (const std::uint64_t at = g_now.place(name, static_cast<std::uint64_t>(m.bytes)); at != 0) {
       m.address = static_cast<long>(at);
       m.flags |= MAP_FIXED_NOREPLACE;
     }
@@ -117,10 +116,9 @@ span code_of_others() noexcept {
 
 }  // namespace
 
-linker_calls::linker_calls(place_function place, void* context) noexcept {
+linker_calls::linker_calls(place_function place) noexcept {
   const span others = code_of_others();
   g_now.place = place;
-  g_now.context = context;
   std::uint64_t blocked = ~std::uint64_t{0};
   for (const int open : {SIGSYS, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
     blocked &= ~(std::uint64_t{1} << (open - 1));

@@ -9,12 +9,12 @@
 namespace quire::openmp {
 
 /// Where a file of so many bytes goes; 0: wherever the kernel likes. Called in a signal handler.
-using place_function = std::uint64_t (*)(void* context, std::uint64_t name, std::uint64_t bytes);
+using place_function = std::uint64_t (*)(std::uint64_t name, std::uint64_t bytes);
 
 /// As long as this lives, in the calling thread, which has no other signals meanwhile. One at a time in a process.
 class linker_calls {
  public:
-  linker_calls(place_function place, void* context) noexcept;
+  explicit linker_calls(place_function place) noexcept;
   linker_calls(const linker_calls&) = delete;
   linker_calls& operator=(const linker_calls&) = delete;
   ~linker_calls();

@@ -74,7 +74,7 @@ int note_mapped(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
-std::uint64_t place_file(void*, std::uint64_t name, std::uint64_t bytes) {
+std::uint64_t place_file(std::uint64_t name, std::uint64_t bytes) {
   if (g_call.leads) return g_call.next < end_of_libraries ? g_call.plan.place(name, bytes, g_call.next) : 0;
   return g_call.plan.find(name, g_call.taken);
 }
@@ -89,7 +89,7 @@ void* load(load_order& o) noexcept {
   g_call.before_count = g_call.count = 0;
   ++g_call.number;
   ::dl_iterate_phdr(note_base, nullptr);
-  const linker_calls calls(place_file, nullptr);
+  const linker_calls calls(place_file);
   if (!calls.works()) {
     explain(o,
             "%.200s cannot be loaded at the same place on all nodes (syscall user dispatch, Linux 5.11): link the "

@@ -35,7 +35,6 @@ class load_plan {
     }
     return 0;
   }
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
   [[nodiscard]] static std::uint64_t name_of(const char* path) noexcept {
     const char* const slash = std::strrchr(path, '/');

@@ -51,7 +51,7 @@ int protect_shared(const char* call, void* at, std::size_t bytes, int protection
   if (!begins_page(at)) return errno = EINVAL, -1;
   if (shared == part::some) return refused(call, at, whole_advice);
   // Who compiles writes, and then takes the right to write away: that stays.
-  if ((protection & (PROT_READ | PROT_EXEC)) != 0 && has_code_in_memory())
+  if ((protection & (PROT_READ | PROT_EXEC)) != 0 && compiles_in_memory())
     return open_pages(at, whole_pages(bytes)) ? 0 : -1;
   if ((protection & PROT_EXEC) != 0)
     return refused(

@@ -31,19 +31,20 @@ thread_local range t_last;  ///< the stack that the thread was seen on last
 std::array<range, most_stacks> g_free;
 
 thread_local constinit std::byte* t_private = nullptr;
-bool g_has_code = false;
+bool g_compiles = false;
 
 }  // namespace
 
 void allow_code_in_memory() noexcept {
   const auto all = modules();
   const bool stacks = std::any_of(all.begin(), all.end(), [](const module& m) { return m.runs_stack && !m.known; });
-  if (!stacks && std::getenv("QUIRE_EXEC_CODE") == nullptr) return;
+  const bool compiles = std::getenv("QUIRE_EXEC_CODE") != nullptr;
+  if (!stacks && !compiles) return;
   if (const quire_status why = quire_run_heap(); why != QUIRE_OK) fail("memory of the program cannot have code", why);
-  g_has_code = true;
+  g_compiles = compiles;
 }
 
-bool has_code_in_memory() noexcept { return g_has_code; }
+bool compiles_in_memory() noexcept { return g_compiles; }
 
 /// Below each stack there are addresses for nothing but to be told of an overflow.
 std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {

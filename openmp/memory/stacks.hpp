@@ -12,7 +12,8 @@ namespace quire::openmp {
 /// called by code on the stack; libraries that compile as they run have code in anonymous memory (`quire exec
 /// --openmp`). A thread of another node may call it: so all of the heap, in which both lie, can be run.
 void allow_code_in_memory() noexcept;
-[[nodiscard]] bool has_code_in_memory() noexcept;
+/// Whether libraries may compile.
+[[nodiscard]] bool compiles_in_memory() noexcept;
 
 /// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there
 /// is none. An overflow ends it too, with a line that says what to raise.
