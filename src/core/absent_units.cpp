@@ -28,7 +28,11 @@ bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead
   const bool resumes = resuming_ == &r && resuming_frame_ == frame;
   if (resumes) resuming_ = nullptr;
   if (resumes || !is_absent(r, unit)) return false;
-  if (parked_.has(r, frame) || frames_.is_filling(r, frame)) return true;
+  if (frames_.is_filling(r, frame)) {
+    frames_.join_fill(r, frame);
+    return true;
+  }
+  if (parked_.has(r, frame)) return true;
   const std::uint64_t run = run_from(r, frame, wanted.count());
   if (frames_.try_fill(r, frame, run)) return false;
   frames_.begin_fill(r, frame, run);
@@ -105,7 +109,7 @@ void absent_units::go_on_without(const frame_io& done) noexcept {
     if (!parked_.has(r, frame) || frames_.is_filling(r, frame)) continue;
     if (!frames_.is_away(r, frame)) {
       go_on(r, frame, 1);
-    } else if (done.count > 1 || done.stale) {
+    } else if (done.count > 1 || done.stale || done.joined) {
       if (!frames_.try_fill(r, frame, 1)) {
         frames_.begin_fill(r, frame, 1);
       } else {

@@ -145,7 +145,7 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
   if (sharing_ != nullptr) sharing_->add_wait(r.about.id, unit, waited_ns);
-  return o.result();
+  return o.anew ? fault_and_wait(at, what, want, in_signal, entered_ns, address) : o.result();
 }
 
 /// What the report says of a fault that has ended. The thread's context.
@@ -408,6 +408,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
                                            [this, &o](model::fault_outcome how) noexcept {
                                              if (sharing_ != nullptr)
                                                note_use(*o.region, o.unit, o.address, o.want, how);
+                                             o.joined = how == model::fault_outcome::joined;
                                              core_.waiting.add(o);
                                            });
   if (outcome == model::fault_outcome::local) {

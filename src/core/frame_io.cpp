@@ -177,7 +177,7 @@ void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, st
   io.first = first;
   io.count = frames;
   io.under_way = true;
-  io.settled = io.told = io.staged = io.stale = false;
+  io.settled = io.told = io.staged = io.stale = io.joined = false;
   crew_->begin(io);
 }
 
@@ -229,10 +229,17 @@ frames::missed frames::finish_fill(region_slot& r, std::uint64_t frame) noexcept
     if (!has_it || io->what != store::io::kind::fill) continue;
     crew_->finish(*io);
     settle(*io);  // take_done() finds it, for all that waits for its frames
-    if (io->stale) return {io->count, 0};
+    if (io->stale || (io->error != 0 && io->joined)) return {io->count, 0};
     return {io->error != 0 ? io->count : 0, io->error};
   }
   return {};
+}
+
+void frames::join_fill(const region_slot& r, std::uint64_t frame) noexcept {
+  for (const auto& io : ios_) {
+    const bool has_it = io->under_way && !io->settled && io->region == &r && frame - io->first < io->count;
+    if (has_it && io->what == store::io::kind::fill) io->joined = true;
+  }
 }
 
 void frames::trim(region_slot& r, std::uint64_t frame) noexcept {

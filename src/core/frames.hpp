@@ -39,8 +39,10 @@ struct frame_io : store::io {
   bool told = false;     ///< and so does whoever looks for it: it need not be told when take_done() finds it
   bool staged =
       false;  ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
-  bool stale = false;  ///< a fill: what it brings is not to be used, as it was dropped meanwhile; who still waits has
-                       ///< it asked for again
+  bool joined = false;  ///< a fill: somebody asks for the content since it began; if it fails, that is older than the
+                        ///< question, and it is asked for again
+  bool stale = false;   ///< a fill: what it brings is not to be used, as it was dropped meanwhile; who still waits has
+                        ///< it asked for again
   std::uint64_t turn = 0;  ///< staged: store_book::turn when it began (stored_units.hpp)
 };
 
@@ -110,11 +112,13 @@ class frames {
   /// How many frames could not be had together, and why.
   struct missed {
     std::uint64_t count = 0;  ///< 0: they have come
-    int error = 0;            ///< errno of the backing; 0: what it has given was dropped meanwhile
+    int error = 0;  ///< errno of the backing; 0: it is to be asked again, as it was dropped or joined meanwhile
   };
   /// The frame's content is on its way from the store. It is here when this returns, with all that comes along, or has
   /// been missed.
   missed finish_fill(region_slot& r, std::uint64_t frame) noexcept;
+  /// Its content is on its way, and somebody else asks for it.
+  void join_fill(const region_slot& r, std::uint64_t frame) noexcept;
   /// Copies of the region's content are on their way to its backing.
   [[nodiscard]] bool is_flushing(const region_slot& r) const noexcept;
   /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged

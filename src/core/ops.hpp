@@ -34,6 +34,8 @@ struct fault_op : op {
   bool inside = false;    ///< it is in a transaction
   bool nested = false;    ///< it waits for something else, and a signal has let it in here
   bool recorded = false;  ///< the report has it
+  bool joined = false;    ///< it waits for what was asked before
+  bool anew = false;      ///< that cannot be had, which is older than this question: it is to be asked again
   bool composed =
       false;          ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once

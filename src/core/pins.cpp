@@ -68,6 +68,7 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
     return o.complete(QUIRE_LOST);
   }
   if (outcome != model::fault_outcome::local) {
+    o.joined = outcome == model::fault_outcome::joined;
     core_.waiting.add(o);
     return core_.perform_steps();
   }

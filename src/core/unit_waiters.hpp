@@ -31,7 +31,7 @@ class unit_waiters {
   }
   /// All that wait for units of a range are done.
   void wake(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { end(r, first, count, {}); }
-  /// The same, with what they are told.
+  /// What was asked for cannot be had. Who joined it later asks anew: `why` is older than his question.
   void end(const region_slot& r, std::uint64_t first, std::uint64_t count, base::status why) noexcept {
     for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
       for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
@@ -42,7 +42,8 @@ class unit_waiters {
         }
         *link = o->next_waiter;
         --waiting_;
-        o->complete(why);
+        o->anew = o->joined && !why.ok();
+        o->complete(o->anew ? base::status{} : why);
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "containers.hpp"
@@ -200,12 +201,57 @@ void linkers() {
   });
 }
 
+/// A store that fails while the first asks, and is well when the second asks for the same: the failure is older than
+/// the second's question.
+struct mending {
+  std::atomic<int> asked{0};
+  std::atomic<bool> over{false};
+
+  static int fill(void* context, std::uint64_t, void* into, std::size_t bytes) {
+    auto& self = *static_cast<mending*>(context);
+    if (self.asked.fetch_add(1) == 0) {
+      while (!self.over) sleep_ms(1);
+      return EIO;
+    }
+    std::memset(into, 7, bytes);
+    return 0;
+  }
+};
+void mends(const char* name, mending& store, int reader) {
+  REQUIRE_OK(quire_linker_register_function(name, 0, mending::fill, &store));
+  barrier();
+  auto o = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, name, nullptr, page);
+  o.placement = QUIRE_PLACE_NODE;
+  const quire_container c = open(name, o);
+  std::thread opens([&] {
+    while (quire_node() == 0 && store.asked == 0) sleep_ms(1);
+    sleep_ms(200);
+    store.over = true;
+  });
+  on_node(reader, [&] {
+    std::thread first([&] {
+      std::byte one{};
+      std::size_t done = 0;
+      (void)quire_container_read(c, 0, &one, 1, &done);
+    });
+    sleep_ms(100);
+    REQUIRE_SAME(read(c, 0, 1), std::vector<std::byte>(1, std::byte{7}));
+    first.join();
+  });
+  opens.join();
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [&] { REQUIRE_OK(quire_container_remove(name, 0)); });
+}
+
 }  // namespace
 
 int main() {
   REQUIRE_OK(quire_start(nullptr));
   make_directory();
   linkers();
+  static mending at_the_store, elsewhere;
+  mends("mends", at_the_store, 0);
+  mends("mends elsewhere", elsewhere, quire_nodes() - 1);
   remove_directory();
   REQUIRE_OK(quire_end());
   return 0;
