@@ -12,7 +12,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "openmp/files/no_handlers.hpp"
+#include "os/signals_held.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/fail.hpp"
@@ -140,7 +140,7 @@ bool is_refused(const void* at, std::size_t bytes) noexcept {
 // clerk. errno is the call's alone.
 errand::errand(int node) noexcept {
   const int saved = errno;
-  const no_handlers none;
+  const os::signals_held none;
   clerk_ = *find(&t_own, node);
   if (clerk_ == nullptr) {
     clerk_ = take_idle(node);
@@ -159,7 +159,7 @@ errand::~errand() {
 }
 
 void errand::give_back() noexcept {
-  const no_handlers none;
+  const os::signals_held none;
   for (std::size_t i = 0; i < block_count_; ++i) (void)quire_free(blocks_[i]);
   clerk_->busy = false;
   if (clerk_->holds != 0) return;
@@ -189,7 +189,7 @@ void errand::wait() noexcept {
   desk& d = *clerk_->at;
   const made_by_clerk here(clerk_->node, d);
   {
-    const no_handlers none;
+    const os::signals_held none;
     must(quire_semaphore_release(d.called, 1));
   }
   must(quire_semaphore_acquire(d.done, -1));
@@ -208,7 +208,7 @@ void* errand::on_desk(std::size_t bytes) noexcept {
 
 void* errand::of_heap(std::size_t bytes) noexcept {
   const int saved = errno;
-  const no_handlers none;
+  const os::signals_held none;
   void* at = nullptr;
   if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK)
     fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "openmp/files/errand.hpp"
-#include "openmp/files/no_handlers.hpp"
+#include "os/signals_held.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -33,7 +33,7 @@ class process_turn {
   }
 
  private:
-  no_handlers none_;
+  os::signals_held none_;
 };
 
 /// call(texts...) on a node, to which the texts travel. Null stays null.

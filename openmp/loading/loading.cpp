@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "openmp/files/errand.hpp"
-#include "openmp/files/no_handlers.hpp"
+#include "os/signals_held.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/loading/handles.hpp"
@@ -141,7 +141,7 @@ void* load(const char* file, int mode, const void* caller) {
   auto* const o = new (room) load_order;
   call c{file, mode, caller, o, nullptr};
   {
-    const no_handlers none;
+    const os::signals_held none;
     run_aside(load_on_all, &c);
   }
   void* handle = nullptr;

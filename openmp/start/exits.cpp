@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <mutex>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -70,15 +70,11 @@ bool is_exit_begun() noexcept {
 }
 
 void watch_for_exits() noexcept {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const os::signals_held by_the_thread;
   pthread_t thread;
   const int error = ::pthread_create(&thread, nullptr, watch_exits, nullptr);
   if (error != 0) fail_for_thread(error);
   ::pthread_detach(thread);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 namespace {

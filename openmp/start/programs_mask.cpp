@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include <initializer_list>
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -20,10 +20,7 @@ void note_programs_mask() noexcept {
 void note_own_mask() noexcept { t_blocks = true; }
 
 void block_signals() noexcept {
-  sigset_t others;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
-  (void)::pthread_sigmask(SIG_BLOCK, &others, nullptr);
+  (void)os::hold_signals();
   note_own_mask();
 }
 
@@ -35,10 +32,9 @@ sigset_t mask_to_inherit() noexcept {
 }
 
 programs_mask::programs_mask() noexcept {
-  const sigset_t wanted = mask_to_inherit();
-  (void)::pthread_sigmask(SIG_SETMASK, &wanted, &before_);
+  before_ = os::change_signal_mask(SIG_SETMASK, os::bits_of(mask_to_inherit()));
 }
 
-programs_mask::~programs_mask() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+programs_mask::~programs_mask() { (void)os::change_signal_mask(SIG_SETMASK, before_); }
 
 }  // namespace quire::openmp

@@ -5,6 +5,8 @@
 
 #include <signal.h>
 
+#include "os/signals_held.hpp"
+
 namespace quire::openmp {
 
 /// The calling thread's mask is that of the program, before threads of this library block anything.
@@ -25,7 +27,7 @@ class programs_mask {
   ~programs_mask();
 
  private:
-  sigset_t before_;
+  os::signal_bits before_;
 };
 
 }  // namespace quire::openmp

@@ -21,7 +21,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <ios>
 #include <new>
 
@@ -60,6 +59,7 @@
 #include "openmp/threads/starting.hpp"
 #include "openmp/watch/calls.hpp"
 #include "openmp/watch/demotion.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -166,10 +166,7 @@ void serve_in_place() noexcept {
         return nullptr;
       },
       nullptr, false);
-  sigset_t others;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
-  ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
+  (void)os::hold_signals();
   wait_for_lead();
 }
 
@@ -276,11 +273,7 @@ void end_job_on_private_stack() noexcept {
   if (g_exits_within) quire_exit(g_status);  // other threads of the region cannot be waited for
   stop_notices();
   if (do_threads_run()) quire_exit(g_status);
-  // No handler of the program may ask for memory of nodes that have ended.
-  sigset_t others, before;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
-  ::pthread_sigmask(SIG_BLOCK, &others, &before);
+  const os::signals_held none;  // no handler of the program may ask for memory of nodes that have ended
   stop_making_places();
   close_libc_state();
   close_files();
@@ -295,7 +288,6 @@ void end_job_on_private_stack() noexcept {
   watch::close_demotion();
   if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// After the program's own destructors, before those of Quire and what it stands on.

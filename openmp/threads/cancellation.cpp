@@ -18,7 +18,7 @@
 #include <mutex>
 
 #include "openmp/files/errand.hpp"
-#include "openmp/files/no_handlers.hpp"
+#include "os/signals_held.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/threads/of_node.hpp"
 #include "openmp/threads/waiting.hpp"
@@ -38,7 +38,7 @@ own_thread* find_known(pthread_t thread) noexcept {
 
 /// On its node. False: it has a record, or is none of these.
 bool mark(pthread_t thread) noexcept {
-  const no_handlers none;
+  const quire::os::signals_held none;
   const std::lock_guard held(g_known_guard);
   own_thread* const t = find_known(thread);
   if (t == nullptr || t->record != nullptr) return false;
@@ -54,7 +54,7 @@ struct clerks_call {
 
 /// Ends a call that is made here. False: there is none to end.
 bool interrupt_here(pthread_t thread, clerks_call& elsewhere) noexcept {
-  const no_handlers none;
+  const quire::os::signals_held none;
   const std::lock_guard held(g_known_guard);
   own_thread* const t = find_known(thread);
   if (t == nullptr || !t->call.is_inside() ||
@@ -150,7 +150,7 @@ int with_errno(int error) noexcept {
 namespace quire::openmp {
 
 int make_known(own_thread& self, const pthread_t& handle, int (*make)(void*), void* at) noexcept {
-  const no_handlers none;
+  const quire::os::signals_held none;
   const std::lock_guard held(g_known_guard);  // also if it ends at once
   if (const int error = make(at); error != 0) return error;
   self.handle = handle;

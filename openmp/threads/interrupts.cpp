@@ -5,12 +5,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstddef>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/start/fail.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -34,26 +36,6 @@ long call_kernel(long number, long a = 0, const void* b = nullptr, const void* c
   return QUIRE_NEXT(syscall)(number, a, b, c, d);
 }
 
-/// On the alternate stack. The signal's own handler runs within.
-void open_to(int number) noexcept {
-  const std::uint64_t one = std::uint64_t{1} << (number - 1);
-  std::uint64_t before = 0;
-  if (call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, &one, &before, mask_bytes) == 0)
-    (void)call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, mask_bytes);
-}
-
-void on_interrupt(int number, siginfo_t* info, void* context) noexcept {
-  const auto which =
-      reinterpret_cast<std::uintptr_t>(info->si_value.sival_ptr) - reinterpret_cast<std::uintptr_t>(g_marks);
-  if (info->si_code == SI_QUEUE && info->si_pid == ::getpid() && which < most_signals) {
-    const int saved = errno;
-    if (which != 0) open_to(static_cast<int>(which));
-    errno = saved;
-  } else if (g_before.handler != nullptr) {
-    g_before.handler(number, info, context);
-  }
-}
-
 bool send(pid_t thread, int brings) noexcept {
   static thread_local siginfo_t info;  // the kernel reads private memory
   info = {};
@@ -63,6 +45,38 @@ bool send(pid_t thread, int brings) noexcept {
   info.si_uid = ::getuid();
   info.si_value.sival_ptr = g_marks + brings;
   return QUIRE_NEXT(syscall)(SYS_rt_tgsigqueueinfo, ::getpid(), thread, interrupting, &info) == 0;
+}
+
+/// On the alternate stack. The signal's own handler runs within.
+void open_to(int number) noexcept {
+  const os::signal_bits before = os::change_signal_mask(SIG_UNBLOCK, os::signal_bit(number));
+  (void)os::change_signal_mask(SIG_SETMASK, before);
+}
+
+/// What was interrupted holds signals, and the handler may want what it has: the driver, a lock. So this one comes
+/// again when they are not held any more.
+void come_again(int brings, ucontext_t& interrupted) noexcept {
+  const os::signal_bits self = os::signal_bit(interrupting);
+  (void)os::change_signal_mask(SIG_BLOCK, self);
+  os::set_bits(interrupted.uc_sigmask, os::bits_of(interrupted.uc_sigmask) | self);
+  (void)send(::gettid(), brings);
+}
+
+void on_interrupt(int number, siginfo_t* info, void* context) noexcept {
+  const auto which =
+      reinterpret_cast<std::uintptr_t>(info->si_value.sival_ptr) - reinterpret_cast<std::uintptr_t>(g_marks);
+  auto& interrupted = *static_cast<ucontext_t*>(context);
+  if (info->si_code == SI_QUEUE && info->si_pid == ::getpid() && which < most_signals) {
+    const int saved = errno;
+    if (which != 0 && os::are_held(interrupted)) {
+      come_again(static_cast<int>(which), interrupted);
+    } else if (which != 0) {
+      open_to(static_cast<int>(which));
+    }
+    errno = saved;
+  } else if (g_before.handler != nullptr) {
+    g_before.handler(number, info, context);
+  }
 }
 
 /// Of teams. They live as long as the job.

@@ -73,7 +73,7 @@ bool add_places() noexcept {
 }  // namespace
 
 std::size_t take_place(std::uint32_t state) noexcept {
-  const no_handlers none;
+  const os::signals_held none;
   const std::lock_guard held(g_guard);
   for (;;) {
     if (const std::size_t found = find_place(state); found != 0) return found;
@@ -82,7 +82,7 @@ std::size_t take_place(std::uint32_t state) noexcept {
 }
 
 void give_place(std::size_t number) noexcept {
-  const no_handlers none;
+  const os::signals_held none;
   const std::lock_guard held(g_guard);
   store(record_of(job().node, number).now, 0);
 }

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "openmp/files/no_handlers.hpp"
+#include "os/signals_held.hpp"
 #include "openmp/threads/records.hpp"
 
 namespace quire::openmp {
@@ -49,7 +49,7 @@ class places_held {
   ~places_held();
 
  private:
-  no_handlers none_;
+  os::signals_held none_;
 };
 
 /// Node 0: so many places for each node. A collective call of all nodes' lead threads and the caller.

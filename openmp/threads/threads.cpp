@@ -82,7 +82,7 @@ struct life {
   life(const life&) = delete;
   life& operator=(const life&) = delete;
   ~life() {
-    (void)no_handlers::from_now_on();  // who waits for its place holds what they may want
+    (void)os::hold_signals();  // who waits for its place holds what they may want
     if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
     leave_mutexes();
     forget_own(self);
@@ -164,7 +164,7 @@ int node_of_next() noexcept {
 int own_threads() noexcept { return g_running.load(); }
 
 void start_here(new_thread& wanted) noexcept {
-  const no_handlers none;  // libc, too, has locks that a handler may wait for
+  const os::signals_held none;  // libc, too, has locks that a handler may wait for
   const std::size_t number = take_place(thread_record::running | (wanted.detached ? thread_record::detached : 0u));
   if (number == 0) {
     wanted.error = EAGAIN;

@@ -13,6 +13,7 @@
 #include "openmp/threads/waiting.hpp"
 #include "openmp/watch/patch.hpp"
 #include "openmp/watch/ranges.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp::watch {
 namespace {
@@ -64,13 +65,9 @@ void* control(void*) noexcept {
 }
 
 void start_control() noexcept {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const os::signals_held by_the_thread;
   const int error = ::pthread_create(&g_thread, nullptr, control, nullptr);
   if (error != 0) fail_for_thread(error);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

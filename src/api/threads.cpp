@@ -18,10 +18,10 @@
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/services.hpp"
-#include "os/foreign_library.hpp"
 #include "os/injection.hpp"
 #include "os/limits.hpp"
 #include "os/own_thread.hpp"
+#include "os/signals_held.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
 
@@ -49,7 +49,7 @@ thread_service::thread_service(core::core& e) : core_(e) {
       [](void* self, core::core&, const message& m, auto) noexcept { static_cast<thread_service*>(self)->on_join(m); },
       this, "quire_join");
   if (split::engine_here() != nullptr) return;  // threads are of the other process
-  const os::signals_blocked_scope none;
+  const os::signals_held none;
   starter_ = os::start_thread([this] { start_threads(); });
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/fault_heap.hpp"
 #include "os/futex.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::container {
 namespace {
@@ -75,10 +76,7 @@ bool callers::perform(caller_task& task, std::uint64_t limit_ns) noexcept {
 }
 
 void callers::work(shared& all, const std::shared_ptr<shared>& kept) noexcept {
-  sigset_t set;
-  sigfillset(&set);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&set, own);
-  ::pthread_sigmask(SIG_SETMASK, &set, nullptr);
+  (void)os::hold_signals();
   ::pthread_setname_np(::pthread_self(), "quire-linker");
   std::unique_lock lock(all.mutex);
   while (all.idle < most_idle) {

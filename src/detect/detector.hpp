@@ -16,6 +16,7 @@
 #include "base/status.hpp"
 #include "model/ids.hpp"
 #include "os/address_space.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::detect {
 
@@ -151,7 +152,7 @@ class signals_let_in {
 
  private:
   bool active_;
-  sigset_t before_;
+  os::signal_bits before_ = 0;
 };
 /// Puts the earlier handlers back, if nobody has replaced ours.
 void remove_signals() noexcept;

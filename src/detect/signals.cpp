@@ -19,9 +19,12 @@
 #include "detect/fault_place.hpp"
 #include "detect/redirection.hpp"
 #include "os/memory.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::detect {
 namespace {
+
+constexpr os::signal_bits faults = os::signal_bit(SIGSEGV) | os::signal_bit(SIGBUS);
 
 std::atomic<fault_handler> g_handler{nullptr};
 std::atomic<lost_check> g_is_lost{nullptr};
@@ -89,13 +92,8 @@ void call_handler(int signal, struct sigaction& kept, siginfo_t* info, void* con
     return;
   }
   if ((now.sa_flags & SA_RESETHAND) != 0) kept.sa_handler = SIG_DFL;
-  sigset_t mask = interrupted.uc_sigmask, before;
-  for (int other = 1; other < NSIG; ++other) {
-    if (::sigismember(&now.sa_mask, other) == 1) ::sigaddset(&mask, other);
-  }
-  ::sigdelset(&mask, SIGSEGV);
-  ::sigdelset(&mask, SIGBUS);
-  ::pthread_sigmask(SIG_SETMASK, &mask, &before);
+  const os::signal_bits mask = os::bits_of(interrupted.uc_sigmask) | os::bits_of(now.sa_mask);
+  const os::signal_bits before = os::change_signal_mask(SIG_SETMASK, mask & ~faults);
   const std::uintptr_t outer = inside;
   inside = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if ((now.sa_flags & SA_SIGINFO) != 0) {
@@ -104,7 +102,7 @@ void call_handler(int signal, struct sigaction& kept, siginfo_t* info, void* con
     now.sa_handler(signal);
   }
   inside = outer;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  (void)os::change_signal_mask(SIG_SETMASK, before);
 }
 
 bool has_handler(const struct sigaction& action) noexcept {
@@ -209,8 +207,7 @@ base::status install_signals(fault_handler handler, lost_check is_lost, shared_c
   // one of the runtime itself, which finds no frame behind the system view: it comes here and ends the process with the
   // reason.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  sigfillset(&ours.sa_mask);
-  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&ours.sa_mask, s);
+  os::set_bits(ours.sa_mask, os::held_signals);
   if (::sigaction(SIGSEGV, &ours, &g_before_segv) != 0 || ::sigaction(SIGBUS, &ours, &g_before_bus) != 0) {
     base::log(base::log_level::error, "cannot install the handlers of SIGSEGV and SIGBUS (errno %d)", errno);
     return QUIRE_SYSTEM;
@@ -229,14 +226,11 @@ void prepare_thread() noexcept {
 
 signals_let_in::signals_let_in() noexcept : active_(t_interrupted_mask != nullptr) {
   if (!active_) return;
-  sigset_t open = *t_interrupted_mask;
-  ::sigdelset(&open, SIGSEGV);
-  ::sigdelset(&open, SIGBUS);
-  ::pthread_sigmask(SIG_SETMASK, &open, &before_);
+  before_ = os::change_signal_mask(SIG_SETMASK, os::bits_of(*t_interrupted_mask) & ~faults);
 }
 
 signals_let_in::~signals_let_in() {
-  if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (active_) (void)os::change_signal_mask(SIG_SETMASK, before_);
 }
 
 bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept {

@@ -31,6 +31,7 @@
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/own_thread.hpp"
+#include "os/signals_held.hpp"
 #include "os/slices.hpp"
 #include "transport/transport.hpp"
 
@@ -38,33 +39,25 @@ namespace quire::drive {
 
 namespace {
 
-/// All signals but those that a thread causes itself. Made when the library is loaded: an interposed call may ask.
-const sigset_t g_asynchronous_signals = [] {
-  sigset_t s;
-  sigfillset(&s);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&s, own);
-  return s;
-}();
-
 /// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared
 /// memory. In a fault handler they do already.
 class signal_pause {
  public:
   explicit signal_pause(bool needed) noexcept
       : active_(needed && driver::signals_handled.load(std::memory_order_relaxed)) {
-    if (active_) ::pthread_sigmask(SIG_BLOCK, &g_asynchronous_signals, &before_);
+    if (active_) before_ = os::hold_signals();
   }
   ~signal_pause() { end(); }
   signal_pause(const signal_pause&) = delete;
   signal_pause& operator=(const signal_pause&) = delete;
   void end() noexcept {
-    if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (active_) (void)os::change_signal_mask(SIG_SETMASK, before_);
     active_ = false;
   }
 
  private:
   bool active_;
-  sigset_t before_{};
+  os::signal_bits before_ = 0;
 };
 
 /// Of a thread of this process.
@@ -382,7 +375,7 @@ void threads::serve(service_spin& spin) noexcept {
 
 /// Serves other nodes whatever the application does; sleeps while there is nothing to do.
 void threads::service_loop() noexcept {
-  ::pthread_sigmask(SIG_SETMASK, &g_asynchronous_signals, nullptr);
+  (void)os::hold_signals();
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
   os::prefer_short_slices();  // it works for microseconds at a time

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <vector>
 
-#include "os/foreign_library.hpp"
 #include "os/own_thread.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::mount {
 namespace {
@@ -32,7 +32,7 @@ void locks::wait(std::shared_ptr<waiter> who) {
   waiters_.push_back(std::move(who));
   changed_.notify_all();
   if (thread_.joinable() || stops_) return;
-  const os::signals_blocked_scope signals;
+  const os::signals_held signals;
   thread_ = os::start_thread([this] { work(); });
 }
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <vector>
 
-#include "os/foreign_library.hpp"
 #include "os/own_thread.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::mount {
 namespace {
@@ -18,7 +18,7 @@ void refresher::on_open(number file) {
   const std::lock_guard lock(mutex_);
   ++open_[file];
   if (thread_.joinable() || stops_) return;
-  const os::signals_blocked_scope signals;
+  const os::signals_held signals;
   thread_ = os::start_thread([this] { work(); });
 }
 

@@ -35,6 +35,7 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory, bool) 
 #include "os/mounts.hpp"
 #include "os/own_thread.hpp"
 #include "os/process.hpp"
+#include "os/signals_held.hpp"
 namespace quire::mount {
 namespace {
 
@@ -64,7 +65,7 @@ base::status session::mount(const std::string& directory) {
   if (!stop_.open()) return refused("cannot make a descriptor: " + os::error_text(errno), QUIRE_SYSTEM);
   names_.know(root, 0755);
   const os::close_on_exec_scope descriptors;
-  const os::signals_blocked_scope signals;
+  const os::signals_held signals;
   g_said.clear();
   fuse_.set_log_func([](fuse_log_level, const char* format, va_list arguments) {
     char text[300];
@@ -105,7 +106,7 @@ void session::serve(files& shown) {
   files_ = &shown;
   const int device = fuse_.session_fd(session_);
   (void)os::set_blocking(device, false);
-  const os::signals_blocked_scope signals;
+  const os::signals_held signals;
   for (unsigned i = 0; i < threads; ++i) threads_.push_back(os::start_thread([this] { work(); }));
 }
 
@@ -154,7 +155,7 @@ void session::close() noexcept {
   locks_.stop();
   g_device.store(-1);
   if (mounted_) {
-    const os::signals_blocked_scope signals;  // fusermount3 may be started
+    const os::signals_held signals;  // fusermount3 may be started
     fuse_.session_unmount(session_);
     mounted_ = false;
   }

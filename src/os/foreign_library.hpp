@@ -42,22 +42,4 @@ class close_on_exec_scope {
   std::vector<int> before_;
 };
 
-/// Threads that are started during its life inherit a mask that blocks everything but the signals of their own
-/// mistakes: they must not run signal handlers of the application.
-class signals_blocked_scope {
- public:
-  signals_blocked_scope() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int mistake : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) ::sigdelset(&all, mistake);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~signals_blocked_scope() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked_scope(const signals_blocked_scope&) = delete;
-  signals_blocked_scope& operator=(const signals_blocked_scope&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace quire::os

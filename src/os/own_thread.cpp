@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "os/foreign_library.hpp"
 #include "os/futex.hpp"
 #include "os/limits.hpp"
 #include "os/raw_call.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::os {
 
@@ -28,7 +28,7 @@ void* thread_reserve::wait(void* self) noexcept {
 }
 
 bool thread_reserve::take() noexcept {
-  const signals_blocked_scope none;
+  const signals_held none;
   for (int error = 0; made_ < count; ++made_) {
     error = ::pthread_create(&threads_[made_], nullptr, wait, this);
     if (error == 0) continue;

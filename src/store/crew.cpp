@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "os/futex.hpp"
 #include "os/own_thread.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::store {
 namespace {
@@ -141,10 +142,7 @@ void crew_of_threads::finish(io& o) noexcept {
 }
 
 void crew_of_threads::team::work() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, own);
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  (void)os::hold_signals();
   ::pthread_setname_np(::pthread_self(), "quire-crew");
   while (take_ticket()) {
     start_one_more();

@@ -23,6 +23,7 @@
 #include "bootstrap/pmix/mailbox.hpp"
 #include "bootstrap/pmix/peers.hpp"
 #include "os/foreign_library.hpp"
+#include "os/signals_held.hpp"
 #endif
 
 namespace quire::bootstrap::pmix {
@@ -92,7 +93,7 @@ base::status member::open() {
   const auto loaded = load();
   if (!loaded.ok()) return loaded.why();
   pmix_ = loaded.value();
-  const os::signals_blocked_scope signals_blocked;  // PMIx starts a thread
+  const os::signals_held signals_blocked;  // PMIx starts a thread
   const os::close_on_exec_scope closed_on_exec;
   if (const auto status = pmix_->Init(&self_, nullptr, 0); status != PMIX_SUCCESS) {
     log(log_level::error,

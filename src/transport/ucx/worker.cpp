@@ -8,6 +8,7 @@
 #include "os/file_size.hpp"
 #include "os/foreign_library.hpp"
 #include "os/limits.hpp"
+#include "os/signals_held.hpp"
 #include "transport/ucx/gate.hpp"
 #include "transport/ucx/unnamed.hpp"
 
@@ -76,7 +77,7 @@ base::status can_share() noexcept {
 }  // namespace
 
 base::status worker::open(const settings& how, const std::string& devices, const base::secret& job) {
-  const os::signals_blocked_scope signals_blocked;  // UCX starts a thread for TCP
+  const os::signals_held signals_blocked;  // UCX starts a thread for TCP
   const os::close_on_exec_scope closed_on_exec;
   const auto loaded = load(how.system_library);
   if (!loaded.ok()) return loaded.why();
