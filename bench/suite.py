@@ -468,7 +468,9 @@ def openmp_group():
                 stock("stock start", ("openmp_costs", "0"), wall=True), under("start", ("openmp_costs", "0"), 2, wall=True)]
     constructs = (("region_with_sum", "parallel region with a sum"), ("barrier", "barrier"), ("single", "single"), ("critical", "critical section"), ("atomic", "atomic addition"),
                   ("fifty_iterations", "dynamic loop of 50 iterations"), ("hundred_tasks", "region of 100 tasks"))
-    rows = [Row("empty parallel region, 2 nodes", "two:region", 15, 1), Row("empty parallel region, 4 nodes", "four:region", told=True),
+    rows = [Row("empty parallel region, 2 nodes", "two:region", 9, 1),
+            Row("parallel region that reads three values, 2 nodes", "two:region_with_values", 9, 1),
+            Row("empty parallel region, 4 nodes", "four:region", told=True),
             Row("start and end beyond the plain program, 2 nodes", "start:wall", 150, 1, minus="stock start:wall")]
     rows += [Row(f"{about}, {n} nodes against the stock runtime", f"{key}:{name}", f"stock:{name}") for name, about in constructs for n, key in ((2, "two"), (4, "four"))]
     sizes = (("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "1024", "--iterations", "5")), ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),

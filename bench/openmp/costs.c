@@ -29,6 +29,12 @@ static void region(void) {
 #pragma omp parallel
   __asm__ volatile(""); /* else the compiler leaves it out */
 }
+static void region_with_values(void) {
+  static long used;
+  long a = counter, b = a + 1, c = a - 1;
+#pragma omp parallel firstprivate(a, b, c)
+  if (a + b < c) used = a;
+}
 static void region_with_sum(void) {
 #pragma omp parallel reduction(+ : sum)
   sum += 1;
@@ -93,6 +99,7 @@ int main(int argc, char** argv) {
   const int count = argc > 1 ? atoi(argv[1]) : 2000, few = count / 20 + 1;
   if (count <= 0 || count > most) return 0;
   measure("region", count, region);
+  measure("region_with_values", count, region_with_values);
   measure("region_with_sum", count, region_with_sum);
   measure_within("barrier", few, 50, barrier);
   measure_within("single", few, 50, single);

@@ -140,7 +140,7 @@ template <reducible T>
 template <class T>
 void broadcast_values(std::span<T> values, int root = 0) {
   static_assert(std::is_trivially_copyable_v<T>);
-  constexpr std::size_t few = 64;  // what quire_broadcast() takes
+  constexpr std::size_t few = 192;  // what quire_broadcast() takes
   const auto from = static_cast<unsigned>(root);
   const std::size_t bytes = values.size_bytes();
   detail::check(bytes <= few ? quire_broadcast(values.data(), static_cast<std::uint32_t>(bytes), root)

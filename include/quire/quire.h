@@ -472,7 +472,7 @@ typedef enum quire_operation { QUIRE_SUM = 0, QUIRE_MIN = 1, QUIRE_MAX = 2, QUIR
 /** Combines the values of all nodes; every node gets the result. At most 8 values a call. */
 QUIRE_API quire_status quire_reduce_f64(double* values, uint32_t count, quire_operation operation);
 QUIRE_API quire_status quire_reduce_i64(int64_t* values, uint32_t count, quire_operation operation);
-/** Gives the `bytes` (at most 64) of node `root` to all. */
+/** Gives the `bytes` (at most 192) of node `root` to all. */
 QUIRE_API quire_status quire_broadcast(void* value, uint32_t bytes, int root);
 
 /* ---- Groups of threads ----------------------------------------------------------------------------------------------

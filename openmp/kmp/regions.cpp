@@ -23,7 +23,7 @@ thread_local unsigned t_asked = 0;
 void quire::openmp::kmp::run_region_of(void* data) {
   const region& r = *static_cast<const region*>(data);
   id thread = me().number, thread_of_team = thread;
-  invoke(r.what, &thread, &thread_of_team, r.count, r.arguments);
+  invoke(r.what, &thread, &thread_of_team, r.count, r.arguments());
 }
 
 QUIRE_KMP void __kmpc_begin(source*, id) {}
@@ -57,18 +57,20 @@ QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id how) {
 }
 
 QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
-  auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));
-  QUIRE_KMP_ARGUMENTS(arguments, count, what)
-  region r{what, count, arguments};
-  run_region(run_region_of, &r, std::exchange(t_asked, 0), {.start = reinterpret_cast<std::int64_t>(what)});
+  QUIRE_KMP_REGION(r, count, what)
+  run_region(run_region_of, &r, std::exchange(t_asked, 0), {.start = reinterpret_cast<std::int64_t>(what)},
+             region_bytes(count));
 }
 
 /// The `if` clause in the same call; clang passes one address then.
 QUIRE_KMP void __kmpc_fork_call_if(source*, id count, microtask what, id condition, void* argument) {
-  void* arguments[least_arguments] = {argument};
-  region r{what, std::min(count, least_arguments), arguments};
+  struct {
+    region r;
+    void* arguments[least_arguments];
+  } all{{what, std::min(count, least_arguments)}, {argument}};
   const unsigned asked = std::exchange(t_asked, 0);
-  run_region(run_region_of, &r, condition != 0 ? asked : 1, {.start = reinterpret_cast<std::int64_t>(what)});
+  run_region(run_region_of, &all.r, condition != 0 ? asked : 1, {.start = reinterpret_cast<std::int64_t>(what)},
+             sizeof all);
 }
 
 /// The caller runs the region itself, between these two.

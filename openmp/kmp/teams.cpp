@@ -33,9 +33,7 @@ QUIRE_KMP void __kmpc_push_num_teams_51(source*, id, id, id most, id limit) {
 QUIRE_KMP void __kmpc_set_thread_limit(source*, id, id limit) { set_thread_limit(asked(limit)); }
 
 QUIRE_KMP void __kmpc_fork_teams(source*, id count, microtask what, ...) {
-  auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));
-  QUIRE_KMP_ARGUMENTS(arguments, count, what)
-  region r{what, count, arguments};
+  QUIRE_KMP_REGION(r, count, what)
   run_league(run_region_of, &r, std::exchange(t_teams, 0), std::exchange(t_limit, 0));
 }
 

@@ -86,7 +86,131 @@ void describe(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* memor
   s.movable = i.address_width == 64 && i.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
+// ---- Effects
+
+/// The general register that it is, or is a part of.
+std::uint8_t general(ZydisRegister r) noexcept {
+  const auto within = [r](ZydisRegister first, ZydisRegister last) { return r >= first && r <= last; };
+  const auto from = [r](ZydisRegister first) { return static_cast<std::uint8_t>(r - first); };
+  if (within(ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15)) return from(ZYDIS_REGISTER_RAX);
+  if (within(ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D)) return from(ZYDIS_REGISTER_EAX);
+  if (within(ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W)) return from(ZYDIS_REGISTER_AX);
+  if (within(ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL)) return from(ZYDIS_REGISTER_AL);
+  if (within(ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH)) return from(ZYDIS_REGISTER_AH);
+  if (within(ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B)) return static_cast<std::uint8_t>(from(ZYDIS_REGISTER_SPL) + rsp);
+  return r == ZYDIS_REGISTER_RIP ? rip : no_reg;
+}
+
+bool is_whole(const ZydisDecodedOperand& o) noexcept {
+  return o.type == ZYDIS_OPERAND_TYPE_REGISTER && o.reg.value >= ZYDIS_REGISTER_RAX &&
+         o.reg.value <= ZYDIS_REGISTER_R15;
+}
+
+void add_register(const ZydisDecodedOperand& o, effects& e) noexcept {
+  const std::uint8_t which = general(o.reg.value);
+  if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) e.reads |= only(which);
+  // What is written in some cases only, or in part, may stay.
+  if ((o.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0 && o.size >= 32) e.replaces |= only(which);
+}
+
+bool add_memory(const ZydisDecodedOperand& o, effects& e) noexcept {
+  if (e.uses == e.memory.size()) return false;
+  memory_use& m = e.memory[e.uses++];
+  const auto named = [&m](ZydisRegister r, std::uint8_t& into) {
+    if (r == ZYDIS_REGISTER_NONE) return true;
+    into = general(r);
+    return into != no_reg;  // not so: several addresses at a time
+  };
+  m.reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+  m.writes = (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  m.of_thread = o.mem.segment == ZYDIS_REGISTER_FS || o.mem.segment == ZYDIS_REGISTER_GS;
+  m.displacement = o.mem.disp.value;
+  m.bytes = o.size / 8u;
+  return named(o.mem.base, m.base) && named(o.mem.index, m.index);
+}
+
+/// Which kind it is, where that is more than what its operands tell.
+effects::kind kind_of(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* o, effects& e) noexcept {
+  using enum effects::kind;
+  const bool two = i.operand_count_visible == 2;
+  switch (i.meta.category) {
+    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_INTERRUPT:
+      return i.mnemonic == ZYDIS_MNEMONIC_RET ? leaves : unknown;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      return e.direct ? jump : unknown;
+    case ZYDIS_CATEGORY_COND_BR:
+      return e.direct ? branch : unknown;
+    case ZYDIS_CATEGORY_CALL:
+      return call;
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET:
+      return unknown;
+    default:
+      break;
+  }
+  switch (i.mnemonic) {
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+      return leaves;
+    case ZYDIS_MNEMONIC_LEAVE:
+      return frame_end;
+    case ZYDIS_MNEMONIC_ENTER:
+      return unknown;
+    case ZYDIS_MNEMONIC_PUSH:
+      if (is_whole(o[0])) e.from = general(o[0].reg.value);
+      return push;
+    case ZYDIS_MNEMONIC_POP:
+      if (is_whole(o[0])) e.to = general(o[0].reg.value);
+      return is_whole(o[0]) ? pop : unknown;
+    case ZYDIS_MNEMONIC_LEA:
+      if (is_whole(o[0])) e.to = general(o[0].reg.value);
+      return address;
+    case ZYDIS_MNEMONIC_MOV:
+      if (is_whole(o[0])) e.to = general(o[0].reg.value);
+      if (is_whole(o[1])) e.from = general(o[1].reg.value);
+      if (e.to != no_reg && e.from != no_reg) return copy;
+      if (e.to != no_reg && o[1].type == ZYDIS_OPERAND_TYPE_MEMORY) return load;
+      return e.from != no_reg && o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? store : plain;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_AND:
+      if (!two || o[0].type != ZYDIS_OPERAND_TYPE_REGISTER || o[0].reg.value != ZYDIS_REGISTER_RSP ||
+          o[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return plain;
+      e.amount = i.mnemonic == ZYDIS_MNEMONIC_SUB ? -o[1].imm.value.s : o[1].imm.value.s;
+      return i.mnemonic == ZYDIS_MNEMONIC_AND ? align_sp : move_sp;
+    default:
+      return plain;
+  }
+}
+
 }  // namespace
+
+bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, effects& into) const noexcept {
+  ZydisDecoderContext context;
+  ZydisDecodedInstruction i;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  const library& z = g_zydis;
+  if (!ZYAN_SUCCESS(
+          z.instruction(&z.decoder, &context, code.data(), std::min<std::size_t>(code.size(), site::most_bytes), &i)) ||
+      !ZYAN_SUCCESS(z.operands(&z.decoder, &context, &i, operands, i.operand_count)))
+    return false;
+  into = {};
+  into.length = i.length;
+  if (i.mnemonic == ZYDIS_MNEMONIC_NOP) return true;
+  into.direct = i.raw.imm[0].size != 0 && i.raw.imm[0].is_relative;
+  if (into.direct) into.target = address + i.length + static_cast<std::uint64_t>(i.raw.imm[0].value.s);
+  for (const ZydisDecodedOperand& o : std::span(operands, i.operand_count)) {
+    if (o.type == ZYDIS_OPERAND_TYPE_REGISTER) add_register(o, into);
+    // The stack of push, pop, call and ret goes without saying.
+    const bool implied = o.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                         o.mem.base == ZYDIS_REGISTER_RSP;
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY && !implied && !add_memory(o, into)) return false;
+  }
+  into.what = kind_of(i, operands, into);
+  return true;
+}
 
 const decoder* decoder::open(std::string& why) {
   static const decoder opened;
@@ -141,6 +265,7 @@ const decoder* decoder::open(std::string& why) {
 }
 
 bool decoder::decode(std::span<const std::byte>, std::uint64_t, instruction&) const noexcept { return false; }
+bool decoder::decode(std::span<const std::byte>, std::uint64_t, effects&) const noexcept { return false; }
 
 }  // namespace quire::openmp::sites
 #endif

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "openmp/sites/effects.hpp"
 #include "openmp/sites/site.hpp"
 
 namespace quire::openmp::sites {
@@ -26,6 +27,8 @@ class decoder {
   [[nodiscard]] static const decoder* open(std::string& why);
   /// The instruction at the start of `code`. False if there is none, or not all of it.
   [[nodiscard]] bool decode(std::span<const std::byte> code, std::uint64_t address, instruction& into) const noexcept;
+  /// The same, and what it does.
+  [[nodiscard]] bool decode(std::span<const std::byte> code, std::uint64_t address, effects& into) const noexcept;
 
  private:
   decoder() = default;

@@ -28,6 +28,7 @@ struct team {
   context outer{};             ///< of who began the region
   variables own{};             ///< what its threads' tasks begin with
   void* reductions = nullptr;  ///< of tasks, which its region begins with
+  carried_data carried{};      ///< what `data` points to where it has come with the region's beginning
 
   std::atomic<brought*> offered{nullptr};  ///< what threads have come to meet with
   node_barrier barrier;                    ///< where there are no tasks

@@ -20,6 +20,7 @@
 #include "openmp/places/places.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/signals.hpp"
+#include "openmp/team/arguments.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/environment.hpp"
 #include "openmp/team/exchange.hpp"
@@ -44,8 +45,10 @@ struct command {
   std::int32_t threads = 0;
   std::uint32_t variables_version = 0;  ///< of shared_state::own
   loop first{};
+  std::uint32_t carries = 0;  ///< bytes of `carried`; 0: the data lie where `data` says
+  carried_data carried;
 };
-static_assert(sizeof(command) <= 64);
+static_assert(sizeof(command) == 192);
 
 settings g_job;
 std::uint32_t g_variables_version = 0;
@@ -99,17 +102,27 @@ void need_places(int threads) noexcept {
   tell_of_places(threads);
 }
 
+/// Threads of other nodes read it in their own memory then, and the page stays where the master writes it.
+void carry(command& c, std::size_t read) noexcept {
+  if (c.data == nullptr || c.first.reductions) return;
+  if (read == by_code) read = bytes_only_read(c.what, carried_data::most);
+  if (read == 0 || read > carried_data::most) return;
+  std::memcpy(c.carried.bytes, c.data, read);
+  c.carries = static_cast<std::uint32_t>(read);
+}
+
 /// A region begins on all nodes that have a part in it.
-command tell_nodes(region_function what, void* data, int threads, const loop& first) noexcept {
+command tell_nodes(region_function what, void* data, int threads, const loop& first, std::size_t read) noexcept {
   if (own_variables() != g_variables) {
     g_variables = t_me.own;
     ++g_variables_version;
     shared().own = g_variables;
   }
   need_places(threads);
-  command c{what, data, threads, g_variables_version, first};
+  command c{what, data, threads, g_variables_version, first, 0, {}};
   c.first.bind = std::exchange(t_asked_binding, binding::none);
   if (!spans_nodes(threads, g_job.nodes)) return c;
+  carry(c, read);
   write_output();
   flush_units();
   command told = c;
@@ -133,6 +146,10 @@ team& begin_here(const command& c, const share& mine) noexcept {
   team& t = take_team();
   t.what = c.what;
   t.data = c.data;
+  if (g_job.node != 0 && c.carries != 0) {
+    t.carried = c.carried;
+    t.data = t.carried.bytes;
+  }
   t.first = c.first;
   t.threads = c.threads;
   t.first_number = mine.first;
@@ -274,7 +291,7 @@ void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
 
 void tell_of_places(int threads) noexcept {
-  command told{nullptr, nullptr, threads, g_variables_version, {}};
+  command told{nullptr, nullptr, threads, g_variables_version, {}, 0, {}};
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK)
     fail("nodes cannot make places for threads", why);
   make_places(threads);
@@ -360,6 +377,7 @@ void open_team() {
   if (g_job.display && g_job.node == 0) display_environment(false);
   g_variables = g_job.first;
   if (polls()) open_exchange();
+  if (g_job.node == 0 && g_job.nodes > 1) open_arguments();
 }
 
 int threads_of_region(unsigned threads) noexcept {
@@ -377,11 +395,11 @@ int threads_of_region(unsigned threads) noexcept {
 }
 
 /// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
-void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
+void run_region(region_function what, void* data, unsigned threads, const loop& first, std::size_t read) noexcept {
   const int wanted = threads_of_region(threads);
   if (wanted == 1) return run_alone(what, data, first);
   if (!is_outermost()) return run_within(what, data, wanted, first);
-  const command c = tell_nodes(what, data, wanted, first);
+  const command c = tell_nodes(what, data, wanted, first, read);
   constexpr std::uintptr_t page = 4096;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   auto* const below = reinterpret_cast<std::byte*>((here - page) / page * page);
@@ -398,7 +416,7 @@ void begin_region(region_function what, void* data, unsigned threads, const loop
     begin_alone();
     t_me.in = first;
   } else if (is_outermost()) {
-    const command c = tell_nodes(what, data, wanted, first);
+    const command c = tell_nodes(what, data, wanted, first, 0);
     team& t = begin_here(c, share_of(g_job.node, wanted, g_job.nodes));
     keep(begin_part(t, 0), &t, true);
     if (g_job.display_affinity) show_affinity();

@@ -29,6 +29,12 @@ struct loop {
   binding bind = binding::none;  ///< of a region: its clause proc_bind
 };
 
+/// What a region's beginning brings to other nodes of the master's frame, as it is.
+struct carried_data {
+  static constexpr std::size_t most = 120;
+  alignas(8) std::byte bytes[most];
+};
+
 /// What the standard calls internal control variables: a task has its own, and hands them on to the tasks and regions
 /// that it makes.
 struct variables {
@@ -110,8 +116,11 @@ struct settings {
 void open_team();
 /// The calling thread runs main(), and begins regions of the whole team. Those of other threads have one thread.
 void begin_main_thread() noexcept;
-/// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
-void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
+/// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual. `read`: bytes of the
+/// data that the function reads, if it does nothing else with them; 0 if it may; by_code if its code tells.
+inline constexpr std::size_t by_code = ~std::size_t{0};
+void run_region(region_function what, void* data, unsigned threads, const loop& first = {},
+                std::size_t read = by_code) noexcept;
 /// The clause proc_bind of the caller's next region.
 void ask_binding(binding how) noexcept;
 /// How many threads run_region() would take.

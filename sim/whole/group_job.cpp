@@ -150,7 +150,7 @@ void group_job::meet(member& m, std::size_t number) {
                                     : operation::group_broadcast;
   c.count = static_cast<std::uint32_t>(r.what == meeting::broadcast ? bytes.size() : values.size());
   c.operand = r.what == meeting::broadcast ? r.root : 0;
-  const bool array = bytes.size() > sync::value::capacity;
+  const bool array = bytes.size() > sync::value::array_capacity;
   if (array)
     c.data = bytes;
   else

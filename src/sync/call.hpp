@@ -65,11 +65,19 @@ enum class meeting : std::uint8_t {
   last = gc_collect
 };
 
-/// Up to 64 bytes that travel as the payload of a message.
+/// Up to 192 bytes that travel as the payload of a message. Most calls have none: a copy takes what there is.
 class value {
  public:
-  static constexpr std::size_t capacity = 64;
+  static constexpr std::size_t capacity = 192;
+  static constexpr std::size_t array_capacity = 64;  ///< of a group's arrays: larger ones travel in pieces
   value() noexcept = default;
+  value(const value& other) noexcept : value(other.bytes()) {}
+  value& operator=(const value& other) noexcept {
+    size_ = other.size_;
+    std::copy_n(other.bytes_.begin(), size_, bytes_.begin());
+    return *this;
+  }
+  ~value() = default;
   /// Takes at most `capacity` bytes.
   explicit value(std::span<const std::byte> from) noexcept
       : size_(static_cast<std::uint8_t>(std::min(from.size(), capacity))) {
@@ -81,7 +89,7 @@ class value {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
-  std::array<std::byte, capacity> bytes_{};
+  std::array<std::byte, capacity> bytes_;
   std::uint8_t size_ = 0;
 };
 
@@ -101,8 +109,8 @@ struct call {
   std::uint32_t combine = 0;       ///< reduce: quire_operation
   meeting within = meeting::none;  ///< collectives: the call of the API that this is a step of
   value values{};                  ///< reduce: this thread's; broadcast: the root's
-  /// Collectives of groups with more than `value::capacity` bytes: the array, here and in the end; private memory that
-  /// lasts until the call has ended. group_create: threads, a std::uint32_t for each node.
+  /// Collectives of groups with more than `value::array_capacity` bytes: the array, here and in the end; private memory
+  /// that lasts until the call has ended. group_create: threads, a std::uint32_t for each node.
   std::span<std::byte> data{};
 };
 

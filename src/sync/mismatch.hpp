@@ -22,7 +22,7 @@ using signature = std::uint64_t;
 }
 /// Its content is in `data`, not in `values`.
 [[nodiscard]] constexpr bool is_array(operation what, std::uint32_t count) noexcept {
-  return what >= operation::group_wait && count * element_bytes(what) > value::capacity;
+  return what >= operation::group_wait && count * element_bytes(what) > value::array_capacity;
 }
 [[nodiscard]] inline operation operation_of(signature s) noexcept { return static_cast<operation>(s & 0xff); }
 [[nodiscard]] inline quire_operation combine_of(signature s) noexcept {

@@ -224,7 +224,7 @@ TEST(group, arrays_of_any_size) {
     for (std::uint32_t m = 0; m < members; ++m) {
       const auto done = g.c.take(open[m]);
       ASSERT_TRUE(done && done->status == QUIRE_OK) << times;
-      EXPECT_EQ(size * 8 <= value::capacity ? values_of<double>(*done) : arrays[m], expected)
+      EXPECT_EQ(size * 8 <= value::array_capacity ? values_of<double>(*done) : arrays[m], expected)
           << times << ", member " << m;
     }
     g.c.expect_rest();

@@ -409,8 +409,8 @@ void values_by_messages() {
   double nine[9] = {};
   REQUIRE_STATUS(quire_reduce_f64(nine, 9, QUIRE_SUM), QUIRE_INVALID);
   REQUIRE_STATUS(quire_reduce_f64(nullptr, 1, QUIRE_SUM), QUIRE_INVALID);
-  char long_value[65] = {};
-  REQUIRE_STATUS(quire_broadcast(long_value, 65, 0), QUIRE_INVALID);
+  char long_value[193] = {};
+  REQUIRE_STATUS(quire_broadcast(long_value, 193, 0), QUIRE_INVALID);
   REQUIRE_STATUS(quire_broadcast(long_value, 8, nodes), QUIRE_INVALID);
   barrier();
   double again = 1;

@@ -35,6 +35,7 @@ constexpr std::uint16_t number = 7;
 struct file {
   std::map<std::uint64_t, std::array<std::uint64_t, page / 8>> pages{};
   std::set<std::uint64_t> bad{};  ///< pages that cannot be read
+  std::uint64_t failing = 0;      ///< so many fills fail, and none after them
   std::uint64_t end = UINT64_MAX, resizes = 0, fills = 0, flushes = 0, longest_flush = 0, syncs = 0;
   bool refuses = false;  ///< what begins beyond the end, instead of zeroes
   bool prompt = false;   ///< content is there at once
@@ -51,7 +52,7 @@ class disk final : public store::store, public losing {
  public:
   explicit disk(file& of) : of_(of) {}
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
-    ++of_.fills;
+    if (++of_.fills <= of_.failing) return EIO;
     for (std::uint64_t number = at / page; number < (at + into.size()) / page; ++number) {
       if (of_.bad.contains(number)) return EIO;
       if (of_.refuses && number * page >= of_.end) return beyond;
@@ -194,6 +195,33 @@ TEST(whole_stored_fill, that_fails_is_told_to_all_who_wait) {
     EXPECT_EQ(refused, 2u);
   }
   EXPECT_GT(waited, 10u) << "a step waits for a fill that others wait for, too";
+}
+
+/// The store has been mended meanwhile: the failure is no answer to who asks later, on the store's node or on another.
+TEST(whole_stored_fill, that_fails_is_no_answer_to_who_has_joined_it) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const std::uint16_t reader : {0, 1}) {
+      world_options o = options_of(2);
+      o.net.seed = seed;
+      o.store_delay = 100'000'000;
+      job j(o, describe(64));
+      j.f.failing = 1;
+      bool over = false;
+      j.w.start(reader, [&](node& here) {
+        std::uint64_t found = 0;
+        (void)here.try_load(at(0), found);
+        over = true;
+      });
+      j.w.start(reader, [&](node& here) {
+        node& home = j.w.at(0);
+        while (!over && !home.core().frames.is_filling(job::slot(home), 0)) j.w.sleep(10'000);
+        std::uint64_t found = 0;
+        EXPECT_TRUE(here.try_load(at(0), found)) << "seed " << seed << ", node " << reader;
+      });
+      EXPECT_EQ(j.w.run(), "");
+      EXPECT_GE(j.f.fills, 2u);
+    }
+  }
 }
 
 TEST(whole_stored_sync, that_fails_has_its_units_written_again) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a region's function reads of the master's frame: a block of values and addresses that the compiler has made. If
+// the function only reads it, the message that begins the region brings it to the other nodes, and the page of the
+// frame stays where the master needs it. Node 0's main thread only.
+#pragma once
+
+#include <cstddef>
+
+#include "openmp/team/team.hpp"
+
+namespace quire::openmp {
+
+/// At the start, while one thread runs: what reads instructions is loaded.
+void open_arguments() noexcept;
+/// Bytes of its data that the function reads, at most `most`, if it does nothing else with them; else 0. By its code,
+/// once for each function.
+[[nodiscard]] std::size_t bytes_only_read(region_function what, std::size_t most) noexcept;
+
+}  // namespace quire::openmp
