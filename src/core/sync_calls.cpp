@@ -111,12 +111,18 @@ void sync_calls::on_message(const model::message& m, std::span<const std::byte> 
 
 bool sync_calls::end_lingers() noexcept {
   if (lingers_.empty()) return false;
+  const std::uint64_t now = core_.now();
   bool any = false;
-  while (const std::uint64_t object = lingers_.take_over(core_.now())) {
+  while (const std::uint64_t object = lingers_.take_over(now)) {
     step([&](sync::machine& machine, sync::actions& out) { machine.on_linger_over(object, out); });
     any = true;
   }
+  look_later(now);
   return any;
+}
+
+void sync_calls::look_later(std::uint64_t now) noexcept {
+  if (const std::uint64_t at = lingers_.next_look(now); at != 0) core_.host.call_at(at);
 }
 
 /// Null if its rounds are none of epochs: of a group that some node has no thread in.
@@ -162,9 +168,9 @@ void sync_calls::perform() noexcept {
       continue;
     }
     if (a.kind == sync::action_kind::linger) {
-      const std::uint64_t until = core_.now() + sync::linger_ns;
-      lingers_.add(a.object, until);
-      core_.host.call_at(until);
+      const std::uint64_t now = core_.now();
+      lingers_.add(a.object, now + sync::linger_ns);
+      look_later(now);
       continue;
     }
     core_.protocols.acquire();

@@ -64,6 +64,8 @@ class sync_calls {
 
  private:
   void perform() noexcept;
+  /// For mutexes that are kept here, if the host would not look in time anyway.
+  void look_later(std::uint64_t now) noexcept;
   void send(const sync::action& a) noexcept;
   void on_round_end(const model::message& m) noexcept;
   void note_round(const model::message& m) noexcept;
