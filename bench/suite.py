@@ -471,6 +471,8 @@ def openmp_group():
     rows = [Row("empty parallel region, 2 nodes", "two:region", 9, 1),
             Row("parallel region that reads three values, 2 nodes", "two:region_with_values", 9, 1),
             Row("empty parallel region, 4 nodes", "four:region", told=True),
+            Row("lock and a word that it guards, 2 nodes", "two:lock", 3, 1), Row("locks of one page, 2 nodes", "two:small_lock", 3, 1),
+            Row("atomic addition to words of a table, 2 nodes", "two:atomic_of_table", 3, 1),
             Row("start and end beyond the plain program, 2 nodes", "start:wall", 150, 1, minus="stock start:wall")]
     rows += [Row(f"{about}, {n} nodes against the stock runtime", f"{key}:{name}", f"stock:{name}") for name, about in constructs for n, key in ((2, "two"), (4, "four"))]
     sizes = (("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "1024", "--iterations", "5")), ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),

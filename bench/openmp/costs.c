@@ -64,6 +64,30 @@ static void atomic(void) {
 #pragma omp atomic
   ++counter;
 }
+/* A lock and what it guards; many locks of one page; words of a table: threads of all nodes at random, without pause.
+ */
+static omp_lock_t one_lock, small_locks[256];
+static int table[1 << 14];
+static unsigned draw(void) {
+  static _Thread_local unsigned seed;
+  seed = seed * 1103515245u + 12345u + (unsigned)omp_get_thread_num();
+  return seed >> 16;
+}
+static void lock(void) {
+  omp_set_lock(&one_lock);
+  ++counter;
+  omp_unset_lock(&one_lock);
+}
+static void small_lock(void) {
+  omp_lock_t* const l = &small_locks[draw() % 256];
+  omp_set_lock(l);
+  omp_unset_lock(l);
+}
+static void atomic_of_table(void) {
+  int* const at = &table[draw() % (1 << 14)];
+#pragma omp atomic
+  ++*at;
+}
 static void fifty_iterations(void) {
 #pragma omp for schedule(dynamic)
   for (int k = 0; k < 50; ++k) {
@@ -105,6 +129,11 @@ int main(int argc, char** argv) {
   measure_within("single", few, 50, single);
   measure_within("critical", few, 50, critical);
   measure_within("atomic", few, 50, atomic);
+  omp_init_lock(&one_lock);
+  for (int i = 0; i < 256; ++i) omp_init_lock(&small_locks[i]);
+  measure_within("lock", few, 500, lock);
+  measure_within("small_lock", few, 500, small_lock);
+  measure_within("atomic_of_table", few, 500, atomic_of_table);
   measure_within("fifty_iterations", few, 1, fifty_iterations);
   measure("hundred_tasks", few, hundred_tasks);
   return counter < 0 || sum < 0;

@@ -24,6 +24,7 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/start/memory_mode.hpp"
+#include "openmp/team/arguments.hpp"
 #include "openmp/watch/calls.hpp"
 
 namespace quire::openmp {
@@ -234,12 +235,17 @@ bool load_as(load_order& o) noexcept {
   return fits;
 }
 
-int close_here(void* own) noexcept { return QUIRE_NEXT(dlclose)(own); }
+int close_here(void* own) noexcept {
+  const int result = QUIRE_NEXT(dlclose)(own);
+  forget_arguments();
+  return result;
+}
 
 int close_first(void* own, void (*ends)(loaded_module& m)) noexcept {
   void (*const before)(loaded_module&) = std::exchange(t_ends, ends);
   const int result = QUIRE_NEXT(dlclose)(own);
   t_ends = before;
+  forget_arguments();
   return result;
 }
 

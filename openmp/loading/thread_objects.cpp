@@ -13,6 +13,7 @@
 #include "openmp/loading/plan.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/tasks/memory.hpp"
+#include "openmp/team/arguments.hpp"
 #include "openmp/team/shared_state.hpp"
 
 namespace quire::openmp {
@@ -68,6 +69,7 @@ void close_dropped() noexcept {
     const dropped now = *all;
     destroy_private(std::exchange(all, now.next));
     (void)QUIRE_NEXT(dlclose)(now.held);
+    forget_arguments();
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -131,7 +132,9 @@ struct calls_of_openmp : sites::known_calls {
 std::size_t look(region_function what, std::size_t most) noexcept {
   quire_bases bases{};
   auto* const begin = reinterpret_cast<std::byte*>(what);
-  const void* const description = g_decoder != nullptr ? _Unwind_Find_FDE(begin, &bases) : nullptr;
+  Dl_info file;
+  if (g_decoder == nullptr || ::dladdr(begin, &file) == 0) return 0;  // made as the program runs: it may change
+  const void* const description = _Unwind_Find_FDE(begin, &bases);
   if (description == nullptr || bases.function != begin) return 0;
   const std::size_t length = plain_length(description);
   constexpr std::size_t longest = 1u << 20;
@@ -141,12 +144,14 @@ std::size_t look(region_function what, std::size_t most) noexcept {
   return found.value_or(0);
 }
 
-/// What was found. A function that finds its place taken is looked at again.
+/// What was found, and when. A function that finds its place taken is looked at again.
 struct known {
   region_function what = nullptr;
+  std::uint32_t turn = 0;
   std::size_t bytes = 0;
 };
 constinit std::array<known, 1024> g_known{};
+constinit std::atomic<std::uint32_t> g_turn{0};
 
 }  // namespace
 
@@ -159,8 +164,11 @@ void open_arguments() noexcept {
 
 std::size_t bytes_only_read(region_function what, std::size_t most) noexcept {
   known& k = g_known[reinterpret_cast<std::uintptr_t>(what) / 16 % g_known.size()];
-  if (k.what != what) k = {what, look(what, most)};
+  const std::uint32_t turn = g_turn.load(std::memory_order_acquire);
+  if (k.what != what || k.turn != turn) k = {what, turn, look(what, most)};
   return k.bytes;
 }
+
+void forget_arguments() noexcept { g_turn.fetch_add(1, std::memory_order_acq_rel); }
 
 }  // namespace quire::openmp
