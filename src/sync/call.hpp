@@ -70,7 +70,7 @@ class value {
  public:
   static constexpr std::size_t capacity = 192;
   static constexpr std::size_t array_capacity = 64;  ///< of a group's arrays: larger ones travel in pieces
-  value() noexcept = default;
+  value() noexcept {}  // a defaulted one would have all of it cleared wherever a call is made
   value(const value& other) noexcept : value(other.bytes()) {}
   value& operator=(const value& other) noexcept {
     size_ = other.size_;
