@@ -12,7 +12,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "os/signals_held.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/fail.hpp"
@@ -21,6 +20,7 @@
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/threads/cancellation.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "openmp/files/errand.hpp"
-#include "os/signals_held.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "openmp/files/errand.hpp"
-#include "os/signals_held.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/loading/handles.hpp"
@@ -23,6 +22,7 @@
 #include "openmp/start/image.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/threads/elsewhere.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 namespace {

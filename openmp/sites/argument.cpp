@@ -80,8 +80,9 @@ class walk {
     const std::optional<place> origin = m.base == rsp ? s.sp : m.base == rbp ? s.frame : std::optional<place>{};
     return origin ? std::optional<place>(*origin + m.displacement) : origin;
   }
+  /// Perhaps: where ways with and without a frame have met, rbp may be anything.
   [[nodiscard]] static bool is_in_frame(const memory_use& m, const state& s) noexcept {
-    return m.base == rsp || (m.base == rbp && s.frame.has_value());
+    return m.base == rsp || (m.base == rbp && (s.frame.has_value() || !s.places.empty()));
   }
 
   /// What an instruction reads and writes, but for what copies the pointer. False: it does more than read the block.
@@ -124,14 +125,12 @@ class walk {
     s.set(e.to, has);
     return true;
   }
-  void push(const effects& e, state& s) {
-    if (s.sp.has_value()) *s.sp -= 8;
-    if (e.from == no_reg || !s.has(e.from)) {
-      if (s.sp.has_value()) s.set(*s.sp, false);
-      return;
-    }
-    keeps_ = true;
-    if (s.sp.has_value()) s.set(*s.sp, true);
+  [[nodiscard]] bool push(const effects& e, state& s) {
+    const bool has = e.from != no_reg && s.has(e.from);
+    keeps_ = keeps_ || has;
+    if (!s.sp.has_value()) return !has;
+    s.set(*s.sp -= 8, has);
+    return true;
   }
 
   /// Nobody but the callee sees what lies in the registers of arguments, or at the end of the frame.
@@ -206,8 +205,7 @@ class walk {
       case effects::kind::load:
         return before.has(e.memory[0].base) && e.memory[0].base < rip ? true : this->load(e, s);
       case effects::kind::push:
-        this->push(e, s);
-        return true;
+        return this->push(e, s);
       case pop:
         s.set(e.to, s.sp.has_value() ? s.has(*s.sp) : !s.places.empty());
         if (s.sp.has_value()) *s.sp += 8;

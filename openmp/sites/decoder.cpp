@@ -208,6 +208,11 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, eff
                          o.mem.base == ZYDIS_REGISTER_RSP;
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY && !implied && !add_memory(o, into)) return false;
   }
+  const bool clears = (i.mnemonic == ZYDIS_MNEMONIC_XOR || i.mnemonic == ZYDIS_MNEMONIC_SUB) &&
+                      operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                      operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                      operands[0].reg.value == operands[1].reg.value && operands[0].size >= 32;
+  if (clears) into.reads = 0;
   into.what = kind_of(i, operands, into);
   return true;
 }

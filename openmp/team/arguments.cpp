@@ -29,13 +29,66 @@ namespace {
 
 const sites::decoder* g_decoder = nullptr;
 
-/// Calls of OpenMP that take nothing.
-constexpr const char* calls_of_nothing[] = {"omp_get_num_threads",  "omp_get_thread_num", "GOMP_barrier",
-                                            "GOMP_critical_start",  "GOMP_critical_end",  "GOMP_loop_end",
-                                            "GOMP_loop_end_nowait", "GOMP_single_start",  "GOMP_atomic_start",
-                                            "GOMP_atomic_end",      "GOMP_taskwait",      "omp_get_wtime",
-                                            "GOMP_sections_next",   "GOMP_sections_end",  "GOMP_sections_end_nowait",
-                                            "omp_get_max_threads",  "omp_in_parallel",    "omp_get_level"};
+/// Calls of OpenMP that take nothing, and of libm that take numbers only.
+constexpr const char* calls_of_nothing[] = {"omp_get_num_threads",
+                                            "omp_get_thread_num",
+                                            "omp_get_max_threads",
+                                            "omp_in_parallel",
+                                            "omp_get_level",
+                                            "omp_get_wtime",
+                                            "GOMP_barrier",
+                                            "GOMP_critical_start",
+                                            "GOMP_critical_end",
+                                            "GOMP_loop_end",
+                                            "GOMP_loop_end_nowait",
+                                            "GOMP_single_start",
+                                            "GOMP_atomic_start",
+                                            "GOMP_atomic_end",
+                                            "GOMP_taskwait",
+                                            "GOMP_sections_next",
+                                            "GOMP_sections_end",
+                                            "GOMP_sections_end_nowait",
+                                            "sin",
+                                            "cos",
+                                            "tan",
+                                            "asin",
+                                            "acos",
+                                            "atan",
+                                            "atan2",
+                                            "sinh",
+                                            "cosh",
+                                            "tanh",
+                                            "exp",
+                                            "exp2",
+                                            "expm1",
+                                            "log",
+                                            "log2",
+                                            "log10",
+                                            "log1p",
+                                            "pow",
+                                            "sqrt",
+                                            "cbrt",
+                                            "hypot",
+                                            "fabs",
+                                            "floor",
+                                            "ceil",
+                                            "round",
+                                            "trunc",
+                                            "fmod",
+                                            "erf",
+                                            "sinf",
+                                            "cosf",
+                                            "tanf",
+                                            "expf",
+                                            "logf",
+                                            "powf",
+                                            "sqrtf",
+                                            "fabsf",
+                                            "floorf",
+                                            "fmodf",
+                                            "tanhf",
+                                            "atan2f",
+                                            "hypotf"};
 constinit std::array<std::uint64_t, std::size(calls_of_nothing)> g_calls_of_nothing{};
 
 template <class T>
@@ -56,8 +109,26 @@ std::uint64_t read_number(const std::byte*& at) noexcept {
   }
 }
 
-/// How an exception passes through a function, as the compiler tells: the length of its code; 0 if it catches one, as
-/// it goes on somewhere else then, or if the tables are of a form that compilers do not write.
+/// Whether a function goes on somewhere when a call within throws: a handler, or destructors. `table`: its LSDA.
+bool goes_on_elsewhere(const std::byte* table) noexcept {
+  constexpr std::uint8_t none = 0xff, numbers = 0x01, words = 0x03;
+  if (read_at<std::uint8_t>(table) != none) return true;
+  if (read_at<std::uint8_t>(table) != none) (void)read_number(table);
+  const auto form = read_at<std::uint8_t>(table);
+  if (form != numbers && form != words) return true;
+  const auto next = [&] { return form == numbers ? read_number(table) : read_at<std::uint32_t>(table); };
+  const auto bytes = static_cast<std::size_t>(read_number(table));
+  for (const std::byte* const end = table + bytes; table < end;) {
+    (void)next();  // where the calls begin, and how many bytes they are
+    (void)next();
+    if (next() != 0) return true;
+    (void)read_number(table);
+  }
+  return false;
+}
+
+/// How an exception passes through a function, as the compiler tells: the length of its code; 0 if the function goes on
+/// somewhere else then, or if the tables are of a form that compilers do not write.
 std::size_t plain_length(const void* description) noexcept {
   constexpr std::uint8_t relative_32 = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
   const auto* at = static_cast<const std::byte*>(description);
@@ -84,7 +155,7 @@ std::size_t plain_length(const void* description) noexcept {
       pointers = read_at<std::uint8_t>(common);
     } else if (c == 'L') {
       has_handlers = true;
-      ++common;
+      if (read_at<std::uint8_t>(common) != relative_32) return 0;
     } else if (c == 'P') {
       const auto form = read_at<std::uint8_t>(common);
       if ((form & 0x0fu) != 0x0bu) return 0;
@@ -98,7 +169,9 @@ std::size_t plain_length(const void* description) noexcept {
   const auto length = read_at<std::uint32_t>(at);
   if (!has_handlers) return length;
   if (read_number(at) < 4) return 0;
-  return read_at<std::int32_t>(at) == 0 ? length : 0;
+  const std::byte* const table = at;
+  const auto distance = read_at<std::int32_t>(at);
+  return distance != 0 && goes_on_elsewhere(table + distance) ? 0 : length;
 }
 
 /// What a jump of a table of calls goes to (the linker's PLT), or a word of the table that it reads.

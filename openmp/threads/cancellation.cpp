@@ -18,10 +18,10 @@
 #include <mutex>
 
 #include "openmp/files/errand.hpp"
-#include "os/signals_held.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/threads/of_node.hpp"
 #include "openmp/threads/waiting.hpp"
+#include "os/signals_held.hpp"
 
 using namespace quire::openmp;
 

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include "os/signals_held.hpp"
 #include "openmp/threads/records.hpp"
+#include "os/signals_held.hpp"
 
 namespace quire::openmp {
 

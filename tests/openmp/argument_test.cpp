@@ -194,6 +194,36 @@ argument_conditional:
   cmove %rdi, %rax
   movl $0, (%rax)
   ret
+.globl argument_clears
+argument_clears:
+  mov (%rdi), %rax
+  xor %edi, %edi
+  call argument_other
+  ret
+.globl argument_clears_half
+argument_clears_half:
+  mov (%rdi), %rax
+  xor %di, %di
+  movl $0, (%rdi)
+  ret
+.globl argument_push_where_unknown
+argument_push_where_unknown:
+  sub %rax, %rsp
+  push %rdi
+  pop %rcx
+  movl $0, (%rcx)
+  ret
+.globl argument_frame_on_one_way
+argument_frame_on_one_way:
+  push %rbp
+  test %esi, %esi
+  je 1f
+  mov %rsp, %rbp
+  mov %rdi, -8(%rbp)
+  1: mov -8(%rbp), %rax
+  movl $0, (%rax)
+  pop %rbp
+  ret
 .globl argument_falls_off
 argument_falls_off:
   mov (%rdi), %rax
@@ -269,7 +299,11 @@ QUIRE_REFUSES(exchanges, string)
 QUIRE_REFUSES(string, vector)
 QUIRE_REFUSES(vector, half)
 QUIRE_REFUSES(half, conditional)
-QUIRE_REFUSES(conditional, falls_off)
+QUIRE_REFUSES(conditional, clears)
+QUIRE_READS(clears, clears_half, 8)
+QUIRE_REFUSES(clears_half, push_where_unknown)
+QUIRE_REFUSES(push_where_unknown, frame_on_one_way)
+QUIRE_REFUSES(frame_on_one_way, falls_off)
 QUIRE_REFUSES(falls_off, nothing)
 QUIRE_READS(nothing, other, 0)
 
