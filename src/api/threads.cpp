@@ -21,7 +21,6 @@
 #include "os/injection.hpp"
 #include "os/limits.hpp"
 #include "os/own_thread.hpp"
-#include "os/signals_held.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
 
@@ -49,8 +48,7 @@ thread_service::thread_service(core::core& e) : core_(e) {
       [](void* self, core::core&, const message& m, auto) noexcept { static_cast<thread_service*>(self)->on_join(m); },
       this, "quire_join");
   if (split::engine_here() != nullptr) return;  // threads are of the other process
-  const os::signals_held none;
-  starter_ = os::start_thread([this] { start_threads(); });
+  starter_ = os::start_server([this] { start_threads(); });
 }
 
 thread_service::~thread_service() {

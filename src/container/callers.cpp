@@ -45,6 +45,7 @@ callers::~callers() {
 }
 
 bool callers::start(const std::shared_ptr<shared>& all) noexcept try {
+  const os::signals_held by_it;
   std::thread([all] { work(*all, all); }).detach();
   return true;
 } catch (...) {

@@ -308,7 +308,7 @@ void threads::start() {
   watch_faults(core_.builder.detector());
   core_.begin();
   if (core_.config.memory_limit != 0) start_crew();
-  service_ = os::start_thread([this] { service_loop(); });
+  service_ = os::start_server([this] { service_loop(); });
 }
 
 void threads::start_crew() noexcept {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "os/own_thread.hpp"
-#include "os/signals_held.hpp"
 
 namespace quire::mount {
 namespace {
@@ -32,8 +31,7 @@ void locks::wait(std::shared_ptr<waiter> who) {
   waiters_.push_back(std::move(who));
   changed_.notify_all();
   if (thread_.joinable() || stops_) return;
-  const os::signals_held signals;
-  thread_ = os::start_thread([this] { work(); });
+  thread_ = os::start_server([this] { work(); });
 }
 
 bool locks::serve(waiter& w) {

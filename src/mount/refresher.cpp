@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "os/own_thread.hpp"
-#include "os/signals_held.hpp"
 
 namespace quire::mount {
 namespace {
@@ -18,8 +17,7 @@ void refresher::on_open(number file) {
   const std::lock_guard lock(mutex_);
   ++open_[file];
   if (thread_.joinable() || stops_) return;
-  const os::signals_held signals;
-  thread_ = os::start_thread([this] { work(); });
+  thread_ = os::start_server([this] { work(); });
 }
 
 void refresher::on_release(number file) {

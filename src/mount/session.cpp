@@ -106,8 +106,7 @@ void session::serve(files& shown) {
   files_ = &shown;
   const int device = fuse_.session_fd(session_);
   (void)os::set_blocking(device, false);
-  const os::signals_held signals;
-  for (unsigned i = 0; i < threads; ++i) threads_.push_back(os::start_thread([this] { work(); }));
+  for (unsigned i = 0; i < threads; ++i) threads_.push_back(os::start_server([this] { work(); }));
 }
 
 /// Of all threads that wait, the kernel wakes one.

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "os/signals_held.hpp"
+
 namespace quire::os {
 
 /// Ends the process with that line.
@@ -26,6 +28,14 @@ template <class Body>
   } catch (const std::system_error& refused) {
     die_without_thread(refused.code().value());
   }
+}
+
+/// The same, for one that serves: signals of the program are held from its beginning. A handler that ran before it can
+/// hold them itself might share memory, and wait for what this thread is to serve.
+template <class Body>
+[[nodiscard]] std::thread start_server(Body&& body) noexcept {
+  const signals_held by_it;
+  return start_thread(std::forward<Body>(body));
 }
 
 /// Threads that do nothing while it lives. Who has had them can have as many afterwards; when all nodes of a host have

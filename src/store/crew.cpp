@@ -56,6 +56,7 @@ io* crew_of_threads::queue::pop() noexcept {
 }
 
 void crew_of_threads::team::start(unsigned count) {
+  const os::signals_held by_them;
   const std::lock_guard guard(mutex);
   most_threads = std::max(most_threads, count);
   while (threads.size() < count) threads.emplace_back([this] { work(); });
@@ -72,6 +73,7 @@ bool crew_of_threads::team::try_start(unsigned most) noexcept try {
 /// Where nobody sleeps, what is begun next would wait. As many as the system gives.
 void crew_of_threads::team::start_one_more() noexcept try {
   if (idle.load(std::memory_order_relaxed) != 0) return;
+  const os::signals_held by_it;
   const std::lock_guard guard(mutex);
   if (threads.size() < most_threads && !tickets.has_stopped()) threads.emplace_back([this] { work(); });
 } catch (...) {
