@@ -47,8 +47,8 @@ program be_node(world& w, progress& p, unsigned n) {
 }
 
 TEST(many_nodes, start_run_barriers_and_end) {
-  const std::size_t before = resident();
   for (const std::uint64_t seed : {1u, 2u}) {
+    const std::size_t before = resident();  // with what a sanitizer keeps of the world before
     world w(seed, nodes, order::any);
     progress p;
     for (unsigned n = 0; n < nodes; ++n) be_node(w, p, n);
