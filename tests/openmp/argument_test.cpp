@@ -103,6 +103,14 @@ argument_indexed:
 argument_far:
   mov 4096(%rdi), %rax
   ret
+.globl argument_all
+argument_all:
+  mov 112(%rdi), %rax
+  ret
+.globl argument_one_more
+argument_one_more:
+  mov 113(%rdi), %rax
+  ret
 .globl argument_before
 argument_before:
   mov -8(%rdi), %rax
@@ -286,7 +294,9 @@ QUIRE_REFUSES(stores, computes)
 QUIRE_REFUSES(computes, adds_to)
 QUIRE_REFUSES(adds_to, indexed)
 QUIRE_REFUSES(indexed, far)
-QUIRE_REFUSES(far, before)
+QUIRE_REFUSES(far, all)
+QUIRE_READS(all, one_more, 120)
+QUIRE_REFUSES(one_more, before)
 QUIRE_REFUSES(before, frame)
 QUIRE_READS(frame, frame_written, 36)
 QUIRE_REFUSES(frame_written, frame_escapes)

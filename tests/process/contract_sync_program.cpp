@@ -411,6 +411,9 @@ void values_by_messages() {
   REQUIRE_STATUS(quire_reduce_f64(nullptr, 1, QUIRE_SUM), QUIRE_INVALID);
   char long_value[193] = {};
   REQUIRE_STATUS(quire_broadcast(long_value, 193, 0), QUIRE_INVALID);
+  long_value[191] = quire_node() == nodes - 1 ? 'z' : 'a';
+  REQUIRE_OK(quire_broadcast(long_value, 192, nodes - 1));
+  REQUIRE(long_value[191] == 'z');
   REQUIRE_STATUS(quire_broadcast(long_value, 8, nodes), QUIRE_INVALID);
   barrier();
   double again = 1;
