@@ -7,6 +7,8 @@ JOBS ?= $(shell nproc)
 MINUTES ?= 10
 SEED ?=
 SOAK_FLAGS ?=
+# What failed says so once more at the end.
+failed = { status=$$?; scripts/failed_tests.py $(BUILD); exit $$status; }
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
@@ -19,10 +21,10 @@ demo: configure ## build the library, run ray tracer and SOR on local nodes, che
 	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run the tests; in the simulator a third of their seeds
-	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)
+	@(cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)) || $(failed)
 
 test-all: build ## every test with all seeds, and all programs over all pools, detectors and transports
-	@cd $(BUILD) && SIM_SEEDS=all ctest -C matrix --output-on-failure --no-tests=error -j $(TEST_JOBS)
+	@(cd $(BUILD) && SIM_SEEDS=all ctest -C matrix --output-on-failure --no-tests=error -j $(TEST_JOBS)) || $(failed)
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)

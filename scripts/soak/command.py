@@ -135,7 +135,7 @@ class SharedFiles:
 
 class Command:
     """`words` with more `environment`; `limit_s`: when it counts as hanging; `expected_s`: how long it takes on a machine of its own;
-    `files`: names and sizes of what lies in its working folder."""
+    `files`: names and content of what lies in its working folder."""
 
     def __init__(self, words, environment=None, limit_s=60.0, files=None, expected_s=None):
         self.words = [str(word) for word in words]
@@ -154,9 +154,11 @@ class Command:
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="quire-soak-"))
+        self.folder.chmod(0o755)  # tests become other users
         (self.folder / "work").mkdir()
-        for name, bytes_ in self.files.items():
-            (self.folder / "work" / name).write_bytes(bytes(bytes_))
+        (self.folder / "work").chmod(0o1777)
+        for name, content in self.files.items():
+            (self.folder / "work" / name).write_bytes(content)
         variables = {k: v for k, v in os.environ.items() if not k.startswith("QUIRE_")}
         variables.update({k: str(v) for k, v in self.environment.items()}, TMPDIR=str(self.folder / "work"))
         variables[MARK] = self.mark

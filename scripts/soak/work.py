@@ -269,7 +269,7 @@ class Survivals(Work):
                  *(("--replicas", "1") if replicas else ()), "--timeout", "120", self.build / "tests" / "process" / "survive_program", way]
         delay_s = draw.uniform(0.2, 1.2)
         environment = {"TEST_VICTIM": victim} | ({"TEST_LEDGER": "ledger"} if replicas else {})
-        with Command(words, environment, 120, {"ledger": 4096}) as command:
+        with Command(words, environment, 120, {"ledger": bytes(4096)}) as command:
             killed = None
             until = time.monotonic() + 60
             while killed is None and time.monotonic() < until and not self.stop.is_set() and command.process.poll() is None:
@@ -297,6 +297,3 @@ def children_of(pid):
         return [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
     except OSError:
         return []
-
-
-KINDS = {"simulators": (Simulators, 0.4), "probes": (Probes, 0.35), "stress": (Stress, 0.1), "kills": (Kills, 0.1), "survivals": (Survivals, 0.05)}

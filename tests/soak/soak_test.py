@@ -56,7 +56,7 @@ class Soak(unittest.TestCase):
 
     def test_what_ends_well_is_counted(self):
         self.assertEqual(self.soak("probes"), 0, self.said)
-        self.assertRegex(self.said, r"[1-9]\d* jobs of \d+ nodes, [1-9]\d* checked reads, 0 kills, 0 failed")
+        self.assertRegex(self.said, r"[1-9]\d* jobs of \d+ nodes, [1-9]\d* checked reads, 0 kills, 0 tests, 0 failed")
         self.assertEqual(self.soak("simulators"), 0, self.said)
         self.assertRegex(self.said, r"whole +[1-9][\d,]*0 seeds")
         self.assertFalse((self.build / "soak").exists())
@@ -72,6 +72,15 @@ class Soak(unittest.TestCase):
         self.assertRegex(self.said, r"FAILED \w+_program: exit status 1; FAILED x.cpp:1 on node 0: 1 is 2")
         self.assertRegex(self.said, rf"replay: {self.build}/bin/quire run -n \d+ .*--seed \d+")
         self.assertIn("1 is 2", self.report())
+
+    def test_a_test_is_judged_as_ctest_does(self):
+        one = "add_test([=[a.b]=] sh -c [=[echo 'it is so'; exit {}]=])\nset_tests_properties([=[a.b]=] PROPERTIES LABELS process {})\n"
+        for status, more, well in ((0, "", True), (3, "", False), (3, "PASS_REGULAR_EXPRESSION [=[is so]=]", True), (77, "SKIP_RETURN_CODE 77", True),
+                                   (0, "FAIL_REGULAR_EXPRESSION [=[is;so]=]", False)):
+            (self.build / "CTestTestfile.cmake").write_text(one.format(status, more))
+            self.assertEqual(self.soak("suite"), 0 if well else 1, self.said)
+            self.assertRegex(self.said, r"1 tests, 0 failed" if well else r"FAILED a\.b: exit status 8")
+        self.assertIn("it is so", self.report())
 
     def test_a_program_that_checks_nothing_has_failed(self):
         self.program("bin/quire", "true")
