@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Anonymous memory that the program maps is shared, as what it allocates is: by mmap(2) and its like, for calls of the
 // program that leave the address to the system, and ask for memory to read and write, or for addresses to use later
-// (PROT_NONE). A mapping over shared memory is shared, too. Other mappings are of the node that makes them.
+// (PROT_NONE). A mapping over shared memory is shared, too, and so are files (mapped/files.hpp). Other mappings are of
+// the node that makes them.
 #include <errno.h>
 #include <quire/quire.h>
 #include <stdarg.h>
@@ -11,8 +12,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "openmp/files/where.hpp"
+#include "openmp/files/on_all_nodes.hpp"
 #include "openmp/libc/interpose.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/kept_blocks.hpp"
 #include "openmp/memory/mapped_blocks.hpp"
@@ -20,6 +22,7 @@
 #include "openmp/memory/next_mapping.hpp"
 #include "openmp/memory/shared_pages.hpp"
 #include "openmp/start/crash.hpp"
+#include "openmp/threads/cancellation.hpp"
 
 using namespace quire::openmp;
 
@@ -64,9 +67,22 @@ int unmap_shared(void* at, std::size_t bytes) noexcept {
   return -1;
 }
 
+/// A private mapping of a file that has a copy of its content.
+void* map_copy(void* at, const mapped::request& r) noexcept {
+  if (at == MAP_FAILED || mapped::copy_content(r, at) == 0) return at;
+  const int error = errno;
+  (void)unmap_shared(at, r.bytes);
+  return errno = error, MAP_FAILED;
+}
+
+bool is_copy(int protection, int flags) noexcept {
+  return (flags & (MAP_ANONYMOUS | MAP_TYPE)) == MAP_PRIVATE && (protection & (PROT_READ | PROT_EXEC)) == PROT_READ;
+}
+
 /// What `advice` says is the only way that leaves the memory shared.
-void* map_over(void* at, std::size_t bytes, int protection, int flags, part shared) noexcept {
+void* map_over(void* at, const mapped::request& r, part shared) noexcept {
   constexpr const char* call = "mmap(MAP_FIXED)";
+  const auto [bytes, protection, flags, file, offset] = r;
   const char* advice = nullptr;
   const std::size_t all = whole_pages(bytes);
   if (!begins_page(at) || !has_kind(flags)) return errno = EINVAL, MAP_FAILED;
@@ -74,10 +90,12 @@ void* map_over(void* at, std::size_t bytes, int protection, int flags, part shar
     return errno = EEXIST, MAP_FAILED;
   if (shared == part::some) {
     advice = whole_advice;
+  } else if (mapped::mapped_part(at, all) != part::none) {
+    advice = "a file is mapped there: unmap it first, and leave the address to the system";
+  } else if (is_copy(protection, flags)) {
+    return map_pages_over(at, all, false) ? map_copy(at, r) : MAP_FAILED;
   } else if ((flags & MAP_ANONYMOUS) == 0) {
-    advice =
-        "the memory is shared by all nodes, and a file is of one: map it at an address of the system's choice, or "
-        "read() it to there";
+    advice = "the memory is shared by all nodes: map the file at an address of the system's choice, or MAP_PRIVATE";
   } else if (protection != PROT_NONE && !is_open(protection)) {
     advice = "the memory is shared by all nodes, which read and write it: map it with PROT_READ | PROT_WRITE";
   } else if (map_pages_over(at, all, protection == PROT_NONE)) {
@@ -91,14 +109,28 @@ void* map_over(void* at, std::size_t bytes, int protection, int flags, part shar
   return MAP_FAILED;
 }
 
-/// A file is mapped on its own node, whose memory it is.
-void* map_file(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
-               const void* caller) noexcept {
-  if ((flags & MAP_ANONYMOUS) == 0 && node_of(file, caller) != here) {
+bool is_file_for_all(const mapped::request& r, const void* caller) noexcept {
+  constexpr int elsewhere = MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
+  return r.bytes != 0 && has_kind(r.flags) && (r.flags & elsewhere) == 0 &&
+         (r.protection & (PROT_READ | PROT_EXEC)) == PROT_READ && is_for_all_nodes(caller);
+}
+
+/// Of one node: what is no file, or for other processes, too.
+void* map_own(void* at, const mapped::request& r, const void* caller) noexcept {
+  if ((r.flags & MAP_ANONYMOUS) == 0 && node_of(r.file, caller) != here) {
     refuse("mmap() of a file");
     return MAP_FAILED;
   }
-  return map_next([=] { return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset); });
+  return map_next([=] { return QUIRE_NEXT(mmap)(at, r.bytes, r.protection, r.flags, r.file, r.offset); });
+}
+
+void* map_file(void* at, const mapped::request& r, const void* caller) noexcept {
+  if (is_file_for_all(r, caller)) {
+    const mapped::answer got = mapped::map(r);
+    if (got.how == mapped::kind::done) return got.at;
+    if (got.how == mapped::kind::copied) return map_copy(map_shared(r.bytes), r);
+  }
+  return map_own(at, r, caller);
 }
 
 /// Of mremap(2): always elsewhere, as what lies behind may be anybody's; at `to`, if it is not null.
@@ -134,15 +166,15 @@ constexpr std::size_t most_bytes = std::size_t{1} << 62;  ///< whole pages of it
 void* map_memory(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
                  const void* caller) noexcept {
   if (bytes > most_bytes) return errno = ENOMEM, MAP_FAILED;
+  const mapped::request r{bytes, protection, flags, file, offset};
   if (is_for_all(bytes, protection, flags) && for_program(caller)) {
     void* const got = map_shared(bytes, flags, protection == PROT_NONE);
     if (got != MAP_FAILED || protection != PROT_NONE) return got;
   }
   if ((flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
-    if (const part shared = shared_part(at, bytes, caller); shared != part::none)
-      return map_over(at, bytes, protection, flags, shared);
+    if (const part shared = shared_part(at, bytes, caller); shared != part::none) return map_over(at, r, shared);
   }
-  void* const got = map_file(at, bytes, protection, flags, file, offset, caller);
+  void* const got = map_file(at, r, caller);
   constexpr int chosen = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT;
   if (got != MAP_FAILED && (flags & chosen) != 0 && for_program(caller))
     note_private_mapping(reinterpret_cast<std::uint64_t>(got), whole_pages(bytes));
@@ -153,6 +185,7 @@ int unmap_memory(void* at, std::size_t bytes, const void* caller) noexcept {
   const part shared = shared_part(at, bytes, caller);
   if (shared == part::none) return map_next([=] { return QUIRE_NEXT(munmap)(at, bytes); });
   if (!begins_page(at)) return errno = EINVAL, -1;
+  if (mapped::mapped_part(at, bytes) != part::none) return mapped::unmap(at, bytes);
   if (shared == part::all) return unmap_shared(at, bytes);
   refuse_mapping("munmap()", at, whole_advice);
   return -1;
@@ -178,6 +211,10 @@ void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, vo
                              : bytes == 0 ? "shared memory has no second address: use the first one"
                                           : nullptr;
   if (advice != nullptr) return refuse_mapping("mremap()", at, advice), MAP_FAILED;
+  if (mapped::mapped_part(at, had) != part::none) {
+    if (!stays && to == nullptr) return mapped::resize(at, had, all, (flags & MREMAP_MAYMOVE) != 0);
+    return refuse_mapping("mremap()", at, "a file is mapped there: leave the new address to the system"), MAP_FAILED;
+  }
   if (!stays && to == nullptr && all <= had) return shrink_shared(at, had, all);
   if ((flags & MREMAP_MAYMOVE) == 0) return errno = ENOMEM, MAP_FAILED;
   return move_shared(at, had, all, stays, to);
@@ -199,4 +236,13 @@ QUIRE_LIBC void* mremap(void* at, std::size_t bytes, std::size_t wanted, int fla
   void* const to = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
   va_end(more);
   return move_memory(at, bytes, wanted, flags, to, QUIRE_CALLER);
+}
+
+QUIRE_LIBC int msync(void* at, std::size_t bytes, int flags) {
+  const cancellation_point<> point(QUIRE_CALLER);
+  if (shared_part(at, bytes, QUIRE_CALLER) == part::none) return QUIRE_NEXT(msync)(at, bytes, flags);
+  constexpr int kinds = MS_ASYNC | MS_SYNC;
+  if (!begins_page(at) || (flags & ~(kinds | MS_INVALIDATE)) != 0 || (flags & kinds) == kinds)
+    return errno = EINVAL, -1;
+  return mapped::mapped_part(at, bytes) == part::none ? 0 : mapped::sync(at, bytes, flags);
 }

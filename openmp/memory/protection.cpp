@@ -5,7 +5,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "openmp/libc/interpose.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/mapped_blocks.hpp"
 #include "openmp/memory/mapping_calls.hpp"
@@ -62,7 +66,18 @@ int protect_shared(const char* call, void* at, std::size_t bytes, int protection
   if (protection == PROT_NONE) return close_pages(at, whole_pages(bytes)) ? 0 : refused(call, at, closing_advice);
   if ((protection & PROT_WRITE) == 0)
     return refused(call, at, "the memory is shared by all nodes, which read and write it: leave it open to writing");
+  if (mapped::may_have(at)) mapped::allow_writing(at, bytes);
   return open_pages(at, whole_pages(bytes)) ? 0 : -1;
+}
+
+/// False: as of other shared memory.
+bool advise_file(void* at, std::size_t bytes, int advice, int& result) noexcept {
+  constexpr int emptying[] = {MADV_REMOVE, MADV_GUARD_INSTALL};
+  const bool drops = advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED;
+  if (!drops && std::find(std::begin(emptying), std::end(emptying), advice) == std::end(emptying)) return false;
+  if (mapped::mapped_part(at, bytes) == part::none) return false;
+  result = drops ? mapped::restore(at, bytes) : refused("madvise()", at, "a file is mapped there: leave it as it is");
+  return true;
 }
 
 int advise_shared(void* at, std::size_t bytes, int advice, part shared) noexcept {
@@ -70,6 +85,7 @@ int advise_shared(void* at, std::size_t bytes, int advice, part shared) noexcept
   if (!begins_page(at)) return errno = EINVAL, -1;
   if (shared == part::some) return refused(call, at, whole_advice);
   const std::size_t all = whole_pages(bytes);
+  if (int result = 0; mapped::may_have(at) && advise_file(at, all, advice, result)) return result;
   switch (advice) {
     case MADV_DONTNEED:
     case MADV_DONTNEED_LOCKED:

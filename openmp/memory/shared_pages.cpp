@@ -14,6 +14,7 @@
 #include <cstdio>
 
 #include "openmp/files/on_all_nodes.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/page_marks.hpp"
 #include "openmp/start/image.hpp"
@@ -119,7 +120,7 @@ bool open_stale(void* at, std::size_t bytes) noexcept {
 part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept {
   const auto is_shared_page = [](std::uintptr_t page) {
     const auto* const address = reinterpret_cast<const void*>(page);
-    return in_heap(address) || in_static_data(address);
+    return in_heap(address) || in_static_data(address) || (mapped::may_have(address) && end_of_region(page) != 0);
   };
   const auto first = reinterpret_cast<std::uintptr_t>(at), last = first + whole_pages(bytes) - 1;
   if (bytes == 0 || last < first || !from_program(caller)) return part::none;

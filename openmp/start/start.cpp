@@ -32,6 +32,7 @@
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/libc/state.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/operators.hpp"
 #include "openmp/memory/release_heap.hpp"
@@ -233,6 +234,7 @@ int lead(int, char**, char** environment) {
   separate_private_memory();  // while there is no thread that maps memory meanwhile
   note_own_descriptors();
   open_files();
+  mapped::open_mapped_files();
   open_loading();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (has_placement()) write_lines();
@@ -277,6 +279,7 @@ void end_job_on_private_stack() noexcept {
   stop_making_places();
   close_libc_state();
   close_files();
+  mapped::close_mapped_files();
   if (!dismiss_clerks()) quire_exit(g_status);  // a thread that the program has left behind is in a call
   close_threads();
   close_static_data();

@@ -4,7 +4,8 @@
 
 Simulators under new seeds; programs that check what they read, under random settings; stress; kill -9 of nodes and launchers; the tests of real
 processes, in any order, beside all that. After each, a search for what it left behind. A line of progress every few seconds. What fails is told at
-once, with the command that does it again, and kept in a file with output and stacks: a command that does not end is a failure. Exit status 1 if anything failed. Ctrl-C ends it, with the summary.
+once, with the command that does it again, and kept in a file with output and stacks: a command that does not end is a failure. Exit status 1 if
+anything failed. Ctrl-C ends it, with the summary.
 """
 import argparse
 import os

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/view_map.hpp"
@@ -20,18 +20,26 @@ class closed_pages {
   closed_pages() = default;
   closed_pages(const closed_pages&) = delete;
   closed_pages& operator=(const closed_pages&) = delete;
-  ~closed_pages() { os::unmap(words_.load(), words_bytes_); }
+  ~closed_pages() {
+    for (table t = last_; t.words != nullptr;) {
+      const table before = t.before();
+      os::unmap(t.words, t.bytes);
+      t = before;
+    }
+  }
 
-  /// Makes room for all pages of a region. 0 or errno: ENOSPC where an earlier region of this slot was smaller, as a
-  /// thread may be reading its table.
+  /// Makes room for all pages of a region. 0 or errno. Where an earlier region of this slot was smaller its table
+  /// stays, as a thread may be reading it: the next one is twice as large at least.
   [[nodiscard]] int cover(std::uint64_t region_bytes) noexcept {
-    const std::uint64_t wanted = (region_bytes / page_bytes / 64 + 1) * sizeof(word);
-    if (words_.load() != nullptr) return wanted <= words_bytes_ ? 0 : ENOSPC;
+    const std::uint64_t wanted = (region_bytes / page_bytes / 64 + 1) * sizeof(word) + sizeof(table);
+    if (wanted <= last_.bytes) return 0;
     int error = 0;
-    auto* const made = static_cast<word*>(os::map_table(wanted, error));
-    if (made == nullptr) return error;
-    words_bytes_ = wanted;
-    words_.store(made, std::memory_order_release);
+    table made{nullptr, std::max(wanted, 2 * last_.bytes)};
+    made.words = static_cast<word*>(os::map_table(made.bytes, error));
+    if (made.words == nullptr) return error;
+    made.before() = last_;
+    last_ = made;
+    words_.store(made.words, std::memory_order_release);
     return 0;
   }
 
@@ -62,6 +70,14 @@ class closed_pages {
 
  private:
   using word = std::atomic<std::uint64_t>;
+  struct table {
+    word* words = nullptr;
+    std::uint64_t bytes = 0;
+    /// The smaller one before it, which its last bytes tell.
+    [[nodiscard]] table& before() const noexcept {
+      return *reinterpret_cast<table*>(reinterpret_cast<std::byte*>(words) + bytes - sizeof(table));
+    }
+  };
 
   /// With `flip` of ones: of those that are not closed.
   template <class Use>
@@ -98,8 +114,8 @@ class closed_pages {
     return end;
   }
 
-  std::atomic<word*> words_{nullptr};
-  std::uint64_t words_bytes_ = 0;
+  table last_{};
+  std::atomic<word*> words_{nullptr};    ///< of that
   std::atomic<std::uint64_t> count_{0};  ///< of closed pages
 };
 

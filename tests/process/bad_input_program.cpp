@@ -457,7 +457,7 @@ void end_with_prefetch() {
   REQUIRE_OK(quire_prefetch(memory, bytes, quire_node() % 2));
   const double begin = now_seconds();
   REQUIRE_OK(quire_end());
-  REQUIRE(now_seconds() - begin < 5);
+  REQUIRE(now_seconds() - begin < 20);  // for ever, if they did
 }
 
 void taken_range() {

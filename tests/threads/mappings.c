@@ -237,12 +237,28 @@ static const struct row {
     {"syscall(SYS_mlock)", lock_by_number},
 };
 
-enum kind { heap, stack, data, mapped, hole, own, kinds };
+enum kind { heap, stack, data, mapped, hole, file_shared, file_private, own, kinds };
 static char g_data[bytes + 2 * PAGE] __attribute__((aligned(PAGE)));
+
+/// A file of its own: private mappings of less are memory with a copy.
+static char* map_file(int flags) {
+  enum { all = 300 * PAGE };
+  char name[] = "mappings-XXXXXX";
+  const int file = mkstemp(name);
+  if (ftruncate(file, all) != 0) exit(2);
+  char* const at = mmap(NULL, all, rw, flags, file, 0);
+  close(file);
+  unlink(name);
+  return at + PAGE;
+}
 
 static char* make(enum kind which, char* on_stack) {
   char* at = NULL;
   switch (which) {
+    case file_shared:
+    case file_private:
+      at = map_file(which == file_shared ? MAP_SHARED : MAP_PRIVATE);
+      break;
     case heap:
       at = (char*)aligned_alloc(PAGE, 30 * PAGE) + PAGE;
       break;
@@ -300,7 +316,7 @@ static void print_cell(const struct row* r, enum kind which, char* on_stack) {
   if (w.result != 0) {
     const int same = strstr(was, "kept") != NULL;
     printf(" | %s%s%s", name_of(w.result), same ? "" : ", ", same ? "" : was);
-  } else if (g_moved == NULL) {
+  } else if (g_moved == NULL || g_moved == w.at) {
     printf(" | %s", was);
   } else {
     char there[80];
@@ -334,6 +350,14 @@ static int reserve(char* unused) {
   char* const at = mmap(NULL, (size_t)1 << 32, PROT_NONE, anonymous | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return errno;
   return mprotect(at + bytes, bytes, rw) == 0 ? ends_with(at + bytes) : errno;
+}
+static int map_shared_file(char* unused) {
+  (void)unused;
+  return ends_with(map_file(MAP_SHARED));
+}
+static int map_private_file(char* unused) {
+  (void)unused;
+  return ends_with(map_file(MAP_PRIVATE));
 }
 static int map_code(char* unused) {
   (void)unused;
@@ -381,6 +405,8 @@ static const struct row makers[] = {
     {"mmap(MAP_GROWSDOWN)", map_growing},
     {"mmap(PROT_NONE), then mprotect() of a part to read and write", reserve},
     {"sbrk(), brk()", data_end},
+    {"mmap() of a file, MAP_SHARED", map_shared_file},
+    {"mmap() of a file, MAP_PRIVATE", map_private_file},
     {"mmap() with PROT_EXEC", map_code},
     {"mmap(MAP_32BIT)", map_low},
     {"mmap(MAP_FIXED) of addresses that are not shared", map_fixed},

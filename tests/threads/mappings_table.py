@@ -17,10 +17,10 @@ def rows_of(lines):
 
 def alike(row):
     """The columns of the document: kinds of shared memory that behave alike are one, and memory that is not shared is none where it is the node's own."""
-    if len(row) != 6:
+    if len(row) != 8:
         return row
-    *shared, hole, private = row
-    return [shared[0] if len(set(shared)) == 1 else "; ".join(shared), hole] + ([] if private == "the node's own" else [private])
+    *shared, hole, of_all, of_one, private = row
+    return [shared[0] if len(set(shared)) == 1 else "; ".join(shared), hole, of_all, of_one] + ([] if private == "the node's own" else [private])
 
 
 quire, document, *rest = sys.argv[1:]

@@ -52,14 +52,17 @@ TEST(closed_pages, an_error_ends_the_search) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(closed_pages, a_slot_keeps_its_table) {
+TEST(closed_pages, the_next_region_of_a_slot_may_be_larger) {
   closed_pages c;
-  ASSERT_EQ(c.cover(64 * page), 0);
-  c.close(0, 64 * page);
-  c.forget(64 * page);
-  EXPECT_FALSE(c.any());
-  EXPECT_EQ(c.cover(32 * page), 0);
-  EXPECT_NE(c.cover(std::uint64_t{1} << 30), 0);
+  for (const std::uint64_t pages : {64u, 32u, 65u, 1u << 18, 1u << 10, 1u << 20}) {
+    ASSERT_EQ(c.cover(pages * page), 0);
+    EXPECT_EQ(runs_of(c, 0, pages), runs{});
+    c.close(0, page);
+    c.close((pages - 1) * page, page);
+    EXPECT_EQ(runs_of(c, 0, pages), (runs{{0, 1}, {pages - 1, 1}}));
+    c.forget(pages * page);
+    EXPECT_FALSE(c.any());
+  }
 }
 
 }  // namespace
