@@ -124,7 +124,7 @@ function(_quire_family)
   set(where "${third}")
   set(settings "${fourth}")
   set(expected "${fifth}")
-  if(settings MATCHES "(^| )if=([A-Za-z_]+)")
+  if(settings MATCHES "(^| )if=([A-Za-z0-9_]+)")
     set(condition "${CMAKE_MATCH_2}")  # a match counts from the next statement on
     if(NOT ${condition})
       return()

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 
 #include "bootstrap/launcher/launcher.hpp"
 #include "exec_plan.hpp"
 #include "os/limits.hpp"
+#include "python_script.hpp"
 #include "starters.hpp"
 
 namespace quire::tools {
@@ -25,8 +27,9 @@ int refused(const std::string& why, int status = launcher_failed) {
 }
 
 /// The words before the program: this command's, then the options that were written behind `quire exec`.
-int put_exec(words& command, const found_program& found, const start_wishes& asked) {
+int put_exec(words& command, const found_program& found, const start_wishes& asked, bool is_script) {
   auto own = exec_words(asked.memory, asked.place);
+  if (is_script) own.emplace_back("--openmp");
   const auto at = [&](std::size_t index) { return command.begin() + static_cast<std::ptrdiff_t>(index); };
   if (found.by_exec) {
     const words given(at(found.exec_at + 2), at(found.at));
@@ -51,21 +54,27 @@ int start_by_exec(words& command, const found_program& found, const start_wishes
   const auto has = [&](const char* option) {
     return found.by_exec && std::find(word(found.exec_at), word(found.at), option) != word(found.at);
   };
-  const bool openmp = has("--openmp");
+  const bool openmp = has("--openmp") || !program.script.empty();
   auto exec = plan_exec(command[found.at], has("--any") || openmp);
   if (openmp) exec.places_threads = false;
   if (exec.status != 0) return refused(exec.why + ". " + copies_hint, exec.status);
   if (!exec.places_threads && !asked.place.empty())
     return refused("--place is for threads of programs without OpenMP; those that " + exec.path +
                    " makes itself stay where they are made");
+  if (!program.script.empty() && asked.tells)
+    fmt::print(stderr,
+               "quire run: {} runs on node 0, and regions of OpenMP in its libraries on all nodes, with one memory "
+               "(docs/guide/python.md; for copies that share nothing, give --copies)\n",
+               program.script);
   if (exec.places_threads && asked.tells && !found.by_exec)
     fmt::print(stderr,
                "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
                "copies that share nothing, give --copies)\n",
                exec.path);
-  if (found.at == 0 && exec.path == command[0]) program.at_once = settings_at_once(exec, asked.memory, asked.place);
+  if (found.at == 0 && exec.path == command[0] && program.script.empty())
+    program.at_once = settings_at_once(exec, asked.memory, asked.place);
   const std::size_t before = command.size();
-  const int status = put_exec(command, found, asked);
+  const int status = put_exec(command, found, asked, !program.script.empty());
   program.exec_words = command.size() - before;
   return status;
 }
@@ -96,6 +105,9 @@ int prepare(words& command, const start_wishes& asked, run_program& program) {
   if (asked.copies) return refuse_options(program.name, asked);
   if (!found.why_not.empty()) return refused(found.why_not);
   program.by_exec = found.by_exec || is_for_exec(program.name);
+  if (!program.by_exec && plan_exec(program.name, true).status == 0)
+    program.script = stock_python_program(std::span(command).subspan(found.at));
+  program.by_exec = program.by_exec || !program.script.empty();
   auto bad = why_unreadable(program.name);
   if (bad.empty() && !program.by_exec) {
     bad = why_no_copies(program.name);

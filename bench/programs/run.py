@@ -20,7 +20,7 @@ PROGRAMS = {"kmeans": "scikit-learn", "hist_gradient": "scikit-learn", "random_f
             "xg_boost": "xgboost", "blas": "numpy"}
 HEAD = """# Python, as it is
 
-`quire run -n 2 quire exec --openmp python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
+`quire run -n 2 python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
 Made by `bench/programs/run.py` on {cores} cores, with two threads in all; seconds are medians of {times}, of a second run of the same work in one process.
 
 | program | wheel | one machine, s | {columns} | result |
@@ -80,7 +80,7 @@ def main():
         wanted, alone = several(program, asked.times)
         cells, result = [], "the same"
         for nodes in asked.nodes:
-            found, seconds = several([asked.quire, "run", "-n", str(nodes), asked.quire, "exec", "--openmp", *program], asked.times)
+            found, seconds = several([asked.quire, "run", "-n", str(nodes), *program], asked.times)
             cells.append("-" if seconds is None else f"{seconds:.3f}")
             if alone is None or found != wanted:
                 result = found.strip() if seconds is None else f"{found.strip()} instead of {wanted.strip()}"

@@ -66,7 +66,11 @@ def start():
         if _started is not None and _started != os.getpid():
             raise _errors.Error("this process is a forked child of a node: shared memory belongs to the parent (start processes by 'spawn')")
         if _started is None:
-            _native.start(threading.main_thread().ident)
+            try:
+                _native.start(threading.main_thread().ident)
+            except _errors.Exists:  # the front-end for stock programs has started it
+                raise _errors.Error("this program runs once, as one that knows nothing of Quire (quire exec --openmp): to run it on each node, give "
+                                    "--copies to quire run") from None
             for name in [n for n in os.environ if n.startswith("QUIRE_JOB_") or n in ("PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")]:
                 del os.environ[name]  # C has done so: programs that this one starts are no nodes
             _native.set_on_interrupt(_interrupted)
