@@ -190,7 +190,7 @@ void node_side::on_read_reply(const message& m, actions& out) {
       table_.shape.refills;  // this node itself may have got all of it meanwhile, being the manager (touch_entry())
   CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read || inherited);
   if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
-  s.set_right(access::read);
+  if (s.right() != access::write) s.set_right(access::read);  // else it may be pinned already, and written (I8)
   marks_.note_content(m);
   arrived(m.unit, s, (m.flags & message_flag::settled) != 0, out);
 }
