@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/mapped/descriptor_calls.hpp"
 #include "openmp/memory/libc_heap.hpp"
 #include "openmp/memory/shared_pages.hpp"
 
@@ -46,23 +47,37 @@ size_t size(ssize_t done) noexcept { return done > 0 ? static_cast<size_t>(done)
 #define QUIRE_READ(function, parameters, arguments, arguments_there)                                           \
   QUIRE_AT_OWNER_WITH(ssize_t, function, parameters, fd, arguments, void* const there = e.room_for(to, bytes), \
                       arguments_there, e.bring(to, there, size(done)))
-QUIRE_WRITE(write, (int fd, const void* from, size_t bytes), (fd, from, bytes), (fd, there, bytes))
-QUIRE_WRITE(pwrite, (int fd, const void* from, size_t bytes, off_t at), (fd, from, bytes, at), (fd, there, bytes, at))
-QUIRE_WRITE(pwrite64, (int fd, const void* from, size_t bytes, off64_t at), (fd, from, bytes, at),
-            (fd, there, bytes, at))
+// Of files, which may be mapped, too.
+#define QUIRE_FILE_WRITE(function, parameters, arguments, arguments_there)                              \
+  QUIRE_AT_OWNER_AS(ssize_t, function, parameters, fd,                                                  \
+                    mapped::write_by(QUIRE_CALLER, fd, [&] { return QUIRE_NEXT(function) arguments; }), \
+                    const void* const there = e.take(from, bytes),                                      \
+                    mapped::write_by(nullptr, fd, [&] { return QUIRE_NEXT(function) arguments_there; }), )
+#define QUIRE_FILE_READ(function, parameters, arguments, arguments_there)                               \
+  QUIRE_AT_OWNER_AS(ssize_t, function, parameters, fd,                                                  \
+                    mapped::read_by(QUIRE_CALLER, fd, [&] { return QUIRE_NEXT(function) arguments; }),  \
+                    void* const there = e.room_for(to, bytes),                                          \
+                    mapped::read_by(nullptr, fd, [&] { return QUIRE_NEXT(function) arguments_there; }), \
+                    e.bring(to, there, size(done)))
+QUIRE_FILE_WRITE(write, (int fd, const void* from, size_t bytes), (fd, from, bytes), (fd, there, bytes))
+QUIRE_FILE_WRITE(pwrite, (int fd, const void* from, size_t bytes, off_t at), (fd, from, bytes, at),
+                 (fd, there, bytes, at))
+QUIRE_FILE_WRITE(pwrite64, (int fd, const void* from, size_t bytes, off64_t at), (fd, from, bytes, at),
+                 (fd, there, bytes, at))
 QUIRE_WRITE(send, (int fd, const void* from, size_t bytes, int flags), (fd, from, bytes, flags),
             (fd, there, bytes, flags))
-QUIRE_READ(read, (int fd, void* to, size_t bytes), (fd, to, bytes), (fd, there, bytes))
-QUIRE_READ(pread, (int fd, void* to, size_t bytes, off_t at), (fd, to, bytes, at), (fd, there, bytes, at))
-QUIRE_READ(pread64, (int fd, void* to, size_t bytes, off64_t at), (fd, to, bytes, at), (fd, there, bytes, at))
+QUIRE_FILE_READ(read, (int fd, void* to, size_t bytes), (fd, to, bytes), (fd, there, bytes))
+QUIRE_FILE_READ(pread, (int fd, void* to, size_t bytes, off_t at), (fd, to, bytes, at), (fd, there, bytes, at))
+QUIRE_FILE_READ(pread64, (int fd, void* to, size_t bytes, off64_t at), (fd, to, bytes, at), (fd, there, bytes, at))
 QUIRE_READ(recv, (int fd, void* to, size_t bytes, int flags), (fd, to, bytes, flags), (fd, there, bytes, flags))
 // getdents64(2), and what a program built with _FORTIFY_SOURCE calls instead.
 QUIRE_READ(getdents64, (int fd, void* to, size_t bytes), (fd, to, bytes), (fd, there, bytes))
-QUIRE_READ(__read_chk, (int fd, void* to, size_t bytes, size_t room), (fd, to, bytes, room), (fd, there, bytes, room))
-QUIRE_READ(__pread_chk, (int fd, void* to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room),
-           (fd, there, bytes, at, room))
-QUIRE_READ(__pread64_chk, (int fd, void* to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room),
-           (fd, there, bytes, at, room))
+QUIRE_FILE_READ(__read_chk, (int fd, void* to, size_t bytes, size_t room), (fd, to, bytes, room),
+                (fd, there, bytes, room))
+QUIRE_FILE_READ(__pread_chk, (int fd, void* to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room),
+                (fd, there, bytes, at, room))
+QUIRE_FILE_READ(__pread64_chk, (int fd, void* to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room),
+                (fd, there, bytes, at, room))
 QUIRE_READ(__recv_chk, (int fd, void* to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags),
            (fd, there, bytes, room, flags))
 
@@ -120,22 +135,25 @@ ssize_t read_parts(int node, const iovec* list, int count, Read read) noexcept {
   return done;
 }
 }  // namespace
-#define QUIRE_PARTS(function, how, one, parameters, arguments, ...)                                                    \
+#define QUIRE_PARTS(function, how, one, access, parameters, arguments, ...)                                            \
   QUIRE_LIBC ssize_t function parameters {                                                                             \
     const cancellation_point<> point(QUIRE_CALLER);                                                                    \
     const int node = node_of(fd, QUIRE_CALLER);                                                                        \
-    if (node == here) return QUIRE_NEXT(function) arguments;                                                           \
-    return how(node, list, count,                                                                                      \
-               [=](auto* part, size_t bytes) { return QUIRE_NEXT(one)(fd, part, bytes __VA_OPT__(, ) __VA_ARGS__); }); \
+    if (node == here) return mapped::access(QUIRE_CALLER, fd, [&] { return QUIRE_NEXT(function) arguments; });         \
+    return how(node, list, count, [=](auto* part, size_t bytes) {                                                      \
+      return mapped::access(nullptr, fd, [&] { return QUIRE_NEXT(one)(fd, part, bytes __VA_OPT__(, ) __VA_ARGS__); }); \
+    });                                                                                                                \
   }
-QUIRE_PARTS(writev, write_parts, write, (int fd, const iovec* list, int count), (fd, list, count))
-QUIRE_PARTS(readv, read_parts, read, (int fd, const iovec* list, int count), (fd, list, count))
-QUIRE_PARTS(pwritev, write_parts, pwrite, (int fd, const iovec* list, int count, off_t at), (fd, list, count, at), at)
-QUIRE_PARTS(preadv, read_parts, pread, (int fd, const iovec* list, int count, off_t at), (fd, list, count, at), at)
-QUIRE_PARTS(pwritev64, write_parts, pwrite64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at),
+QUIRE_PARTS(writev, write_parts, write, write_by, (int fd, const iovec* list, int count), (fd, list, count))
+QUIRE_PARTS(readv, read_parts, read, read_by, (int fd, const iovec* list, int count), (fd, list, count))
+QUIRE_PARTS(pwritev, write_parts, pwrite, write_by, (int fd, const iovec* list, int count, off_t at),
+            (fd, list, count, at), at)
+QUIRE_PARTS(preadv, read_parts, pread, read_by, (int fd, const iovec* list, int count, off_t at), (fd, list, count, at),
             at)
-QUIRE_PARTS(preadv64, read_parts, pread64, (int fd, const iovec* list, int count, off64_t at), (fd, list, count, at),
-            at)
+QUIRE_PARTS(pwritev64, write_parts, pwrite64, write_by, (int fd, const iovec* list, int count, off64_t at),
+            (fd, list, count, at), at)
+QUIRE_PARTS(preadv64, read_parts, pread64, read_by, (int fd, const iovec* list, int count, off64_t at),
+            (fd, list, count, at), at)
 
 // Text, made here.
 namespace {

@@ -21,6 +21,7 @@
 
 #include "openmp/files/at_owner.hpp"
 #include "openmp/files/own_descriptors.hpp"
+#include "openmp/mapped/descriptor_calls.hpp"
 
 extern "C" {
 int __open_2(const char*, int);
@@ -33,13 +34,18 @@ using namespace quire::openmp;
 
 QUIRE_AT_OWNER(off_t, lseek, (int fd, off_t at, int from), fd, (fd, at, from), noexcept)
 QUIRE_AT_OWNER(off64_t, lseek64, (int fd, off64_t at, int from), fd, (fd, at, from), noexcept)
-QUIRE_AT_OWNER(int, fsync, (int fd), fd, (fd))
-QUIRE_AT_OWNER(int, fdatasync, (int fd), fd, (fd))
+// Of files, which may be mapped, too.
+#define QUIRE_OF_FILE(access, function, parameters, arguments, ...)                                     \
+  QUIRE_AT_OWNER_AS(int, function, parameters, fd,                                                      \
+                    mapped::access(QUIRE_CALLER, fd, [&] { return QUIRE_NEXT(function) arguments; }), , \
+                    mapped::access(nullptr, fd, [&] { return QUIRE_NEXT(function) arguments; }), , __VA_ARGS__)
+QUIRE_OF_FILE(read_by, fsync, (int fd), (fd))
+QUIRE_OF_FILE(read_by, fdatasync, (int fd), (fd))
 QUIRE_AT_OWNER(int, syncfs, (int fd), fd, (fd), noexcept)
-QUIRE_AT_OWNER(int, ftruncate, (int fd, off_t length), fd, (fd, length), noexcept)
-QUIRE_AT_OWNER(int, ftruncate64, (int fd, off64_t length), fd, (fd, length), noexcept)
-QUIRE_AT_OWNER(int, fallocate, (int fd, int mode, off_t at, off_t length), fd, (fd, mode, at, length))
-QUIRE_AT_OWNER(int, fallocate64, (int fd, int mode, off64_t at, off64_t length), fd, (fd, mode, at, length))
+QUIRE_OF_FILE(write_by, ftruncate, (int fd, off_t length), (fd, length), noexcept)
+QUIRE_OF_FILE(write_by, ftruncate64, (int fd, off64_t length), (fd, length), noexcept)
+QUIRE_OF_FILE(write_by, fallocate, (int fd, int mode, off_t at, off_t length), (fd, mode, at, length))
+QUIRE_OF_FILE(write_by, fallocate64, (int fd, int mode, off64_t at, off64_t length), (fd, mode, at, length))
 QUIRE_AT_OWNER(int, posix_fallocate, (int fd, off_t at, off_t length), fd, (fd, at, length))
 QUIRE_AT_OWNER(int, posix_fallocate64, (int fd, off64_t at, off64_t length), fd, (fd, at, length))
 QUIRE_AT_OWNER(int, posix_fadvise, (int fd, off_t at, off_t length, int advice), fd, (fd, at, length, advice), noexcept)

@@ -36,6 +36,8 @@ std::mutex g_guard;
 table g_table;  // node 0
 bool g_open = false;
 
+std::atomic<std::uint32_t> g_shared{0};  ///< containers of shared mappings; node 0
+
 /// Addresses of all mapped files lie between them; on each node.
 std::atomic<std::uint64_t> g_lowest{UINT64_MAX}, g_highest{0};
 
@@ -125,6 +127,7 @@ int descriptor_for(const request& r, bool is_shared) noexcept {
 
 void forget(std::uint32_t index) noexcept {
   source& s = g_table.sources[index];
+  if (s.is_shared && g_table.files[index].opening != 0) --g_shared;
   for (const int file : {s.file, s.instead}) {
     if (file >= 0) QUIRE_NEXT(close)(file);
   }
@@ -156,6 +159,7 @@ int make(std::uint32_t index) noexcept {
   if (why == QUIRE_UNSUPPORTED) g_open = false;  // nor will it be later
   if (why != QUIRE_OK) return error_of(why);
   f.opening = opening.id;
+  if (s.is_shared) ++g_shared;
   f.all = {reinterpret_cast<std::uint64_t>(at), reinterpret_cast<std::uint64_t>(at) + s.bytes};
   return 0;
 }
@@ -353,6 +357,28 @@ range range_of(const void* at, std::size_t bytes) noexcept {
   return {first, first + whole_pages(bytes)};
 }
 
+/// use(container) for all shared containers of an open file; how many there are.
+template <class Use>
+outcome for_each_shared(int file, const Use& use) noexcept {
+  struct stat64 about {};
+  if (QUIRE_NEXT(fstat64)(file, &about) != 0) return {};
+  long found = 0;
+  for (std::uint32_t i = 0; i < table::most_files; ++i) {
+    const mapped_file& f = g_table.files[i];
+    if (f.opening == 0 || !g_table.sources[i].is_shared || f.device != about.st_dev || f.inode != about.st_ino)
+      continue;
+    ++found;
+    use(quire_container{f.opening});
+  }
+  return {found};
+}
+outcome settle_here(int file) noexcept {
+  return for_each_shared(file, [](quire_container c) { (void)quire_container_sync(c, 0, 0); });
+}
+outcome read_anew_here(int file) noexcept {
+  return for_each_shared(file, [](quire_container c) { (void)quire_container_drop(c, 0, 0); });
+}
+
 void note(range all) noexcept {
   std::uint64_t lowest = g_lowest.load();
   while (all.first < lowest && !g_lowest.compare_exchange_weak(lowest, all.first)) {
@@ -363,6 +389,21 @@ void note(range all) noexcept {
 }
 
 }  // namespace
+
+bool is_any_shared() noexcept { return g_shared.load(std::memory_order_relaxed) != 0; }
+
+bool settle(int file) noexcept {
+  const int saved = errno;
+  const outcome found = on_keeper([file] { return settle_here(file); });
+  errno = saved;
+  return found.value != 0;
+}
+
+void read_anew(int file) noexcept {
+  const int saved = errno;
+  (void)on_keeper([file] { return read_anew_here(file); });
+  errno = saved;
+}
 
 void open_mapped_files() noexcept {
   if (job().node == 0 && job().nodes > 1) g_open = register_linker(g_table.sources, table::most_files);

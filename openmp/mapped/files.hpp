@@ -50,4 +50,12 @@ void allow_writing(void* at, std::size_t bytes) noexcept;
 /// mremap(2) that leaves the address to the system.
 [[nodiscard]] void* resize(void* at, std::size_t bytes, std::size_t wanted, bool may_move) noexcept;
 
+/// Node 0: some shared mapping is there.
+[[nodiscard]] bool is_any_shared() noexcept;
+/// Node 0: before the program reads or writes a file by its descriptor: what shared mappings have written is in it.
+/// Whether it is mapped so.
+[[nodiscard]] bool settle(int file) noexcept;
+/// And after it has written: mappings read it anew.
+void read_anew(int file) noexcept;
+
 }  // namespace quire::openmp::mapped

@@ -145,6 +145,33 @@ static void shared_ones(void) {
   unlink(g_name);
 }
 
+/// What calls of the descriptor change shows in the mapping, and the other way round.
+static void beside_calls(void) {
+  const int file = make_file(O_RDWR);
+  uint64_t* const at = mmap(NULL, bytes, rw, MAP_SHARED, file, 0);
+  long wrong = 0;
+#pragma omp parallel num_threads(4) reduction(+ : wrong)
+  for (uint64_t round = 1; round <= 5; ++round) {
+    const size_t word = (size_t)omp_get_thread_num() * 50 * words;
+    const size_t next = (size_t)((omp_get_thread_num() + 1) % 4) * 50 * words;
+    at[word] = round;
+#pragma omp barrier
+    wrong += in_file(file, next) != round;
+#pragma omp barrier
+    const uint64_t value = round * 7;
+    wrong += pwrite(file, &value, sizeof value, (off_t)(word * sizeof value)) != sizeof value;
+#pragma omp barrier
+    wrong += at[next] != value || at[next + 1] != (next + 1) * 3;
+#pragma omp barrier
+  }
+  check("beside calls", wrong == 0);
+  check("shorter", at[500 * words + 1] == (500 * words + 1) * 3 && ftruncate(file, 200 * page) == 0);
+  check("SIGBUS", signal_at(at + 500 * words) == SIGBUS);
+  check("munmap", munmap(at, bytes) == 0);
+  close(file);
+  unlink(g_name);
+}
+
 static void shorter_file(void) {
   const int file = make_file(O_RDWR);
   uint64_t* const at = mmap(NULL, bytes, rw, MAP_SHARED, file, 0);
@@ -208,6 +235,7 @@ int main(int count, char** arguments) {
   private_ones(5 * page);
   restored();
   shared_ones();
+  beside_calls();
   shorter_file();
   over_memory();
   refused();
