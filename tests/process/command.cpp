@@ -46,8 +46,12 @@ command::command(const std::vector<std::string>& arguments, const settings& envi
   static std::atomic<int> count{0};
   mark_ = "COMMAND_UNDER_TEST=" + std::to_string(::getpid()) + "." + std::to_string(count++);
   std::vector<std::string> variables{mark_};
+  const auto is_set = [&](std::string_view entry) {
+    return std::any_of(environment.begin(), environment.end(),
+                       [&](const auto& set) { return entry.substr(0, entry.find('=')) == set.first; });
+  };
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!std::string_view(*entry).starts_with("QUIRE_")) variables.emplace_back(*entry);
+    if (!std::string_view(*entry).starts_with("QUIRE_") && !is_set(*entry)) variables.emplace_back(*entry);
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
   auto words = arguments;
   const auto argv = pointers_to(words), envp = pointers_to(variables);
