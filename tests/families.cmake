@@ -20,8 +20,8 @@
 #           Or the options for `quire run`, which begin with -n: one test, with the name as it is; (-n ...): in `make test-all` only.
 #           Or `SCRIPT.sh N...`: `SCRIPT.sh QUIRE N PROGRAM...` does it, for each N; `SCRIPT.sh QUIRE N TEXT PROGRAM...` where a text is expected.
 #           Or `-`: one test, of the program itself.
-# settings  NAME=VALUE is the environment, --OPTION is for `quire run`, and of the test: limit=SECONDS (60; 90 with a pool, with 8 nodes and more,
-#           and without `quire run`), processors=N (one, and one more for 4 nodes), cost=N, lock=NAME, if=VARIABLE (only if that is true).
+# settings  NAME=VALUE is the environment, --OPTION is for `quire run`, and of the test: limit=SECONDS (120: only
+#           what hangs is to meet it), processors=N (one, and one more for 4 nodes), cost=N, lock=NAME, if=VARIABLE (only if that is true).
 # expected  nothing: status 0. `says REGEX`: that, too. `fails REGEX`: another status. `status N REGEX`. `never REGEX`: status 0, and not that.
 #           77 is "skipped".
 #
@@ -237,13 +237,10 @@ endfunction()
 # One test; without nodes, the program itself.
 function(_quire_family_test test nodes when)
   set(options ${ARGN})
-  set(limit 90)
+  set(limit 120)
   set(processors 1)
   set(properties SKIP_RETURN_CODE 77)
   if(nodes)
-    if(nodes LESS 8 AND NOT "--pool" IN_LIST options)
-      set(limit 60)
-    endif()
     math(EXPR processors "1 + ${nodes} / 4")
   endif()
   set(environment "")

@@ -8,7 +8,7 @@ OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 export OMP_NUM_THREADS
 # A session of its own, so that what it leaves can be found.
 session=$(mktemp) || exit 1
-lines=$(setsid -w sh -c 'echo $$ > "$0"; exec "$@"' "$session" $UNDER "$quire" run -n "$nodes" --timeout 60 $SAME_OPTIONS "$@" 2>&1)
+lines=$(setsid -w sh -c 'echo $$ > "$0"; exec "$@"' "$session" $UNDER "$quire" run -n "$nodes" --timeout 120 $SAME_OPTIONS "$@" 2>&1)
 status=$?
 left=$(ps -o pid=,stat=,args= -s "$(cat "$session")" 2>/dev/null | grep -v ' Z')
 rm -f "$session"

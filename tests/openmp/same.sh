@@ -18,7 +18,7 @@ if [ -z "$wanted" ]; then
   echo "with the stock runtime it prints nothing: status $wanted_status"
   exit 1
 fi
-found=$($UNDER "$quire" run -n "$nodes" --timeout 60 $SAME_OPTIONS "$@" <"${INPUT:-/dev/null}")
+found=$($UNDER "$quire" run -n "$nodes" --timeout 120 $SAME_OPTIONS "$@" <"${INPUT:-/dev/null}")
 found_status=$?
 if [ -n "$SORTED" ]; then
   wanted=$(echo "$wanted" | sort)
