@@ -39,22 +39,25 @@ fs::path program_of(std::span<const std::string> command) {
   return {};
 }
 
-/// Whether a module, or one that it imports from `folder`, imports a library by which processes work together.
-bool imports_others(const fs::path& file, const fs::path& folder, std::set<std::string>& seen) {
+/// Whether a module, or one that it imports from `folder`, names a library by which processes work together, beside
+/// what it says in comments.
+bool names_others(const fs::path& file, const fs::path& folder, std::set<std::string>& seen) {
   static const std::regex import(R"(^\s*(?:from\s+([\w.]+)\s+import\b|import\s+([\w., \t]+)))");
+  static const std::regex other(R"(\b(?:lib)?quire(?:\b|_)|\bQUIRE_|\bmpi4py\b)"), comment(R"(^\s*#)");
   static const std::regex name(R"([A-Za-z_][\w.]*)");
   if (!seen.insert(file.string()).second || seen.size() > 1000) return false;
   std::ifstream text(file);
   for (std::string line; std::getline(text, line);) {
     std::smatch found;
-    if (line.size() > 1000 || !std::regex_search(line, found, import)) continue;
+    if (line.size() > 1000 || std::regex_search(line, comment)) continue;
+    if (std::regex_search(line, other)) return true;
+    if (!std::regex_search(line, found, import)) continue;
     const std::string names = found[1].matched ? found[1].str() : found[2].str();
     for (std::sregex_iterator at(names.begin(), names.end(), name), end; at != end; ++at) {
       const std::string module = at->str(), package = module.substr(0, module.find('.'));
-      if (package == "quire" || package == "mpi4py") return true;
       for (const auto& part : {package, module}) {
         const fs::path local = module_in(folder, part, "__init__.py");
-        if (!local.empty() && imports_others(local, folder, seen)) return true;
+        if (!local.empty() && names_others(local, folder, seen)) return true;
       }
     }
   }
@@ -67,7 +70,7 @@ std::string stock_python_program(std::span<const std::string> command) {
   if (command.empty() || !fs::path(command[0]).filename().string().starts_with("python")) return {};
   const fs::path program = program_of(command);
   std::set<std::string> seen;
-  if (program.empty() || imports_others(program, program.parent_path(), seen)) return {};
+  if (program.empty() || names_others(program, program.parent_path(), seen)) return {};
   return program.string();
 }
 

@@ -9,7 +9,8 @@
 namespace quire::tools {
 
 /// The file of the program: of `python3 [OPTION...] FILE` and `python3 [OPTION...] -m MODULE`, whose module lies in the
-/// working folder. Empty, if there is none, or if it, or a module beside it that it imports, imports quire, or mpi4py.
+/// working folder. Empty, if there is none, or if it, or a module beside it that it imports, names quire, libquire or
+/// mpi4py outside of comments.
 [[nodiscard]] std::string stock_python_program(std::span<const std::string> command);
 
 }  // namespace quire::tools

@@ -4,7 +4,9 @@ import json
 import random
 import shutil
 import subprocess
+import tempfile
 import threading
+from pathlib import Path
 
 from command import Command
 from work import Work, judge, replay_command
@@ -27,7 +29,9 @@ class Suite(Work):
     def read_tests(self):
         if shutil.which("ctest") is None:
             return []
-        listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, capture_output=True, text=True, check=False)
+        with tempfile.TemporaryDirectory() as aside:  # where it lists it also writes, over what another ctest keeps there
+            (Path(aside) / "CTestTestfile.cmake").write_text(f"subdirs({quoted(str(self.build))})\n")
+            listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=aside, capture_output=True, text=True, check=False)
         found = []
         for test in json.loads(listed.stdout or '{"tests": []}')["tests"]:
             properties = {p["name"]: p["value"] for p in test.get("properties", ())}

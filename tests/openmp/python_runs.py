@@ -30,7 +30,7 @@ class Runs(unittest.TestCase):
         return done.stdout.count("it runs")
 
     def test_a_program_that_knows_nothing_of_quire_runs_once(self):
-        self.write("fit.py", "# import quire\nimport json, other\n" + PRINT)
+        self.write("fit.py", "# import quire\nimport json, other\nrequired = 'it acquires'\n" + PRINT)
         self.write("other.py", "import sys\n")
         self.assertEqual(self.run_it("fit.py", "argument"), 1)
         self.assertIn("quire run: fit.py runs on node 0", self.said)
@@ -44,7 +44,7 @@ class Runs(unittest.TestCase):
 
     def test_one_that_imports_quire_runs_on_each_node(self):
         for text in ("if False: pass\nimport json, quire as q\n", "from quire import errors\n", "try:\n    import quire\nexcept ImportError:\n    pass\n",
-                     "import mpi4py.MPI\n"):
+                     "import mpi4py.MPI\n", "import ctypes\nctypes.CDLL('libquire.so').quire_node()\n"):
             self.write("own.py", "try:\n    " + PRINT + "except ZeroDivisionError:\n    " + "\n    ".join(text.splitlines()) + "\n")
             self.assertEqual(self.run_it("own.py"), 2, text)
 
