@@ -180,7 +180,8 @@ void pager::leave() noexcept {
     if (content && v.region->store ==
                        nullptr) {  // of a region with a store of its own, at the node that has that, unless it is lost
       v.taker = machine.authority_of(v.region->layout.units_of(v.frame).first);
-      v.goes = none_moves && v.taker != core_.config.self ? page_out_state::way::to_node : page_out_state::way::stays;
+      const bool may_go = none_moves && v.taker != core_.config.self && !p.peers[v.taker.value()].refuses(now);
+      v.goes = may_go ? page_out_state::way::to_node : page_out_state::way::stays;
       v.until_ns = now + answer_time_ns;
       continue;
     }
@@ -341,14 +342,15 @@ void pager::on_room(const message& m) noexcept {
   if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
   page_out_state::peer& peer = p.peers[m.from.value()];
   peer.room = m.a;
-  if (m.b == 0) {
+  peer.takes_nothing = m.b == 0;
+  if (peer.takes_nothing) {
     rest(peer);
   } else {
     peer.rest_ns = shortest_rest_ns;
     peer.ask_again_ns = core_.now() + peer.rest_ns;
   }
   // Some will not go there, or come back before anybody has looked.
-  const std::uint64_t until = m.b == 0 ? 0 : core_.now() + arrival_time_ns;
+  const std::uint64_t until = peer.takes_nothing ? 0 : core_.now() + arrival_time_ns;
   for (page_out_state::victim& v : p.moving) {
     if (v.taker == m.from) v.until_ns = std::min(v.until_ns, until);
   }

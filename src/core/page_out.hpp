@@ -31,6 +31,9 @@ struct page_out_state {
     std::uint64_t room = 0;          ///< bytes that it is believed to have room for
     std::uint64_t ask_again_ns = 0;  ///< when it may be tried, though it had none
     std::uint64_t rest_ns = 0;       ///< how long it was not asked
+    bool takes_nothing = false;      ///< as it has answered last
+
+    [[nodiscard]] bool refuses(std::uint64_t now) const noexcept { return takes_nothing && now < ask_again_ns; }
   };
 
   void open(unsigned nodes, std::uint64_t limit);

@@ -233,10 +233,11 @@ TEST_P(whole_stored_deaths, leave_content_that_can_be_filled_again) {
 }
 
 /// A frame that had been flushed, not synced, and given up; a fill while a flush was under way; a pin, while the answer
-/// to a read of the node that has become the manager, and has all of the unit, was on its way to itself.
+/// to a read of the node that has become the manager, and has all of the unit, was on its way to itself; two nodes
+/// beyond their limit, one of which asked the other again and again to take units of a lost store.
 TEST(whole_stored_deaths_at, seeds_that_once_failed) {
   for (const auto& [seed, nodes] : {std::pair{std::uint64_t{5628}, 3u}, std::pair{std::uint64_t{3303}, 4u},
-                                    std::pair{std::uint64_t{3243412456996896}, 3u}})
+                                    std::pair{std::uint64_t{3243412456996896}, 3u}, std::pair{std::uint64_t{6707}, 3u}})
     EXPECT_EQ(job(plan_of(seed, nodes)).run(), "") << seed;
 }
 
