@@ -2,13 +2,10 @@
 #include "python_script.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
-#include <string_view>
-#include <vector>
 
 namespace quire::tools {
 namespace {
@@ -28,13 +25,23 @@ fs::path module_in(const fs::path& folder, std::string name, const char* of_pack
 }
 
 fs::path program_of(std::span<const std::string> command) {
-  constexpr std::array<std::string_view, 3> with_value = {"-W", "-X", "--check-hash-based-pycs"};
   for (std::size_t i = 1; i < command.size(); ++i) {
     const std::string& word = command[i];
-    if (word == "-m") return i + 1 < command.size() ? module_in(".", command[i + 1], "__main__.py") : fs::path();
-    if (word == "-c" || word == "-" || word == "-i") return {};
+    const bool has_next = i + 1 < command.size();
     if (!word.starts_with('-')) return is_file(word) ? fs::path(word) : fs::path();
-    if (std::find(with_value.begin(), with_value.end(), word) != with_value.end()) ++i;
+    if (word == "-") return {};
+    if (word.starts_with("--")) {
+      i += word == "--check-hash-based-pycs" ? 1 : 0;
+      continue;
+    }
+    // Letters, the last of which may have a value: the rest of the word, or the next one.
+    const std::size_t at = word.find_first_of("cmiWX", 1);
+    if (at == word.npos) continue;
+    const bool is_whole = at + 1 == word.size();
+    if (word[at] == 'm' && (has_next || !is_whole))
+      return module_in(".", is_whole ? command[i + 1] : word.substr(at + 1), "__main__.py");
+    if (word[at] != 'W' && word[at] != 'X') return {};
+    i += is_whole ? 1 : 0;
   }
   return {};
 }

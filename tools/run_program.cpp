@@ -105,8 +105,8 @@ int prepare(words& command, const start_wishes& asked, run_program& program) {
   if (asked.copies) return refuse_options(program.name, asked);
   if (!found.why_not.empty()) return refused(found.why_not);
   program.by_exec = found.by_exec || is_for_exec(program.name);
-  if (!program.by_exec && plan_exec(program.name, true).status == 0)
-    program.script = stock_python_program(std::span(command).subspan(found.at));
+  if (!program.by_exec) program.script = stock_python_program(std::span(command).subspan(found.at));
+  if (!program.script.empty() && plan_exec(program.name, true).status != 0) program.script.clear();
   program.by_exec = program.by_exec || !program.script.empty();
   auto bad = why_unreadable(program.name);
   if (bad.empty() && !program.by_exec) {

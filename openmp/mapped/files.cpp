@@ -52,22 +52,18 @@ outcome failed(int error) noexcept { return {-1, error}; }
 /// call() on node 0, on a stack of its own: Quire's calls of containers want none that is shared.
 template <class Call>
 outcome on_keeper(const Call& call) noexcept {
-  const auto made = [&call] {
+  const auto alone = [call] {
     const std::lock_guard held(g_guard);
     return call();
   };
   outcome got;
   if (job().node != 0) {
-    errand e(0);
-    got = e.run([call] {
-      const std::lock_guard held(g_guard);
-      return call();
-    });
+    got = errand(0).run(alone);
   } else {
     struct {
-      const decltype(made)& what;
+      const decltype(alone)& what;
       outcome got;
-    } both{made, {}};
+    } both{alone, {}};
     const os::signals_held none;
     run_aside([](void* at) { static_cast<decltype(both)*>(at)->got = static_cast<decltype(both)*>(at)->what(); },
               &both);
@@ -178,7 +174,10 @@ int remove(std::uint32_t index) noexcept {
 /// A place with a source that has `bytes` from `offset` on; `none`, and errno.
 std::uint32_t prepare(const request& r, bool is_shared, std::uint64_t offset, std::uint64_t bytes) noexcept {
   const std::uint32_t index = g_table.free_file();
-  if (index == table::none) return errno = ENOMEM, index;
+  if (index == table::none) {
+    if (is_shared) std::fprintf(stderr, "quire: mmap() fails: %u files are mapped already\n", table::most_files);
+    return errno = ENOMEM, index;
+  }
   source& s = g_table.sources[index];
   s = {.file = descriptor_for(r, is_shared), .offset = offset, .bytes = bytes, .is_shared = is_shared};
   if (s.file < 0) return table::none;
@@ -260,9 +259,7 @@ int sync_part(const mapped_file& f, range r) noexcept {
 }
 
 /// Pages that are nobody's any more, run by run.
-int close_unmapped(std::uint32_t file, range r) noexcept {
-  const int error = g_table.sources[file].is_shared ? sync_part(g_table.files[file], r) : 0;
-  if (error != 0) return error;
+int close_unmapped(range r) noexcept {
   for (std::uint64_t at = r.first, run = 0; at < r.end; at += run) {
     const bool mapped = is_mapped(at);
     for (run = mapped_page; at + run < r.end && is_mapped(at + run) == mapped;) run += mapped_page;
@@ -271,6 +268,7 @@ int close_unmapped(std::uint32_t file, range r) noexcept {
   return 0;
 }
 
+/// What cannot be written to the file stays mapped.
 outcome unmap_here(range r) noexcept {
   int error = 0;
   for (std::uint64_t at = r.first; at < r.end && error == 0;) {
@@ -281,8 +279,10 @@ outcome unmap_here(range r) noexcept {
     }
     const std::uint64_t end = std::min(r.end, p->at.end);
     const std::uint32_t file = p->file;
+    error = g_table.sources[file].is_shared ? sync_part(g_table.files[file], {at, end}) : 0;
+    if (error != 0) break;
     if (!g_table.cut(*p, at, end)) return failed(ENOMEM);
-    error = g_table.files[file].pieces == 0 ? remove(file) : close_unmapped(file, {at, end});
+    error = g_table.files[file].pieces == 0 ? remove(file) : close_unmapped({at, end});
     at = end;
   }
   return error == 0 ? outcome{} : failed(error);
@@ -379,6 +379,19 @@ outcome read_anew_here(int file) noexcept {
   return for_each_shared(file, [](quire_container c) { (void)quire_container_drop(c, 0, 0); });
 }
 
+/// The program ends: nobody will read what private mappings have.
+outcome write_all_here() noexcept {
+  for (std::uint32_t i = 0; i < table::most_files; ++i) {
+    source& s = g_table.sources[i];
+    if (g_table.files[i].opening == 0) continue;
+    s.is_over = true;
+    if (s.is_shared && quire_container_sync({g_table.files[i].opening}, 0, 0) != QUIRE_OK)
+      std::fprintf(stderr, "quire: some of what was written to a mapped file is not in the file: %s\n",
+                   quire_last_error());
+  }
+  return {};
+}
+
 void note(range all) noexcept {
   std::uint64_t lowest = g_lowest.load();
   while (all.first < lowest && !g_lowest.compare_exchange_weak(lowest, all.first)) {
@@ -409,17 +422,9 @@ void open_mapped_files() noexcept {
   if (job().node == 0 && job().nodes > 1) g_open = register_linker(g_table.sources, table::most_files);
 }
 
-void close_mapped_files() noexcept {
-  const std::lock_guard held(g_guard);
-  g_open = false;
-  for (std::uint32_t i = 0; i < table::most_files; ++i) {
-    source& s = g_table.sources[i];
-    if (g_table.files[i].opening == 0) continue;
-    s.is_over = true;
-    if (s.is_shared && quire_container_sync({g_table.files[i].opening}, 0, 0) != QUIRE_OK)
-      std::fprintf(stderr, "quire: some of what was written to a mapped file is not in the file: %s\n",
-                   quire_last_error());
-  }
+void write_mapped_files() noexcept {
+  if (g_highest.load() == 0) return;  // nothing was ever mapped
+  (void)on_keeper([] { return write_all_here(); });
 }
 
 bool may_have(const void* at) noexcept {

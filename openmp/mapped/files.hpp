@@ -13,9 +13,10 @@
 
 namespace quire::openmp::mapped {
 
-/// Collective, when files are open; and before the job ends: what was written to shared mappings is in the files.
+/// Collective, when files are open.
 void open_mapped_files() noexcept;
-void close_mapped_files() noexcept;
+/// Any node, before the program ends, in whatever way: what was written to shared mappings is in the files.
+void write_mapped_files() noexcept;
 
 /// Whether an address may be of a mapped file; all such addresses are of Quire's range. In any context.
 [[nodiscard]] bool may_have(const void* at) noexcept;

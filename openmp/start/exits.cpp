@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/shared_state.hpp"
@@ -91,6 +92,12 @@ void flush_output() noexcept {
   QUIRE_NEXT(funlockfile)(stdout);
 }
 
+/// Streams may be lost, mappings are not.
+[[noreturn]] void end_at_once(int status) noexcept {
+  mapped::write_mapped_files();
+  quire_exit(status);
+}
+
 }  // namespace
 
 void exit_on_node_0(int status, exit_kind how) noexcept {
@@ -106,7 +113,7 @@ void exit_on_node_0(int status, exit_kind how) noexcept {
 /// The first that is registered is the last that runs.
 void end_job_by_quick_exit() noexcept {
   (void)::at_quick_exit([] {
-    if (is_node()) quire_exit(g_quick_status.load());
+    if (is_node()) end_at_once(g_quick_status.load());
   });
 }
 
@@ -124,12 +131,12 @@ QUIRE_LIBC void quick_exit(int status) noexcept {
 
 /// Of the program: it ends all nodes. Unlike libc's, this one writes what streams hold.
 extern "C" __attribute__((visibility("default"))) void _exit(int status) {
-  if (is_node() && from_program(QUIRE_CALLER)) quire_exit(status);
+  if (is_node() && from_program(QUIRE_CALLER)) end_at_once(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }
 extern "C" __attribute__((visibility("default"))) void _Exit(int status) {
-  if (is_node() && from_program(QUIRE_CALLER)) quire_exit(status);
+  if (is_node() && from_program(QUIRE_CALLER)) end_at_once(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }

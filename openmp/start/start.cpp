@@ -272,6 +272,7 @@ int lead(int, char**, char** environment) {
 void end_job_on_private_stack() noexcept {
   if (!g_exits_within) stop_watching();
   call_at_end([](void*) { run_destructors(); }, nullptr);
+  mapped::write_mapped_files();
   if (g_exits_within) quire_exit(g_status);  // other threads of the region cannot be waited for
   stop_notices();
   if (do_threads_run()) quire_exit(g_status);
@@ -279,7 +280,6 @@ void end_job_on_private_stack() noexcept {
   stop_making_places();
   close_libc_state();
   close_files();
-  mapped::close_mapped_files();
   if (!dismiss_clerks()) quire_exit(g_status);  // a thread that the program has left behind is in a call
   close_threads();
   close_static_data();

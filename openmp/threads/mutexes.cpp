@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/team/team.hpp"
@@ -20,7 +21,7 @@
 namespace quire::openmp {
 
 bool is_for_all_nodes(const void* object) noexcept {
-  if (!in_heap(object) && !in_static_data(object)) return false;
+  if (!in_heap(object) && !in_static_data(object) && !mapped::may_have(object)) return false;
   watch::before_update(object);
   return true;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Files that the program maps: what threads of all nodes read there, and write. With `leave FILE` it ends with a shared
-// mapping that it has written; `look FILE` says whether the file has that.
+// Files that the program maps: what threads of all nodes read there, and write. With `leave FILE HOW` it ends with a
+// shared mapping that it has written; `look FILE` says whether the file has that.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -172,6 +173,31 @@ static void beside_calls(void) {
   unlink(g_name);
 }
 
+/// A mutex in a mapped file, for the threads of all nodes.
+static void lock_in_file(void) {
+  enum { times = 500 };
+  const int file = make_file(O_RDWR);
+  struct {
+    pthread_mutex_t lock;
+    long count;
+  }* const at = mmap(NULL, page, rw, MAP_SHARED, file, 0);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&at->lock, &attributes);
+  at->count = 0;
+#pragma omp parallel num_threads(4)
+  for (int i = 0; i < times; ++i) {
+    pthread_mutex_lock(&at->lock);
+    ++at->count;
+    pthread_mutex_unlock(&at->lock);
+  }
+  check("lock", at->count == 4 * times);
+  check("munmap", pthread_mutex_destroy(&at->lock) == 0 && munmap(at, page) == 0);
+  close(file);
+  unlink(g_name);
+}
+
 static void shorter_file(void) {
   const int file = make_file(O_RDWR);
   uint64_t* const at = mmap(NULL, bytes, rw, MAP_SHARED, file, 0);
@@ -208,13 +234,20 @@ static void refused(void) {
   unlink(g_name);
 }
 
-static int leave(const char* name) {
+static int leave(const char* name, const char* how) {
   const int file = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (ftruncate(file, bytes) != 0) return 2;
   uint64_t* const at = mmap(NULL, bytes, rw, MAP_SHARED, file, 0);
 #pragma omp parallel for
   for (size_t i = 0; i < bytes / sizeof *at; ++i) at[i] = i + 9;
-  return 0;
+  if (strcmp(how, "return") == 0) return 0;
+#pragma omp parallel num_threads(4)
+  if (omp_get_thread_num() == (how[0] == 'f' ? 3 : 0)) {  // far, or near
+    if (strcmp(how + 1, "exit") == 0) exit(0);
+    if (strcmp(how + 1, "_exit") == 0) _exit(0);
+    if (strcmp(how + 1, "quick") == 0) quick_exit(0);
+  }
+  return 1;
 }
 static int look(const char* name) {
   const int file = open(name, O_RDONLY);
@@ -225,7 +258,8 @@ static int look(const char* name) {
 }
 
 int main(int count, char** arguments) {
-  if (count > 2) return strcmp(arguments[1], "leave") == 0 ? leave(arguments[2]) : look(arguments[2]);
+  if (count == 4) return leave(arguments[2], arguments[3]);
+  if (count == 3) return look(arguments[2]);
   signal(SIGSEGV, on_signal);
   signal(SIGBUS, on_signal);
   read_only(bytes, MAP_PRIVATE);
@@ -236,6 +270,7 @@ int main(int count, char** arguments) {
   restored();
   shared_ones();
   beside_calls();
+  lock_in_file();
   shorter_file();
   over_memory();
   refused();

@@ -36,6 +36,8 @@ class Runs(unittest.TestCase):
         self.assertIn("quire run: fit.py runs on node 0", self.said)
         self.assertEqual(self.run_it("-W", "ignore", "-X", "utf8", "fit.py"), 1)
         self.assertEqual(self.run_it("-m", "fit"), 1)
+        self.assertEqual(self.run_it("-Wignore", "-uBm", "fit"), 1)
+        self.assertEqual(self.run_it("-mfit"), 1)
         self.assertEqual(self.run_it("fit.py", options=["--copies"]), 2)
 
     def test_a_module_of_the_working_folder_is_looked_at(self):
@@ -55,7 +57,9 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.run_it("own.py"), 2)
 
     def test_and_what_is_no_file(self):
-        self.assertEqual(self.run_it("-c", PRINT), 2)
+        self.write("fit.py", PRINT)
+        self.assertEqual(self.run_it("-c", PRINT, "fit.py"), 2)
+        self.assertEqual(self.run_it("-uc", PRINT, "fit.py"), 2)
         self.assertEqual(self.run_it("-m", "timeit", "-n1", "-r1", PRINT.strip()), 2)
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "the package needs numpy")
