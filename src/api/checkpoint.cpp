@@ -13,6 +13,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
+#include "base/copy_words.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
@@ -69,7 +70,7 @@ class content_writer {
                 "read", std::string("the ") + (r.store != nullptr ? r.store->name() : r.backing->name()), error);
           }
         } else {
-          std::memcpy(buffer_.data(), content.data(), bytes);
+          base::copy_words(buffer_.data(), content.data(), bytes);
         }
         content = std::span(buffer_).first(bytes);
       }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/copy_words.hpp"
+
 namespace quire::core {
 
 namespace {
@@ -103,7 +105,7 @@ void block_merge::finish(std::uint64_t unit, model::node_id home, std::byte* con
       if ((own.changed[at / 64] >> at % 64 & 1) != 0) u.merged[at] = content[at];
     }
   }
-  std::memcpy(content, u.merged.data(), unit_bytes);
+  base::copy_words(content, u.merged.data(), unit_bytes);
   units_.erase(found);
 }
 

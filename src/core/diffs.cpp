@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy_words.hpp"
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
@@ -76,7 +77,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   note_sent(mine, to);
   const std::uint16_t moves = release_of(r)->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
-    std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
+    base::copy_words(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes this
     put(to, mine, {unit, moves, offset, bytes | whole | first, std::span<const std::byte>(scratch_).first(bytes)});
     if (keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
@@ -104,7 +105,7 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
   if (raw)
-    std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
+    base::copy_words(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes this
   const auto data = std::span<const std::byte>(scratch_).first(raw                                     ? bytes
                                                                : made.what == diff::outcome::unchanged ? 0
                                                                                                        : made.bytes);
@@ -154,7 +155,7 @@ void diff_traffic::put(node_id to, const source& s, const entry& e) noexcept {
   departure& d = room_for(to, s, sizeof(diff_header) + padded(e.data.size()));
   const diff_header head{e.unit, e.moves, e.offset, e.length};
   std::memcpy(d.payload.data() + d.bytes, &head, sizeof head);
-  std::memcpy(d.payload.data() + d.bytes + sizeof head, e.data.data(), e.data.size());
+  base::copy_words(d.payload.data() + d.bytes + sizeof head, e.data.data(), e.data.size());
   d.bytes += sizeof head + padded(e.data.size());
   ++d.left;
 }
@@ -277,7 +278,7 @@ bool diff_traffic::apply(const entry& e, std::byte* unit, diff::beside threads) 
   if (e.data.empty()) return true;
   const std::span<std::byte> content(unit + e.offset, e.reach);
   if (!e.raw) return codec_.apply(e.data, content, threads);
-  std::memcpy(content.data(), e.data.data(), e.data.size());
+  base::copy_words(content.data(), e.data.data(), e.data.size());
   return true;
 }
 

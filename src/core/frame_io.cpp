@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_words.hpp"
 #include "base/fault_heap.hpp"
 #include "core/frames.hpp"
 
@@ -116,7 +117,7 @@ void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64
   const std::uint64_t offset = r.layout.offset_of_frame(first), bytes = r.layout.bytes_of_frames(first, frames);
   frame_io& io = new_staged(store::io::kind::flush, r, turn);
   io.memory = static_cast<std::byte*>(base::fault_allocate(bytes));
-  std::memcpy(io.memory, r.memory->system_view() + offset, bytes);
+  base::copy_words(io.memory, r.memory->system_view() + offset, bytes);
   staged_ += bytes;
   io.at = offset;
   io.bytes = bytes;

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/copy_words.hpp"
 #include "base/log.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
@@ -261,7 +262,7 @@ void inbox::handle_update(const message& m, std::span<const std::byte> bytes) no
     if (outcome == release::update_outcome::merge) {
       core_.diffs.merge(*r, one.unit, content);
     } else {
-      std::memcpy(r->system(one.unit), content.data(), content.size());
+      base::copy_words(r->system(one.unit), content.data(), content.size());
     }
   }
   core_.perform_steps();

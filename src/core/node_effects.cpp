@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/copy_words.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/content.hpp"
@@ -53,7 +54,7 @@ void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t co
   use_content(core_.frames, r, first, count, content::changed);
   const std::size_t unit_bytes = r.bytes_of(first);
   if (unit_bytes == os::page_bytes) {
-    std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
+    base::copy_words(r.system(first), r.application(first), r.bytes_of(first, count));
     return;
   }
   // Of a unit with several pages threads may have written some: the kernel may have taken others away, which show their
@@ -129,7 +130,7 @@ void node_effects::end_of_actions() noexcept {
 
 void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   use_content(core_.frames, r, first, count, content::read);
-  std::memcpy(r.twin(first), r.system(first), r.bytes_of(first, count));
+  base::copy_words(r.twin(first), r.system(first), r.bytes_of(first, count));
   twin_bytes_used_ += r.bytes_of(first, count);
 }
 

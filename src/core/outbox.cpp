@@ -95,17 +95,10 @@ void outbox::send_content(region_slot& r, node_id to, message out, const protoco
   const std::uint64_t first = out.unit, count = out.count;
   core_.stamp(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
-  const bool told = (out.flags & model::message_flag::as_told) != 0,
-             twin = told || (out.flags & model::message_flag::base) != 0;
+  const bool twin = (out.flags & (model::message_flag::as_told | model::message_flag::base)) != 0;
   if (!twin) use_content(core_.frames, r, first, count, content::sent);
-  // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin
-  // of a unit that is kept is what the patches behind it begin with: they change some bytes, and would make a mixture
-  // of what it has become meanwhile.
-  bool changes = told || t.copied || (!twin && r.block != nullptr && r.block->checked);
-  for (std::uint64_t unit = first; !twin && unit < first + count; ++unit)
-    changes |= r.machine->mapped(unit) == model::access::write;
   post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t),
-       changes ? transport::lasting::now : transport::lasting::until_sent);
+       t.copied ? transport::lasting::now : transport::lasting::until_sent);
 }
 
 /// A message about units that lets threads go on: behind what the actions before it ask for.
@@ -154,9 +147,7 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   }
   use_content(core_.frames, r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
-  const bool told = release_of(r)->kept().is_kept(m.unit);
-  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now,
-       told ? transport::lasting::now : transport::lasting::until_sent);
+  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now, transport::lasting::now);
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

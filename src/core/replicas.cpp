@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/copy_words.hpp"
 #include "core/configuration.hpp"
 #include "core/content.hpp"
 #include "core/core.hpp"
@@ -65,7 +66,7 @@ void replicator::on_content(const message& m, std::span<const std::byte> content
   }
   use_content(core_.frames, r, m.unit, m.count, content::replaced);
   content_landed(r, m.unit, m.count);
-  std::memcpy(r.system(m.unit), content.data(), content.size());
+  base::copy_words(r.system(m.unit), content.data(), content.size());
   core_.in.handle(m, {});
 }
 

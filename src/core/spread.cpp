@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_words.hpp"
 #include "core/absent_units.hpp"
 #include "core/configuration.hpp"
 #include "core/content.hpp"
@@ -85,7 +86,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
       use_content(core_.frames, r, unit, 1, content::read);
-      std::memcpy(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(unit));
+      base::copy_words(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(unit));
     }
     p.bytes += bytes;
     ++p.m.acks;
@@ -196,7 +197,7 @@ void spread_traffic::take(const passage& p) noexcept {
       use_content(core_.frames, *r, head.unit, 1, content::replaced);
       content_landed(*r, head.unit, 1);
       if (head.length != 0) {
-        std::memcpy(r->system(head.unit), entries.data(), head.length);
+        base::copy_words(r->system(head.unit), entries.data(), head.length);
       } else if (machine.is_written(head.unit)) {
         std::memset(r->system(head.unit), 0, r->bytes_of(head.unit));
       }

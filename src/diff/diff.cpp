@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/copy_words.hpp"
 
 namespace quire::diff {
 namespace {
@@ -43,7 +44,7 @@ class output {
   bool put_full(std::size_t line, std::size_t lines, const std::byte* data) noexcept {
     if (lines == 0) return true;
     if (!open({line, lines, true}, lines * line_bytes)) return false;
-    std::memcpy(at_, data, lines * line_bytes);
+    base::copy_words(at_, data, lines * line_bytes);
     at_ += lines * line_bytes;
     return true;
   }
@@ -230,7 +231,7 @@ bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit, be
     at += header_bytes;
     std::byte* const to = unit.data() + r.line * line_bytes;
     if (r.full) {
-      std::memcpy(to, at, r.lines * line_bytes);
+      base::copy_words(to, at, r.lines * line_bytes);
       at += r.lines * line_bytes;
     } else {
       const std::byte* const masks = at;

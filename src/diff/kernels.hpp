@@ -62,6 +62,12 @@ inline std::uint64_t load_word(const void* at) noexcept {
   return word;
 }
 
+/// Of memory that threads are writing: it is looked at once.
+inline std::uint64_t load_live_word(const void* at) noexcept {
+  using live_word [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+  return *static_cast<const volatile live_word*>(at);
+}
+
 inline void store_word(void* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
 
 /// 1 in each byte of the word that is not zero.

@@ -65,8 +65,9 @@ std::byte* portable_pack(const std::byte* unit, const std::byte* twin, const std
     std::uint64_t now = 0;
     for (unsigned words = nonzero_bits(masks[line]); words != 0; words &= words - 1, words_at += word_bytes) {
       const auto word = static_cast<std::size_t>(std::countr_zero(words));
-      store_word(words_at, load_word(unit + word * word_bytes));
-      const std::uint64_t differs = load_word(words_at) ^ load_word(twin + word * word_bytes);
+      const std::uint64_t value = load_live_word(unit + word * word_bytes);
+      store_word(words_at, value);
+      const std::uint64_t differs = value ^ load_word(twin + word * word_bytes);
       now |= std::uint64_t{nonzero_bits(differs)} << (8 * word);
     }
     store_word(out + line * mask_bytes, packed_mask(masks[line], now));

@@ -44,8 +44,8 @@ void count(const char* name, quire_consistency consistency, std::size_t unit_byt
         const std::size_t unit = i / (columns * nodes), column = i / nodes % columns, node = i % nodes;
         const std::uint64_t found = word(unit, column, node);
         if ((in_order && found < seen[i]) || found % step != 0) {
-          std::fprintf(stderr, "node %zu read 0x%lx, and before that 0x%lx, in word %zu of node %zu, unit %zu\n", me,
-                       found, seen[i], column, node, unit);
+          std::fprintf(stderr, "%s: node %zu read 0x%lx, and before that 0x%lx, in word %zu of node %zu, unit %zu\n",
+                       name, me, found, seen[i], column, node, unit);
           fail(__FILE__, __LINE__, "a word was seen in parts");
         }
         seen[i] = found;

@@ -63,7 +63,7 @@ struct message_traits {
   bool orders = false;  ///< in a region that orders (core::orders()), who gets it may go on by what threads of the
                         ///< sender wrote into the unit
   awaits of_units = awaits::content;
-  bool copied = false;       ///< its content may change before it has left: it is read at once
+  bool copied = false;       ///< threads may write its content before it has left: it is read at once, by words
   bool domain_sees = false;  ///< domain::on_leaving() and on_arriving() are called
   model::protocol_id of{};   ///< filled in by the table
 };

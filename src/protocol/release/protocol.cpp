@@ -14,15 +14,21 @@ using protocol::passage;
 using protocol::payload;
 using protocol::route;
 
+// Content is copied before it leaves: threads here may write it meanwhile, and later patches change the twin of a kept
+// unit, with which the patches behind the copy begin.
 constexpr message_traits messages[] = {
     {.kind = message_kind::copy_request},
-    {.kind = message_kind::copy_reply, .brings = payload::content},
-    {.kind = message_kind::update, .brings = payload::offer, .later = true},
+    {.kind = message_kind::copy_reply, .brings = payload::content, .copied = true},
+    {.kind = message_kind::update, .brings = payload::offer, .later = true, .copied = true},
     {.kind = message_kind::patch, .brings = payload::entries, .later = true},
     {.kind = message_kind::update_unused, .of_units = awaits::turn},
     {.kind = message_kind::diffs, .brings = payload::entries, .to = route::part, .later_if_said = true},
     {.kind = message_kind::diffs_ack, .to = route::part, .later_if_said = true},
-    {.kind = message_kind::home_move, .brings = payload::content, .to = route::own, .domain_sees = true},
+    {.kind = message_kind::home_move,
+     .brings = payload::content,
+     .to = route::own,
+     .copied = true,
+     .domain_sees = true},
     {.kind = message_kind::home_offer, .to = route::page_out, .later = true},
     {.kind = message_kind::home_atomic, .leaves = passage::asked_for, .counted = false},
     {.kind = message_kind::home_atomic_reply, .counted = false, .acquires = true},
@@ -32,6 +38,7 @@ constexpr message_traits messages[] = {
      .brings = payload::content,
      .leaves = passage::as_said,
      .one_by_one = true,
+     .copied = true,
      .domain_sees = true},
     {.kind = message_kind::pin_end, .leaves = passage::asked_for},
     {.kind = message_kind::pin_next},

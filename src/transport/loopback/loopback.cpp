@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/copy_words.hpp"
 
 namespace quire::transport::loopback {
 struct hub::mailbox {
@@ -160,7 +161,7 @@ class endpoint final : public transport {
         ++traffic_.dropped;
         return;
       }
-      std::memcpy(spot.address(), arrived.payload.data(), arrived.payload.size());
+      base::copy_words(spot.address(), arrived.payload.data(), arrived.payload.size());
     }
     ++traffic_.messages_received;
     traffic_.bytes_received += wire::header_bytes + arrived.payload.size();

@@ -17,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "base/clock.hpp"
+#include "base/copy_words.hpp"
 #include "base/fault_heap.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
@@ -292,11 +293,11 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   wire::encode(m, slot->header, receiver.out.peek());
   receiver.out.advance();
   if (!payload.empty() && payload.size() <= copied_bytes) {
-    std::memcpy(slot->value, payload.data(), payload.size());
+    base::copy_words(slot->value, payload.data(), payload.size());
     payload = {slot->value, payload.size()};
   } else if (lasts == lasting::now) {
     if (slot->content.size() < payload.size()) slot->content.resize(payload.size());
-    std::memcpy(slot->content.data(), payload.data(), payload.size());
+    base::copy_words(slot->content.data(), payload.data(), payload.size());
     payload = std::span<const std::byte>(slot->content).first(payload.size());
   }
   ucp_request_param_t how{};
@@ -405,7 +406,7 @@ bool ucx_transport::take_payload(const message& m, const void* data) noexcept {
     ++traffic_.dropped;
     return false;
   }
-  std::memcpy(spot.address(), data, m.payload_bytes);
+  base::copy_words(spot.address(), data, m.payload_bytes);
   return true;
 }
 
