@@ -17,10 +17,12 @@ using read_function = size_t(void*, size_t, size_t, FILE*);
 using write_function = size_t(const void*, size_t, size_t, FILE*);
 
 [[gnu::noinline]] size_t read_in_parts(read_function* real, void* to, size_t bytes, FILE* stream) {
-  alignas(64) char part[stream_part_bytes];
+  copies room(stream_part_bytes);
+  if (!room.ok()) return 0;
+  char* const part = room.next(stream_part_bytes);
   std::size_t done = 0;
   while (done < bytes) {
-    const std::size_t want = std::min(bytes - done, sizeof part);
+    const std::size_t want = std::min(bytes - done, stream_part_bytes);
     const std::size_t got = real(part, 1, want, stream);
     std::memcpy(static_cast<char*>(to) + done, part, got);
     done += got;
@@ -29,10 +31,12 @@ using write_function = size_t(const void*, size_t, size_t, FILE*);
   return done;
 }
 [[gnu::noinline]] size_t write_in_parts(write_function* real, const void* from, size_t bytes, FILE* stream) {
-  alignas(64) char part[stream_part_bytes];
+  copies room(stream_part_bytes);
+  if (!room.ok()) return 0;
+  char* const part = room.next(stream_part_bytes);
   std::size_t done = 0;
   while (done < bytes) {
-    const std::size_t want = std::min(bytes - done, sizeof part);
+    const std::size_t want = std::min(bytes - done, stream_part_bytes);
     std::memcpy(part, static_cast<const char*>(from) + done, want);
     const std::size_t put = real(part, 1, want, stream);
     done += put;
