@@ -7,7 +7,10 @@
 # as long. What malloc() gives for a large block begins 16 bytes behind a page: just so beside a source that begins one.
 # Seen on: glibc 2.36 (Debian 12), AMD EPYC, family 25, model 1. Exit status 1: this C library, or processor, does otherwise; 77: no such processor.
 set -euo pipefail
-grep -q '^vendor_id.*AuthenticAMD' /proc/cpuinfo && grep -q '^flags.*\bfsrm\b' /proc/cpuinfo || { echo "no processor of AMD with fast short rep movsb"; exit 77; }
+if ! grep -q '^vendor_id.*AuthenticAMD' /proc/cpuinfo || ! grep -q '^flags.*\bfsrm\b' /proc/cpuinfo; then
+  echo "no processor of AMD with fast short rep movsb"
+  exit 77
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cat >"$folder/it.c" <<'C'

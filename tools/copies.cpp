@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "bootstrap/launcher/installed.hpp"
+#include "elf_file.hpp"
+#include "openmp_program.hpp"
 #include "os/program_file.hpp"
 
 namespace quire::tools {
@@ -23,6 +25,12 @@ bool is_script(const fs::path& path) {
   std::string begin(2, ' ');
   std::ifstream(path).read(begin.data(), 2);
   return begin == "#!";
+}
+
+/// pigz and the like, whose threads somebody may have meant to be on all nodes.
+bool has_threads(const fs::path& path) {
+  const auto answer = read_elf(path, elf_parts::dynamic);
+  return answer.file && !answer.file->is_static && makes_threads(*answer.file);
 }
 
 }  // namespace
@@ -46,7 +54,14 @@ std::optional<std::string> copies_warning(const std::string& program, int nodes)
   const std::string file = program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
-  if (error || nodes < 2 || is_of_the_system(real) || is_interpreter(real)) return std::nullopt;
+  if (error || nodes < 2 || is_interpreter(real)) return std::nullopt;
+  if (is_of_the_system(real)) {
+    if (!has_threads(real)) return std::nullopt;
+    return fmt::format(
+        "{} ran as {} independent copies, as programs of the system do: for the threads that it makes on all nodes "
+        "write `quire exec --any` before it (--copies or QUIRE_LOG=error silences this)",
+        program, nodes);
+  }
   constexpr const char* end = "(`quire config` prints the flags; QUIRE_LOG=error silences this)";
   if (is_script(real))
     return fmt::format(

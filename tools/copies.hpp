@@ -8,8 +8,8 @@
 namespace quire::tools {
 
 /// A warning, for a job of which no node has joined: the program is the user's own, in ELF, and not linked with
-/// libquire, or a script. Nothing for what is run without Quire on purpose: programs of the system, shells and
-/// interpreters. `program`: the first word of the command.
+/// libquire, or a script; or it is the system's, and makes threads. Nothing for what is run without Quire on purpose:
+/// other programs of the system, shells and interpreters. `program`: the first word of the command.
 [[nodiscard]] std::optional<std::string> copies_warning(const std::string& program, int nodes);
 
 /// Installed with the system; /usr/local holds what somebody has built. The path is canonical.

@@ -181,6 +181,16 @@ TEST_F(Hints, ProgramsWithoutQuireAreSaidToBeCopies) {
     EXPECT_EQ(count_of(in_folder(line).err, "copies"), 0u) << line;
 }
 
+TEST_F(Hints, ThreadsOfProgramsOfTheSystemAreSaidToBeOfEachCopy) {
+  const auto result = in_folder("quire run -n 2 cmake --version");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(count_of(result.err, "cmake ran as 2 independent copies, as programs of the system do"), 1u) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("write `quire exec --any` before it"));
+  for (const std::string line : {"quire run -n 2 --copies cmake --version", "quire run -n 1 cmake --version",
+                                 "QUIRE_LOG=error quire run -n 2 cmake --version"})
+    EXPECT_EQ(count_of(in_folder(line).err, "copies"), 0u) << line;
+}
+
 TEST(WrongValues, AreRefusedWithWhatIsLegal) {
   const std::pair<words, std::string> cases[] = {
       {{"-n", "four", "true"}, "--nodes: four is not allowed; it may be 1 to 1024"},
