@@ -22,7 +22,7 @@ packages+=(libfuse3-dev fuse3 sqlite3 rsync hdf5-tools python3-h5py libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
     openssh-client clang-14 clang-format-14 libomp-14-dev libc++-dev libc++abi-dev gfortran libopenmpi-dev gdb strace debootstrap lintian groff-base
-    libgoogle-perftools-dev libmimalloc-dev libjemalloc-dev libgc-dev)
+    libgoogle-perftools-dev libmimalloc-dev libjemalloc-dev libgc-dev mcl fasttree)
 fi
 
 if [ "${1:-}" = fuzz ]; then

@@ -29,6 +29,8 @@ WITHOUT = {
     ".svg": "generated, and compared with what is generated again",
     ".png": "pictures of what programs show",
     "tests/fuzz/corpus/": "bytes that a decoder reads",
+    ".abc": "edges of a graph, as programs read them",
+    ".fasta": "sequences, as programs read them",
 }
 
 

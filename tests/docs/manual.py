@@ -11,7 +11,8 @@ from pathlib import Path
 COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent", "report", "top", "clean")
 WITH_ARGUMENT = ("report", "top")  # and options after it
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "python", "packaging")
-GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md", "docs/python_programs.md",  # of make bench, make model and make machines,
+GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
+             "docs/python_programs.md", "docs/stock_programs.md",  # of bench/programs,
              "docs/guide/porting.md", "docs/guide/programs.md")  # and of examples/port/page.py and examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
 
