@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -254,11 +255,36 @@ QUIRE_LIBC int posix_spawnp(pid_t* process, const char* file, const posix_spawn_
   return make_child_aside({true, process, file, actions, attributes, arguments, environment, 0});
 }
 
-/// Within libc a child as others are; it waits for it itself.
+// Children that libc makes, and waits for, itself. It holds all signals meanwhile, SIGBUS too: no page of a shared
+// stack could come then.
 QUIRE_LIBC int system(const char* command) {
   { const cancellation_point<> before(QUIRE_CALLER); }  // libc waits again where a signal has ended its wait
   const programs_mask of_child;
-  return QUIRE_NEXT(system)(command);
+  struct {
+    const char* command;
+    int result;
+  } c{command, -1};
+  run_aside(
+      [](void* at) {
+        auto& own = *static_cast<decltype(c)*>(at);
+        own.result = QUIRE_NEXT(system)(own.command);
+      },
+      &c);
+  return c.result;
+}
+QUIRE_LIBC int wordexp(const char* words, wordexp_t* to, int flags) {
+  struct {
+    const char* words;
+    wordexp_t* to;
+    int flags, result;
+  } c{words, to, flags, WRDE_NOSPACE};
+  run_aside(
+      [](void* at) {
+        auto& own = *static_cast<decltype(c)*>(at);
+        own.result = QUIRE_NEXT(wordexp)(own.words, own.to, own.flags);
+      },
+      &c);
+  return c.result;
 }
 
 QUIRE_LIBC pid_t waitpid(pid_t number, int* status, int options) {

@@ -10,6 +10,7 @@
 #include "openmp/files/at_owner.hpp"
 #include "openmp/memory/libc_heap.hpp"
 #include "openmp/start/programs_mask.hpp"
+#include "openmp/threads/elsewhere.hpp"
 
 using namespace quire::openmp;
 
@@ -183,11 +184,20 @@ namespace {
 FILE* open_command(const char* command, const char* mode) {
   char* const own = in_heap(command) ? static_cast<char*>(libc_malloc(strlen(command) + 1)) : nullptr;
   const programs_mask of_child;
-  FILE* const made = QUIRE_NEXT(popen)(own != nullptr ? strcpy(own, command) : command, mode);
+  struct {
+    const char *command, *mode;
+    FILE* made;
+  } c{own != nullptr ? strcpy(own, command) : command, mode, nullptr};
+  run_aside(  // libc holds all signals meanwhile: no page of a shared stack could come
+      [](void* at) {
+        auto& of = *static_cast<decltype(c)*>(at);
+        of.made = QUIRE_NEXT(popen)(of.command, of.mode);
+      },
+      &c);
   const int saved = errno;
   libc_free(own);
   errno = saved;
-  return made;
+  return c.made;
 }
 /// A child begins with the signals of the thread that makes it, and a clerk has none.
 FILE* open_command_by_clerk(const char* command, const char* mode) {

@@ -17,7 +17,7 @@ OF_NODE = {
              "posix_spawn_file_actions_addtcsetpgrp_np process_madvise process_mrelease swapoff swapon umount umount2 utmpname pivot_root",
     "message queues and aio: README.md, Limits": "mq_close mq_getattr mq_notify mq_open mq_receive mq_send mq_setattr mq_timedreceive mq_timedsend mq_unlink",
     "always fails on Linux": "revoke",
-    "inside of libc: README.md, What is shared": "glob glob64 wordexp",
+    "inside of libc: README.md, What is shared": "glob glob64",
 }
 # Parameters that look so, and are none.
 OTHERS = "__sysconf confstr sysconf getdomainname gethostname getlogin_r getenv secure_getenv getgrnam getgrnam_r getpwnam getpwnam_r getspnam getspnam_r nice setdomainname sethostname " \
