@@ -260,31 +260,10 @@ QUIRE_LIBC int posix_spawnp(pid_t* process, const char* file, const posix_spawn_
 QUIRE_LIBC int system(const char* command) {
   { const cancellation_point<> before(QUIRE_CALLER); }  // libc waits again where a signal has ended its wait
   const programs_mask of_child;
-  struct {
-    const char* command;
-    int result;
-  } c{command, -1};
-  run_aside(
-      [](void* at) {
-        auto& own = *static_cast<decltype(c)*>(at);
-        own.result = QUIRE_NEXT(system)(own.command);
-      },
-      &c);
-  return c.result;
+  return called_aside([=] { return QUIRE_NEXT(system)(command); });
 }
 QUIRE_LIBC int wordexp(const char* words, wordexp_t* to, int flags) {
-  struct {
-    const char* words;
-    wordexp_t* to;
-    int flags, result;
-  } c{words, to, flags, WRDE_NOSPACE};
-  run_aside(
-      [](void* at) {
-        auto& own = *static_cast<decltype(c)*>(at);
-        own.result = QUIRE_NEXT(wordexp)(own.words, own.to, own.flags);
-      },
-      &c);
-  return c.result;
+  return called_aside([=] { return QUIRE_NEXT(wordexp)(words, to, flags); });
 }
 
 QUIRE_LIBC pid_t waitpid(pid_t number, int* status, int options) {

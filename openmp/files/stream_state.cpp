@@ -184,20 +184,13 @@ namespace {
 FILE* open_command(const char* command, const char* mode) {
   char* const own = in_heap(command) ? static_cast<char*>(libc_malloc(strlen(command) + 1)) : nullptr;
   const programs_mask of_child;
-  struct {
-    const char *command, *mode;
-    FILE* made;
-  } c{own != nullptr ? strcpy(own, command) : command, mode, nullptr};
-  run_aside(  // libc holds all signals meanwhile: no page of a shared stack could come
-      [](void* at) {
-        auto& of = *static_cast<decltype(c)*>(at);
-        of.made = QUIRE_NEXT(popen)(of.command, of.mode);
-      },
-      &c);
+  const char* const text = own != nullptr ? strcpy(own, command) : command;
+  // Libc holds all signals meanwhile: no page of a shared stack could come.
+  FILE* const made = called_aside([=] { return QUIRE_NEXT(popen)(text, mode); });
   const int saved = errno;
   libc_free(own);
   errno = saved;
-  return c.made;
+  return made;
 }
 /// A child begins with the signals of the thread that makes it, and a clerk has none.
 FILE* open_command_by_clerk(const char* command, const char* mode) {

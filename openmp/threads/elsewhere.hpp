@@ -18,4 +18,15 @@ inline void run_aside(void (*what)(void*), void* at) noexcept {
   what(at);
 }
 
+/// The same, for what call() returns.
+template <class Call>
+auto called_aside(Call call) noexcept {
+  struct {
+    Call call;
+    decltype(call()) result;
+  } c{call, {}};
+  run_aside([](void* at) { static_cast<decltype(c)*>(at)->result = static_cast<decltype(c)*>(at)->call(); }, &c);
+  return c.result;
+}
+
 }  // namespace quire::openmp
