@@ -20,7 +20,7 @@ demo: configure ## build the library, run ray tracer and SOR on local nodes, che
 	@tools/build_progress.py --build $(BUILD) --jobs $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
 	@tools/demo.py --build $(BUILD)
 
-test: build ## build all, run the tests; in the simulator a third of their seeds
+test: build ## build all, run the tests; in the simulator a sixth of their seeds
 	@(cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)) || $(failed)
 
 test-all: build ## every test with all seeds, and all programs over all pools, detectors and transports

@@ -14,12 +14,13 @@
 #             N.DETECTOR.TRANSPORT
 #             N.half                every detector with one transport; with the other one in `make test-all`. userfault.shm, thread.tcp, segv.shm
 #             N.other_half          likewise: userfault.tcp, thread.shm, segv.tcp
+#             N.some                one detector with one transport, which the row's name decides; the other five in `make test-all`
 #             N.POOL.DETECTOR       with shm, and N.POOL.DETECTOR.tcp; N.POOL: with all detectors that go with the pool
 #             N.pools, N.all_pools  all pools but memfd, and all, with all detectors of each
 #             (...)                 in `make test-all` only
 #           Or the options for `quire run`, which begin with -n: one test, with the name as it is; (-n ...): in `make test-all` only.
 #           Or `SCRIPT.sh N...`: `SCRIPT.sh QUIRE N PROGRAM...` does it, for each N; `SCRIPT.sh QUIRE N TEXT PROGRAM...` where a text is expected.
-#           Or `-`: one test, of the program itself.
+#           Or `-`: one test, of the program itself; `(-)`: in `make test-all` only.
 # settings  NAME=VALUE is the environment, --OPTION is for `quire run`, and of the test: limit=SECONDS (120: only
 #           what hangs is to meet it), processors=N (one, and one more for 4 nodes), cost=N, lock=NAME, if=VARIABLE (only if that is true).
 # expected  nothing: status 0. `says REGEX`: that, too. `fails REGEX`: another status. `status N REGEX`. `never REGEX`: status 0, and not that.
@@ -147,8 +148,8 @@ function(_quire_family)
   else()
     message(FATAL_ERROR "${table}: ${name}: ${first} is no target, and no file of ${here}")
   endif()
-  if(where STREQUAL "-")
-    _quire_family_test(${prefix}.${name} "" "")
+  if(where MATCHES "^(\\(?)-\\)?$")
+    _quire_family_test(${prefix}.${name} "" "${CMAKE_MATCH_1}")
   elseif(where MATCHES "^(\\(?)-n ([0-9]+)([^)]*)\\)?$")
     set(nodes ${CMAKE_MATCH_2})
     set(when "${CMAKE_MATCH_1}")
@@ -194,15 +195,17 @@ function(_quire_family_configuration word)
     set(first userfault)
     set(second shm)
   endif()
-  if(first MATCHES "^(half|other_half)$")
+  if(first MATCHES "^(half|other_half|some)$")
     set(now userfault.shm thread.tcp segv.shm)
     if(first STREQUAL "other_half")
       set(now userfault.tcp thread.shm segv.tcp)
+    elseif(first STREQUAL "some")
+      _quire_pair_of(${name} now)
     endif()
     foreach(detector userfault thread segv)
       foreach(transport shm tcp)
         if(${detector}.${transport} IN_LIST now)
-          _quire_family_configuration(${nodes}.${detector}.${transport})
+          _quire_family_configuration("${when}${nodes}.${detector}.${transport}")
         else()
           _quire_family_configuration("(${nodes}.${detector}.${transport})")
         endif()
@@ -232,6 +235,16 @@ function(_quire_family_configuration word)
     list(APPEND label pool)
     _quire_family_test(${test} ${nodes} "${when}" --pool ${first} --detect ${second} --transport ${transport})
   endif()
+endfunction()
+
+# One of the six, as a name gives it.
+function(_quire_pair_of name result)
+  set(pairs userfault.shm userfault.tcp thread.shm thread.tcp segv.shm segv.tcp)
+  string(MD5 sum ${name})
+  string(SUBSTRING ${sum} 0 6 digits)
+  math(EXPR which "0x${digits} % 6")
+  list(GET pairs ${which} pair)
+  set(${result} ${pair} PARENT_SCOPE)
 endfunction()
 
 # One test; without nodes, the program itself.

@@ -19,7 +19,7 @@ import mounts
 import others
 import suite
 from namespaces import Hosts
-from suite import ENDS_WITH_5, LONG, REPRESENTATIVE, WHOLE, program, quire, run_stock, run_suite
+from suite import ENDS_WITH_5, LONG, PASSED_ON, REPRESENTATIVE, WHOLE, program, quire, run_stock, run_suite
 from support import Failed, Job, adopt_orphans, end_children, name_of, require, run, run_well, wait_until
 
 LIMIT = 220  # seconds for a case
@@ -31,7 +31,7 @@ def quire_run(hosts, *options, agent=None):
 
 def own_starter():
     with Hosts(4) as hosts:
-        run_suite(WHOLE, quire_run(hosts, "--tag"))
+        run_suite(PASSED_ON, quire_run(hosts, "--tag"))
         hosts.require_traffic(1_000_000)
         told = run_well([*quire_run(hosts, "-n", "6", "--tag"), program("launcher_program"), "exchange", "4000"], 30).out
         require(sorted(told.split("\n"))[1:] == [f"[{i}] node {i} of 6, {2 if i < 4 else 1} here" for i in range(6)], told)
@@ -41,7 +41,7 @@ def own_starter():
 
 def own_starter_long():
     with Hosts(4) as hosts:
-        run_suite(LONG, quire_run(hosts))
+        run_suite([*WHOLE, *LONG], quire_run(hosts))
         hosts.require_traffic(1_000_000)
         hosts.require_nothing_left()
 

@@ -17,7 +17,7 @@ def program(name):
     return os.path.join(build, "tests", "litmus" if name.startswith("litmus") else "process", name)
 
 
-# Each with its arguments, and with variables of its own where it needs some. What is about one machine only is left out:
+# By one launcher, with `make test-all`. Each with its arguments, and with variables of its own where it needs some. What is about one machine only is left out:
 # pools, kernels' features, memory maps.
 WHOLE = [
     ["contract_pages_program"], ["contract_heap_program"], ["contract_atomics_program"], ["contract_sync_program"],
@@ -27,7 +27,7 @@ WHOLE = [
     ["contract_page_out_program", "mixed", {"QUIRE_MEMORY_LIMIT": "4M"}],
     ["facade_program"], ["system_calls_program"], ["stress_program", "2"], ["litmus_program", "message_passing", "64"],
 ]
-# As long as all the others; by one launcher, with `make test-all`, is enough.
+# As long as all the others.
 LONG = [["race_free_program"], ["contract_change_program"], ["contract_block_program"], ["contract_block_program", "release"]]
 # Where the network is slow: pages, messages and diffs, each way of synchronising, and all at random.
 REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contract_sync_program"],
@@ -35,7 +35,7 @@ REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contr
 # Of tests/openmp, by gcc, which know nothing of Quire: how they end, and what they print, is the stock runtime's.
 ENDS_WITH_5 = ["openmp_constructs_O3_pie", "words", "5"]
 STOCK = [["openmp_jacobi", "64", "20"], ENDS_WITH_5]
-# By launchers that are not Quire's own: pages, each way of synchronising, and what a program needs of its own environment.
+# By each launcher: pages, each way of synchronising, and what a program needs of its own environment.
 PASSED_ON = [["contract_pages_program"], ["contract_sync_program"], ["contract_release_program"],
              ["contract_page_out_program", "mixed", {"QUIRE_MEMORY_LIMIT": "4M"}], ["stress_program", "1"]]
 SHORT = [["contract_sync_program"], ["contract_release_program"], ["stress_program", "1"]]
