@@ -30,7 +30,7 @@ using quire::sync::operation;
 constexpr std::size_t group_part_bytes = std::size_t{1} << 20;
 /// The same in a split node, where they travel to the engine's process by value.
 struct small_part {
-  std::byte bytes[256];
+  std::byte bytes[3840];
 };
 
 quire_status run(quire::api::runtime& r, quire::sync::call& c) {

@@ -19,7 +19,8 @@ namespace quire::split {
 /// Runs in the engine's process. The address is the same in both: they are one image, forked.
 using procedure = void (*)(std::byte* arguments) noexcept;
 
-inline constexpr std::size_t argument_capacity = 512;
+/// Of a call: a part of an array is the largest (api/groups.cpp).
+inline constexpr std::size_t argument_capacity = 4096;
 
 /// A procedure and its arguments, which hold its results afterwards.
 struct request {
