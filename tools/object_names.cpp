@@ -43,6 +43,17 @@ object_names::object_names(std::span<const range> ranges) {
   }
 }
 
+namespace {
+
+/// A template's name may take lines: its beginning and its end say enough.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t most = 60, end = 24;
+  if (name.size() <= most) return name;
+  return name.substr(0, most - end - 3) + "..." + name.substr(name.size() - end);
+}
+
+}  // namespace
+
 std::string object_names::in(const range& r) const {
   constexpr std::size_t most = 4;
   const auto [file, first] = split(r.place);
@@ -53,7 +64,7 @@ std::string object_names::in(const range& r) const {
   for (const object& o : found->second) {
     if (o.first >= first + r.bytes || first >= o.first + o.bytes) continue;
     if (names.size() < most) {
-      names.push_back(o.name);
+      names.push_back(shortened(o.name));
     } else {
       ++more;
     }

@@ -25,14 +25,16 @@ constexpr std::size_t most_regions = 12, most_units = 10;
 
 using row = std::vector<std::string>;
 
-void print(std::string& out, const std::vector<row>& rows) {
+/// Numbers end below each other. `with_text`: the last column is text, and begins below each other.
+void print(std::string& out, const std::vector<row>& rows, bool with_text = false) {
   std::vector<std::size_t> width(rows.front().size());
   for (const auto& cells : rows)
     for (std::size_t i = 0; i < cells.size(); ++i) width[i] = std::max(width[i], cells[i].size());
   for (const auto& cells : rows) {
     fmt::format_to(std::back_inserter(out), "{:<{}}", cells[0], width[0]);
-    for (std::size_t i = 1; i < cells.size(); ++i)
-      fmt::format_to(std::back_inserter(out), "  {:>{}}", cells[i], width[i]);
+    const std::size_t numbers = cells.size() - (with_text ? 1 : 0);
+    for (std::size_t i = 1; i < numbers; ++i) fmt::format_to(std::back_inserter(out), "  {:>{}}", cells[i], width[i]);
+    if (with_text) out += "  " + cells.back();
     out += '\n';
   }
 }
@@ -121,7 +123,7 @@ void print_regions(std::string& out, const job_statistics& all) {
                     time_text(r.ns)});
     if (named) rows.back().push_back(names[i].empty() ? "-" : names[i]);
   }
-  print(out, rows);
+  print(out, rows, named);
   if (all.regions.size() > most_regions) out += fmt::format("and {} more regions\n", all.regions.size() - most_regions);
 }
 
@@ -151,7 +153,7 @@ void print_units(std::string& out, const job_statistics& all, const std::vector<
                     fmt::to_string(u.writes), time_text(u.ns), fmt::to_string(u.nodes), fmt::to_string(u.writers),
                     u.blocks != 0 ? fmt::to_string(u.blocks) : "-", where[i].empty() ? "-" : where[i]});
   }
-  print(out, rows);
+  print(out, rows, true);
 }
 
 }  // namespace
