@@ -22,11 +22,11 @@ arena::~arena() {
 }
 
 bool arena::map(std::uint64_t at) {
-  if (blocks_.size() == most_blocks) return false;
+  if (blocks_.size() == most_blocks || used_by_others_.contains(at)) return false;
   void* const wanted = reinterpret_cast<void*>(at);
   void* const got = ::mmap(wanted, block_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-  if (got == MAP_FAILED) return false;
+  if (got == MAP_FAILED) return used_by_others_.insert(at), false;
   if (got != wanted) {  // a kernel that knows no MAP_FIXED_NOREPLACE
     ::munmap(got, block_bytes);
     return false;

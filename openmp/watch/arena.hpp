@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace quire::openmp::watch {
@@ -26,6 +27,7 @@ class arena {
   };
   [[nodiscard]] bool map(std::uint64_t at);
   std::vector<block> blocks_{};
+  std::set<std::uint64_t> used_by_others_{};  ///< jumps dictate the same places again and again
   bool kept_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace quire::os {
 namespace {
@@ -145,11 +146,22 @@ int look_at(dl_phdr_info* library, std::size_t, void* asked) {
 struct request_of_all {
   std::span<const replacement> calls;
   std::uintptr_t not_here;
+  looked_at& before;
 };
 
+void exchange_if_old(const dl_phdr_info& library, const looked_at::entry& e, const replacement& call) noexcept {
+  void* const now = std::atomic_ref(*reinterpret_cast<void**>(e.slot)).load();
+  const bool unbound = e.undefined && contains(library, reinterpret_cast<std::uintptr_t>(now));
+  if (now == call.old || (unbound && call.first)) (void)exchange(e.slot, call.instead, is_read_only(library, e.slot));
+}
+
 int look_at_any(dl_phdr_info* library, std::size_t, void* asked) {
-  const auto& what = *static_cast<const request_of_all*>(asked);
+  auto& what = *static_cast<request_of_all*>(asked);
   if (what.calls.empty() || contains(*library, what.not_here)) return 0;
+  if (const auto known = what.before.entries_of(library->dlpi_phdr, library->dlpi_subs)) {
+    for (const auto& e : *known) exchange_if_old(*library, e, what.calls[e.call]);
+    return 0;
+  }
   for_each_slot(*library, tables_of(*library), [&](const char* function, std::uintptr_t slot, const Elf64_Sym& symbol) {
     // Most are C++'s, which begin with "_Z" and come before all calls of libc.
     if (std::strcmp(function, what.calls.front().function) < 0) return;
@@ -157,10 +169,11 @@ int look_at_any(dl_phdr_info* library, std::size_t, void* asked) {
         std::lower_bound(what.calls.begin(), what.calls.end(), function,
                          [](const replacement& a, const char* b) { return std::strcmp(a.function, b) < 0; });
     if (call == what.calls.end() || std::strcmp(call->function, function) != 0) return;
-    void* const now = std::atomic_ref(*reinterpret_cast<void**>(slot)).load();
-    const bool unbound = symbol.st_shndx == SHN_UNDEF && contains(*library, reinterpret_cast<std::uintptr_t>(now));
-    if (now == call->old || (unbound && call->first)) (void)exchange(slot, call->instead, is_read_only(*library, slot));
+    const looked_at::entry e{slot, static_cast<std::uint32_t>(call - what.calls.begin()), symbol.st_shndx == SHN_UNDEF};
+    what.before.add(e);
+    exchange_if_old(*library, e, *call);
   });
+  what.before.finish(library->dlpi_phdr);
   return 0;
 }
 
@@ -172,8 +185,29 @@ unsigned redirect(const char* library, std::span<const redirection> calls) noexc
   return asked.found;
 }
 
-void redirect_everywhere(std::span<const replacement> calls, const void* not_here) noexcept {
-  request_of_all asked{calls, reinterpret_cast<std::uintptr_t>(not_here)};
+std::optional<std::span<const looked_at::entry>> looked_at::entries_of(const void* library,
+                                                                       unsigned long long unloaded) noexcept {
+  if (std::exchange(unloaded_, unloaded) != unloaded) libraries_count_ = entries_count_ = 0;
+  added_ = entries_count_;
+  const std::span all(libraries_.data(), libraries_count_);
+  const auto found = std::ranges::find(all, library, &of_library::headers);
+  if (found == all.end()) return std::nullopt;
+  return std::span<const entry>(entries_).subspan(found->first, found->count);
+}
+
+void looked_at::add(const entry& e) noexcept {
+  if (added_ < entries_.size()) entries_[added_] = e;
+  ++added_;
+}
+
+void looked_at::finish(const void* library) noexcept {
+  if (libraries_count_ == libraries_.size() || added_ > entries_.size()) return;
+  libraries_[libraries_count_++] = {library, entries_count_, added_ - entries_count_};
+  entries_count_ = added_;
+}
+
+void redirect_everywhere(std::span<const replacement> calls, const void* not_here, looked_at& before) noexcept {
+  request_of_all asked{calls, reinterpret_cast<std::uintptr_t>(not_here), before};
   ::dl_iterate_phdr(&look_at_any, &asked);
 }
 

@@ -4,6 +4,10 @@
 // undone. Application threads; the dynamic linker's lock is held meanwhile.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 namespace quire::os {
@@ -24,8 +28,37 @@ struct replacement {
   bool first;  ///< and would find for entries that are filled at the first call
 };
 
+/// The entries of libraries that were looked at, until one is unloaded: another one may come where it was. A program
+/// that loads hundreds of libraries would else read the names of all of them hundreds of times. What stands in an entry
+/// is looked at each time: another thread may be loading its library. The dynamic linker's lock is held.
+class looked_at {
+ public:
+  struct entry {
+    std::uintptr_t slot;
+    std::uint32_t call;  ///< which of the replacements
+    bool undefined;      ///< the library itself has no such function
+  };
+  /// Of the library with these program headers; none if they are not known. `unloaded`: libraries so far.
+  [[nodiscard]] std::optional<std::span<const entry>> entries_of(const void* library,
+                                                                 unsigned long long unloaded) noexcept;
+  /// After it, of a library that is not known: each of its entries, and the end. What there is no room for stays
+  /// unknown.
+  void add(const entry& e) noexcept;
+  void finish(const void* library) noexcept;
+
+ private:
+  struct of_library {
+    const void* headers;
+    std::size_t first, count;
+  };
+  std::array<of_library, 1024> libraries_{};
+  std::array<entry, 16384> entries_{};
+  std::size_t libraries_count_ = 0, entries_count_ = 0, added_ = 0;
+  unsigned long long unloaded_ = 0;
+};
+
 /// Makes the program and all loaded libraries, but the one that `not_here` is an address in, call these instead.
-/// `calls` are in order of their names.
-void redirect_everywhere(std::span<const replacement> calls, const void* not_here) noexcept;
+/// `calls` are in order of their names, and the same for one `before`.
+void redirect_everywhere(std::span<const replacement> calls, const void* not_here, looked_at& before) noexcept;
 
 }  // namespace quire::os

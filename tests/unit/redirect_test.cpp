@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
 
 namespace quire::os::redirect_test {
 namespace {
@@ -62,16 +63,44 @@ TEST_P(redirecting, changes_all_others) {
   ASSERT_NE(real, nullptr);
   const pid_t parent = ::getppid();
   const replacement elsewhere[] = {{"getppid", own, own, false}};
-  redirect_everywhere(elsewhere, own);
+  const auto everywhere = [own](std::span<const replacement> calls) {
+    const auto none = std::make_unique<looked_at>();
+    redirect_everywhere(calls, own, *none);
+  };
+  everywhere(elsewhere);
   EXPECT_EQ(other.parent(), parent);  // that binds it; the first may still wait for its first call
   const replacement calls[] = {{"getpid", own, nullptr, false}, {"getppid", own, real, true}};
-  redirect_everywhere(calls, own);  // not here
+  everywhere(calls);  // not here
   EXPECT_EQ(one.parent(), another_parent());
   EXPECT_EQ(other.parent(), another_parent());
   EXPECT_EQ(::getppid(), parent);
   const replacement back[] = {{"getppid", real, own, false}};
-  redirect_everywhere(back, own);
+  everywhere(back);
   EXPECT_EQ(one.parent(), parent);
+}
+
+/// What is loaded, unloaded and loaded again where it was, or is written meanwhile, is found although others are known.
+TEST_P(redirecting, knows_what_it_has_looked_at_until_one_is_unloaded) {
+  const std::string file = QUIRE_BINARY_DIR "/tests/" + std::string("libredirect_victim_") + GetParam() + ".so";
+  void* const own = reinterpret_cast<void*>(&another_parent);
+  void* const real = ::dlsym(RTLD_DEFAULT, "getppid");
+  const auto known = std::make_unique<looked_at>();
+  const replacement calls[] = {{"getppid", own, real, true}};
+  const victim other(QUIRE_BINARY_DIR "/tests/libredirect_victim_other.so");
+  for (int turn = 0; turn < 3; ++turn) {
+    redirect_everywhere(calls, own, *known);
+    const victim one(file.c_str());
+    EXPECT_EQ(one.parent(), ::getppid());  // and is bound now
+    redirect_everywhere(calls, own, *known);
+    EXPECT_EQ(one.parent(), another_parent());
+    const auto back = std::make_unique<looked_at>();
+    const replacement undo[] = {{"getppid", real, own, false}};
+    redirect_everywhere(undo, own, *back);
+    EXPECT_EQ(one.parent(), ::getppid());
+    redirect_everywhere(calls, own, *known);  // by what is known
+    EXPECT_EQ(one.parent(), another_parent());
+    EXPECT_EQ(other.parent(), another_parent());
+  }
 }
 
 /// Nothing that was read-only stays writable.

@@ -18,6 +18,7 @@ namespace {
 std::atomic<bool> g_stale{false};  ///< a library has been loaded, and was not looked at yet
 
 std::atomic<bool> g_redirects{false};
+constinit os::looked_at g_looked_at;
 
 void* own_dlopen(const char* file, int mode);
 void* own_dlsym(void* handle, const char* name);
@@ -50,7 +51,7 @@ const std::vector<os::replacement>& replacements() {
 
 void redirect_all() noexcept {
   g_stale.store(false);
-  os::redirect_everywhere(replacements(), reinterpret_cast<const void*>(&redirect_all));
+  os::redirect_everywhere(replacements(), reinterpret_cast<const void*>(&redirect_all), g_looked_at);
 }
 
 /// The linker looks for a bare name where its caller says, so that it must not notice this function: the jump at its
