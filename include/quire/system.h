@@ -117,6 +117,17 @@ QUIRE_API quire_status quire_plan(uint64_t key);
  * them. Returns at once where others of the node do so. It is a hint, and changes nothing that a program sees. */
 QUIRE_API quire_status quire_spin(void);
 
+/** Of a thread that waits for others of its node, in private memory: when it began, and when it last asked. Zero at
+ * first. */
+typedef struct quire_looking {
+  uint64_t since, last;
+} quire_looking;
+
+/** Whether it may look once more, or is to sleep: 1 for as long as QUIRE_SPIN_US says, where each of `threads` of each
+ * node of the host has a core; 0 after that, where cores are short or others want them, and before the node starts.
+ * To be asked every few microseconds. Any thread. */
+QUIRE_API int quire_may_look(int threads, quire_looking* so_far);
+
 /** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes,
  * then all processes end, this one with `status`, the others with 0. No handlers of atexit(3) run, and no destructors.
  * Another node's status is the job's where that calls, too, at the same time. Does not return. Any thread; before

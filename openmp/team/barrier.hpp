@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "openmp/team/patience.hpp"
+
 namespace quire::openmp {
 
 class node_barrier {
@@ -20,7 +22,7 @@ class node_barrier {
       round_.notify_all();
       return;
     }
-    while (round_.load(std::memory_order_acquire) == round) round_.wait(round, std::memory_order_acquire);
+    wait_while(round_, round, count);
   }
 
  private:

@@ -254,6 +254,8 @@ void read_environment(settings& job) noexcept {
   long number = 0;
   if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, number)) job.most_priority = static_cast<int>(number);
   const char* const offload = value_of("OMP_TARGET_OFFLOAD");
+  const char* const waits = value_of("OMP_WAIT_POLICY");
+  job.waits_passively = waits != nullptr && is_word(waits, "passive");
   const char* const display = value_of("OMP_DISPLAY_ENV");
   job.display = display != nullptr && is_word(display, "verbose");
   if (!job.display) (void)read_truth("OMP_DISPLAY_ENV", job.display);

@@ -27,7 +27,7 @@ struct meet_surroundings {
     return in.tasks.idle();
   }
   void tell() const noexcept { in.happened.tell(); }
-  [[nodiscard]] news_watch watch() const noexcept { return news_watch(in.happened); }
+  [[nodiscard]] news_watch watch() const noexcept { return news_watch(in.happened, in.spans ? 0 : in.here); }
   void look_around() const noexcept {
     look_at_mail();
     if (in.open_events != nullptr) look_at_events(in);

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "openmp/team/patience.hpp"
+
 namespace quire::openmp {
 
 class news {
@@ -41,14 +43,20 @@ class news {
 /// A thread that waits: look(), then see whether it may go on, else wait().
 class news_watch {
  public:
-  explicit news_watch(news& of) noexcept : of_(of) {}
+  /// `threads`: as for patience.
+  news_watch(news& of, int threads) noexcept : of_(of), looking_(threads) {}
   void look() noexcept { seen_ = of_.number(); }
   void wait() noexcept {
     constexpr int spins = 200, yields = 50;
-    if (seen_ != before_) tries_ = 0;
+    if (seen_ != before_) {
+      tries_ = 0;
+      looking_.begin_again();
+    }
     before_ = seen_;
     if (++tries_ < spins) {
       __builtin_ia32_pause();
+    } else if (looking_.lasts()) {
+      for (int i = 0; i < looks_at_once && of_.number() == seen_; ++i) __builtin_ia32_pause();
     } else if (tries_ < spins + yields) {
       ::sched_yield();
     } else {
@@ -58,6 +66,7 @@ class news_watch {
 
  private:
   news& of_;
+  patience looking_;
   std::uint32_t seen_ = 0, before_ = 0;
   int tries_ = 0;
 };

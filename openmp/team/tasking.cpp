@@ -75,7 +75,7 @@ template <class Done, class Take>
 void wait_until(team& in, Done&& done, Take&& take) noexcept {
   constexpr unsigned a_while = 100;
   unsigned idle = 0;
-  for (news_watch watch(in.happened);;) {
+  for (news_watch watch(in.happened, in.spans ? 0 : in.here);;) {
     watch.look();
     look_at_events(in);
     look_at_mail();

@@ -99,6 +99,7 @@ struct settings {
   int most_priority = 0;
   bool for_llvm = false;             ///< the program has LLVM's or Intel's runtime, or both and these first
   bool display = false;              ///< OMP_DISPLAY_ENV
+  bool waits_passively = false;      ///< OMP_WAIT_POLICY
   bool needs_device = false;         ///< OMP_TARGET_OFFLOAD=mandatory
   int threads_at[most_levels] = {};  ///< of regions that ask for no number, by their level; 0: as one level above
   std::size_t stack_bytes = 8u << 20;

@@ -14,6 +14,7 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/start/programs_mask.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/team/patience.hpp"
 #include "openmp/threads/interrupts.hpp"
 
 namespace quire::openmp {
@@ -32,6 +33,7 @@ std::mutex g_workers_guard;  ///< of what follows
 int g_started = 0;
 int g_outermost = 0;                        ///< workers of the outermost region
 int g_busy = 0;                             ///< beyond these
+std::atomic<int> g_threads{1};              ///< of the outermost region, and in it
 std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their shared stacks
 
 void work(void* at) noexcept {
@@ -45,7 +47,7 @@ void* live(void* argument) noexcept {
   note_own_mask();
   remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
-    while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
+    wait_while(self.round, round, g_threads.load(std::memory_order_relaxed));
     call_on(self.top, work, &self);
     if (g_on_stacks.fetch_sub(1, std::memory_order_acq_rel) == 1) g_on_stacks.notify_all();
   }
@@ -89,6 +91,7 @@ void call_workers(team& t, int first_number, int count, bool outermost) noexcept
   }
   need_workers(g_outermost + (outermost ? 0 : g_busy + count));
   g_on_stacks.fetch_add(static_cast<std::uint32_t>(count), std::memory_order_acq_rel);
+  g_threads.store(1 + g_outermost + (outermost ? 0 : g_busy + count), std::memory_order_relaxed);
   int given = 0;
   for (int i = outermost ? 0 : g_outermost; given < count; ++i) {
     worker& w = g_workers[static_cast<std::size_t>(i)];

@@ -437,6 +437,13 @@ quire_status quire_spin(void) {
   return QUIRE_OK;
 }
 
+int quire_may_look(int threads, quire_looking* so_far) {
+  if (quire::api::elsewhere() != nullptr || so_far == nullptr) return 0;
+  const auto* const r = quire::api::current();
+  if (r == nullptr || r->node == nullptr) return 0;
+  return r->node->threads().may_look(threads, so_far->since, so_far->last) ? 1 : 0;
+}
+
 quire_status quire_advise(const void* address, size_t bytes, quire_advice advice) {
   QUIRE_FORWARD(quire_advise, address, bytes, advice);
   QUIRE_ENTER(r);

@@ -54,6 +54,7 @@ int cores() noexcept {
 drive::pace pace_of(const base::option_values& options, int local_nodes) {
   drive::pace t;
   const int available = cores();
+  t.cores = available / std::max(local_nodes, 1);
   const std::int64_t spin_us = options.number(base::option::spin_us);
   if (spin_us != base::spin_automatic) {
     t.spin_ns = t.service_spin_ns = static_cast<std::uint64_t>(spin_us) * 1000;

@@ -210,6 +210,14 @@ void threads::spin() noexcept {
   if (!any) ::sched_yield();
 }
 
+bool threads::may_look(int threads, std::uint64_t& since, std::uint64_t& last) noexcept {
+  if (threads > driver_.how.cores || !driver_.may_spin()) return false;
+  const std::uint64_t now = base::now_ns();
+  if (since == 0) since = last = now;
+  if (driver_.cores.noticed(std::exchange(last, now), now)) return false;
+  return now - since < driver_.how.spin_ns;
+}
+
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void threads::drive_for(const core::op& o, bool driving) noexcept {
   const pace& how = driver_.how;

@@ -44,6 +44,9 @@ class threads final : public core::host {
   /// The calling thread waits in a loop of the program for what other threads do: it drives for a moment, if nobody
   /// does. Application thread.
   void spin() noexcept;
+  /// The calling thread waits for others of the `threads` of its node, since then, and has last asked then; 0 at first.
+  /// Whether it may go on looking. Any thread.
+  [[nodiscard]] bool may_look(int threads, std::uint64_t& since, std::uint64_t& last) noexcept;
 
   // core::host
   [[nodiscard]] std::uint64_t now() const noexcept override;

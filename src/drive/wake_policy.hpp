@@ -11,6 +11,7 @@ namespace quire::drive {
 
 /// All times are nanoseconds. A node's own; the same on all threads.
 struct pace {
+  int cores = 0;                      ///< of the host's, so many come on each node
   std::uint64_t spin_ns = 0;          ///< how long a waiting thread polls before it sleeps; 0 where cores are short
   std::uint64_t service_spin_ns = 0;  ///< the same for the service thread after activity, to begin with
   std::uint64_t longest_spin = 8;     ///< so many times longer it gets where it pays

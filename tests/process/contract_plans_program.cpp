@@ -6,6 +6,7 @@
 #include <quire/system.h>
 
 #include <atomic>
+#include <chrono>
 #include <string_view>
 
 #include "node.hpp"
@@ -196,11 +197,24 @@ void flag(quire_consistency consistency) {
   REQUIRE(turn->load() == laps * all);
 }
 
+/// A thread that waits in private memory looks for QUIRE_SPIN_US at most, and not where cores are short.
+void looks() {
+  quire_looking none{};
+  REQUIRE(quire_may_look(100'000, &none) == 0 && none.since == 0);
+  REQUIRE(quire_may_look(1, nullptr) == 0);
+  quire_looking so_far{};
+  const auto begin = std::chrono::steady_clock::now();
+  while (quire_may_look(1, &so_far) != 0) REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   REQUIRE_STATUS(quire_plan(1), QUIRE_NOT_STARTED);
   REQUIRE_STATUS(quire_spin(), QUIRE_NOT_STARTED);
+  quire_looking too_early{};
+  REQUIRE(quire_may_look(1, &too_early) == 0);
   return node_main([&] {
     const bool release = argc > 1 && std::string_view(argv[1]) == "release";
     const auto consistency = release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
@@ -210,6 +224,7 @@ int main(int argc, char** argv) {
     section("locks of the same units", [&] { locks(consistency, "plans.locks", true); });
     section("write-ahead", [&] { write_ahead(consistency); });
     section("flag", [&] { flag(consistency); });
+    section("looks", [] { looks(); });
     section("ends", [&] { ends(consistency); });
   });
 }
