@@ -15,7 +15,7 @@ namespace quire::openmp {
 /// From here on it is worth a question to each node.
 inline constexpr std::size_t least_worth_asking = std::size_t{1} << 20;
 
-/// Of whole pages in one region: those that may differ from zero on some node (quire_pages_written()). False: not
+/// Of whole pages in one region, those that may differ from zero on some node (quire_pages_written()). False: not
 /// known.
 [[nodiscard]] bool find_written(const void* at, std::size_t bytes, quire_pages& found) noexcept;
 
