@@ -44,6 +44,28 @@ if [ "${1:-}" = launchers ] && [ ! -x "$open_mpi_5/bin/prterun" ]; then
     { rm -rf "$open_mpi_5"; echo "setup: Open MPI 5 cannot be installed: its test will be skipped" >&2; }
 fi
 
+# rpmalloc and snmalloc are in no package of Debian, either: tests/threads has them where there is cargo, and a network.
+cargo_home=$(dirname "$0")/../.cache/cargo
+if [ "${1:-}" = launchers ] && [ ! -d "$cargo_home/registry/src" ] && command -v cargo >/dev/null; then
+  mkdir -p "$cargo_home/wanted/src"
+  cargo_home=$(cd "$cargo_home" && pwd)
+  printf '[package]\nname = "wanted"\nversion = "0.1.0"\n[dependencies]\nrpmalloc-sys = "0.2"\nsnmalloc-sys = "0.7"\n' >"$cargo_home/wanted/Cargo.toml"
+  echo 'fn main() {}' >"$cargo_home/wanted/src/main.rs"
+  CARGO_HOME=$cargo_home cargo fetch --quiet --manifest-path "$cargo_home/wanted/Cargo.toml" >&2 ||
+    { rm -rf "$cargo_home"; echo "setup: rpmalloc and snmalloc cannot be fetched: their tests will be skipped" >&2; }
+fi
+
+# Of LLVM's runtimes one is installed: names of the others are read from their files, by tests/openmp/entries.py.
+runtimes=$(dirname "$0")/../.cache/openmp_runtimes
+if [ "${1:-}" = launchers ] && [ ! -d "$runtimes" ] && command -v apt-get >/dev/null; then
+  mkdir -p "$runtimes"
+  for version in 13 15 16 19; do
+    (cd "$runtimes" && apt-get download -qq "libomp5-$version" && dpkg -x "libomp5-${version}_"*.deb "$version") >/dev/null 2>&1 ||
+      echo "setup: libomp5-$version cannot be had: its names will not be compared" >&2
+  done
+  rm -f "$runtimes"/*.deb
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -27,10 +27,18 @@ bool is_script(const fs::path& path) {
   return begin == "#!";
 }
 
-/// pigz and the like, whose threads somebody may have meant to be on all nodes.
+/// Most libraries can make threads, and few programs have them do it: of liblzma these calls say so.
+bool has_library_make_threads(const elf_file& file) {
+  return std::any_of(file.symbols.begin(), file.symbols.end(), [](const elf_symbol& s) {
+    return !s.defined && (s.name == "lzma_stream_encoder_mt" || s.name == "lzma_stream_decoder_mt");
+  });
+}
+
+/// pigz, xz and the like, whose threads somebody may have meant to be on all nodes.
 bool has_threads(const fs::path& path) {
   const auto answer = read_elf(path, elf_parts::dynamic);
-  return answer.file && !answer.file->is_static && makes_threads(*answer.file);
+  return answer.file && !answer.file->is_static &&
+         (makes_threads(*answer.file) || has_library_make_threads(*answer.file));
 }
 
 }  // namespace

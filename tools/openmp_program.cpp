@@ -14,6 +14,7 @@
 
 #include "copies.hpp"
 #include "os/process.hpp"
+#include "other_run_times.hpp"
 #include "own_tree.hpp"
 
 namespace quire::tools {
@@ -95,10 +96,13 @@ bool contains_runtime(const std::string& path) {
   return found;
 }
 
+/// A sanitizer's run-time that is linked into the program has pthread_create() there, too, which the program calls:
+/// that cannot be seen.
 bool makes_threads(const elf_file& file) {
-  return std::any_of(file.symbols.begin(), file.symbols.end(), [](const elf_symbol& s) {
-    return !s.defined && (s.name == "pthread_create" || s.name == "thrd_create" ||
-                          s.name.starts_with("_ZNSt6thread15_M_start_thread"));
+  const bool has_checks = !other_run_time(file).empty();
+  return std::any_of(file.symbols.begin(), file.symbols.end(), [=](const elf_symbol& s) {
+    if (s.defined) return has_checks && s.name == "pthread_create";
+    return s.name == "pthread_create" || s.name == "thrd_create" || s.name.starts_with("_ZNSt6thread15_M_start_thread");
   });
 }
 

@@ -25,6 +25,11 @@ bool has(const elf_file& file, std::string_view function) {
   return std::any_of(file.symbols.begin(), file.symbols.end(), [&](const auto& s) { return s.name == function; });
 }
 
+bool defines(const elf_file& file, std::string_view function) {
+  return std::any_of(file.symbols.begin(), file.symbols.end(),
+                     [&](const auto& s) { return s.defined && s.name == function; });
+}
+
 /// Not glibc's: those are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld-2.31.so.
 bool is_of_another_libc(std::string_view interpreter) {
   const std::string_view name = interpreter.substr(interpreter.rfind('/') + 1);
@@ -38,6 +43,9 @@ std::string other_run_time(const elf_file& file) {
     if (needs(file, one.library) || has(file, one.function))
       return std::string("is compiled with -fsanitize=") + one.option +
              ", whose run-time takes the memory in Quire's place: compile it without";
+  if (defines(file, "malloc") && defines(file, "pthread_create"))
+    return "has malloc() and pthread_create() of its own, as the run-time of a sanitizer that is linked in has "
+           "(-static-libasan), which takes the memory in Quire's place: compile it without";
   if (file.checks_itself)
     return "has the run-time of -fsanitize=undefined linked in, which calls the kernel past libc, and whose variables "
            "would be all nodes': link it with the shared one (gcc: without -static-libubsan; clang: with "

@@ -77,6 +77,20 @@ QUIRE_API quire_status quire_pages_open(const void* address, uint64_t bytes);
  * thread. QUIRE_INVALID: no bytes, or nowhere to put the answer. */
 QUIRE_API quire_status quire_pages_closed(const void* address, uint64_t bytes, int* found);
 
+/** An answer of quire_pages_written(): a bit for each of the first QUIRE_PAGES_TOLD pages of the range, from the lowest
+ * bit of a word on; and a number of bytes from its beginning on in which there are none. */
+#define QUIRE_PAGES_TOLD 2048
+typedef struct quire_pages {
+  uint64_t bits[QUIRE_PAGES_TOLD / 64];
+  uint64_t next;
+} quire_pages;
+/** Pages whose content on this node may differ from zero. What no node says that of has never been written: who clears
+ * a range need not write it. Of what threads write meanwhile the answer says nothing. Whole pages of 4 KiB. Any thread.
+ * QUIRE_INVALID: not whole pages, none, or no place for the answer; QUIRE_BAD_ADDRESS: not within one region;
+ * QUIRE_UNSUPPORTED: the region has units below a page, is or was transactional, finds writes by scans, or has content
+ * of a container. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_pages_written(const void* address, uint64_t bytes, quire_pages* found);
+
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes,
                                                            void** address);

@@ -31,6 +31,7 @@ struct request {
 enum class kind : std::uint8_t {
   done,    ///< the mapping is made, or has failed
   copied,  ///< a private one that should rather be memory with a copy of the content (copy_content())
+  zeroes,  ///< of /dev/zero: memory as any
   own,     ///< other processes may have it too, or it is no file: the system's, on one node
 };
 struct answer {

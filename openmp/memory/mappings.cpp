@@ -128,6 +128,7 @@ void* map_file(void* at, const mapped::request& r, const void* caller) noexcept 
   if (is_file_for_all(r, caller)) {
     const mapped::answer got = mapped::map(r);
     if (got.how == mapped::kind::done) return got.at;
+    if (got.how == mapped::kind::zeroes) return map_shared(r.bytes);
     if (got.how == mapped::kind::copied) return map_copy(map_shared(r.bytes), r);
   }
   return map_own(at, r, caller);

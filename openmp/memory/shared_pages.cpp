@@ -17,6 +17,7 @@
 #include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/page_marks.hpp"
+#include "openmp/memory/written_pages.hpp"
 #include "openmp/start/image.hpp"
 
 namespace quire::openmp {
@@ -83,18 +84,59 @@ void unmark_all(const void* at, std::size_t bytes) noexcept {
 
 /// Of pages that are open.
 void write_zeroes(void* at, std::size_t bytes) noexcept {
-  constexpr std::size_t run = 64 * mapped_page;
-  auto* const first = static_cast<char*>(at);
-  for (std::size_t done = 0, some = 0; done < bytes; done += some) {
-    some = std::min(run, bytes - done);
-    if (is_all_zero(first + done, some)) continue;
-    for (std::size_t page = 0; page < some; page += mapped_page) {
-      if (!is_all_zero(first + done + page, mapped_page)) memset(first + done + page, 0, mapped_page);
+  (void)for_each_written(at, bytes, [](char* first, std::size_t all, bool written) {
+    constexpr std::size_t run = 64 * mapped_page;
+    for (std::size_t done = 0, some = 0; written && done < all; done += some) {
+      some = std::min(run, all - done);
+      if (is_all_zero(first + done, some)) continue;
+      for (std::size_t page = 0; page < some; page += mapped_page) {
+        if (!is_all_zero(first + done + page, mapped_page)) memset(first + done + page, 0, mapped_page);
+      }
     }
-  }
+    return true;
+  });
+}
+
+/// The same where none is closed, nor was.
+void clear_content(void* at, std::size_t bytes) noexcept {
+  (void)for_each_written(at, bytes, [](char* first, std::size_t all, bool written) {
+    if (written) memset(first, 0, all);
+    return true;
+  });
+}
+
+/// Of pages that have just been closed: nobody writes zeroes to what was never written.
+void unmark_unwritten(void* at, std::size_t bytes) noexcept {
+  (void)for_each_written(at, bytes, [](char* first, std::size_t all, bool written) {
+    if (written) return true;
+    set_mark(page_mark::zero, first, all);
+    clear_mark(page_mark::stale, first, all);
+    return true;
+  });
+}
+
+/// Who opens them comes before, or finds the marks.
+bool close_emptied(void* at, std::size_t bytes) noexcept {
+  if (bytes < least_worth_asking) return set_on_all(at, bytes, true);
+  const process_turn mine;
+  if (!set_in_turn(at, bytes, true)) return false;
+  unmark_unwritten(at, bytes);
+  return true;
 }
 
 bool any_stale(const void* at, std::size_t bytes) noexcept { return count_marks(page_mark::stale, at, bytes) != 0; }
+
+/// What is marked as zero, or was never written, is at least half of it.
+bool is_mostly_zero(void* at, std::size_t bytes) noexcept {
+  const std::size_t half = bytes / mapped_page / 2;
+  if (count_marks(page_mark::zero, at, bytes) >= half) return true;
+  std::size_t unwritten = 0;
+  (void)for_each_written(at, bytes, [&](char*, std::size_t all, bool written) {
+    if (!written) unwritten += all / mapped_page;
+    return true;
+  });
+  return bytes >= least_worth_asking && unwritten >= half;
+}
 
 /// Several threads may open the same pages, and write there at once: one of them alone writes zeroes, before the others
 /// go on.
@@ -146,7 +188,7 @@ bool open_pages(void* at, std::size_t bytes) noexcept {
 }
 
 bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept {
-  zero = count_marks(page_mark::zero, at, bytes) >= bytes / mapped_page / 2;
+  zero = is_mostly_zero(at, bytes);
   if (any_closed(at, bytes) && !set_on_all(at, bytes, false)) return false;
   if (zero) write_zeroes(at, bytes);
   unmark_all(at, bytes);
@@ -163,7 +205,7 @@ bool any_closed(const void* at, std::size_t bytes) noexcept {
 }
 
 bool clear_pages(void* at, std::size_t bytes) noexcept {
-  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  if (!any_closed(at, bytes)) return clear_content(at, bytes), true;
   if (!set_on_all(at, bytes, false)) return false;
   write_zeroes(at, bytes);
   unmark_all(at, bytes);
@@ -171,7 +213,7 @@ bool clear_pages(void* at, std::size_t bytes) noexcept {
 }
 
 bool clear_open_pages(void* at, std::size_t bytes) noexcept {
-  if (!any_closed(at, bytes)) return memset(at, 0, bytes), true;
+  if (!any_closed(at, bytes)) return clear_content(at, bytes), true;
   auto* const first = static_cast<char*>(at);
   for (std::size_t done = 0, run = 0; done < bytes; done += run) {
     const bool closed = any_closed(first + done, mapped_page);
@@ -195,7 +237,7 @@ bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
     if (any_closed(at, bytes) && !set_on_all(at, bytes, false)) return false;
     memset(at, 0, bytes);
   }
-  if (close_pages(at, bytes)) return true;
+  if (close_emptied(at, bytes)) return true;
   clear_mark(page_mark::stale, at, bytes);  // such pages cannot be closed, and keep what they have
   return false;
 }

@@ -75,6 +75,16 @@ bool is_refused(pthread_t thread, const char* what) noexcept {
   return true;
 }
 
+/// The shared stack of the calling thread that has an address: Quire's, or one that the program has given it.
+stack_range stack_below(std::uintptr_t address) noexcept {
+  const own_thread* const self = own();
+  if (self != nullptr && self->given_bytes != 0) {
+    const auto end = reinterpret_cast<std::uintptr_t>(self->top), first = end - self->given_bytes;
+    if (address - first < self->given_bytes) return {first, self->given_bytes};
+  }
+  return stack_of(address);
+}
+
 }  // namespace
 }  // namespace quire::openmp
 
@@ -172,6 +182,6 @@ QUIRE_LIBC int pthread_getattr_np(pthread_t thread, pthread_attr_t* to) noexcept
   if (is_refused(thread, "attributes (pthread_getattr_np)")) return ENOTSUP;
   const int error = QUIRE_NEXT(pthread_getattr_np)(thread, to);
   if (error != 0 || !::pthread_equal(thread, ::pthread_self())) return error;
-  const stack_range own = stack_of(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  const stack_range own = stack_below(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   return own.bytes == 0 ? 0 : ::pthread_attr_setstack(to, reinterpret_cast<void*>(own.first), own.bytes);
 }

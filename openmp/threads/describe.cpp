@@ -23,7 +23,9 @@ void describe_stack(const pthread_attr_t* about, new_thread& to) noexcept {
   to.stack_bytes = stack_bytes(about);
   if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return;
   to.has_shared_stack = true;
-  if (!in_release_heap(stack)) to.top = static_cast<std::byte*>(stack) + bytes;
+  if (in_release_heap(stack)) return;
+  to.top = static_cast<std::byte*>(stack) + bytes;
+  to.chosen_bytes = bytes;
 }
 
 void describe_schedule(const pthread_attr_t* about, new_thread& to) noexcept {

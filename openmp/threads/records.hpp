@@ -56,6 +56,7 @@ struct own_thread {
   void* argument = nullptr;
   std::byte* top = nullptr;     ///< of its shared stack
   std::size_t stack_bytes = 0;  ///< 0: the program has given it
+  std::size_t given_bytes = 0;  ///< then
   void* result = nullptr;
   bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;

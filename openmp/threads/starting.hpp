@@ -17,6 +17,7 @@ struct new_thread {
   void* (*body)(void*) = nullptr;
   void* argument = nullptr;
   std::byte* top = nullptr;       ///< of the stack that the program has chosen; null: none
+  std::size_t chosen_bytes = 0;   ///< of that
   std::size_t stack_bytes = 0;    ///< else
   bool has_shared_stack = false;  ///< the program has chosen one, which libc is not to use
   bool detached = false, has_affinity = false, has_schedule = false;

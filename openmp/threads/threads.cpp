@@ -115,6 +115,7 @@ own_thread* new_own(const new_thread& wanted, thread_record* record) noexcept {
   self->argument = wanted.argument;
   self->top = wanted.top;
   self->stack_bytes = wanted.top != nullptr ? 0 : wanted.stack_bytes;
+  self->given_bytes = wanted.chosen_bytes;
   self->mask = wanted.mask;
   return self;
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quire_pages_close() and its like: pages that threads of this node may not access (core/closed_pages.hpp).
+// quire_pages_close() and its like: pages that threads of this node may not access (core/closed_pages.hpp), and those
+// that they have written (core/written_pages.hpp).
 #include <quire/system.h>
+
+#include <algorithm>
 
 #include "api/forward.hpp"
 #include "core/core.hpp"
 #include "core/page_closing.hpp"
+#include "core/written_pages.hpp"
 #include "os/memory.hpp"
 
 namespace quire::api {
@@ -34,6 +38,22 @@ quire_status find_closed(std::uint64_t first, std::uint64_t bytes, int* found) {
   return QUIRE_OK;
 }
 
+quire_status find_written(std::uint64_t first, std::uint64_t bytes, quire_pages* found) {
+  QUIRE_FORWARD(find_written, first, bytes, found);
+  QUIRE_ENTER(r);
+  if (bytes == 0 || first % os::page_bytes != 0 || bytes % os::page_bytes != 0 || found == nullptr)
+    return base::explain(QUIRE_INVALID, "quire_pages_written(): there are no whole pages, or no place for the answer");
+  core::written_pages all;
+  const base::status why = core::find_written(*r->core, first, bytes, all);
+  if (!why.ok())
+    return base::explain(why.code(), "quire_pages_written(): nothing is known of the %lu bytes from 0x%lx on",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(first));
+  static_assert(QUIRE_PAGES_TOLD == core::written_pages::most_pages);
+  std::ranges::copy(all.bits, found->bits);
+  found->next = all.next;
+  return QUIRE_OK;
+}
+
 }  // namespace
 }  // namespace quire::api
 
@@ -45,4 +65,7 @@ quire_status quire_pages_open(const void* address, uint64_t bytes) {
 }
 quire_status quire_pages_closed(const void* address, uint64_t bytes, int* found) {
   return quire::api::find_closed(reinterpret_cast<std::uint64_t>(address), bytes, found);
+}
+quire_status quire_pages_written(const void* address, uint64_t bytes, quire_pages* found) {
+  return quire::api::find_written(reinterpret_cast<std::uint64_t>(address), bytes, found);
 }

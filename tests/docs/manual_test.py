@@ -123,6 +123,8 @@ class Tree(unittest.TestCase):
         self.none(manual.check_words(pages, pages["README.md"]))
 
     def test_two_machines_are_one_click_away(self):
+        for word in ("x86-64", "release consistency", "sequential consistency", "transactions"):
+            self.assertIn(word, (ROOT / "README.md").read_text())
         self.assertRegex((ROOT / "README.md").read_text(), r"\[my OpenMP program on two machines\]\(docs/guide/openmp\.md\)")
 
 

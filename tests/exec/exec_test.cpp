@@ -325,6 +325,8 @@ TEST_F(ExecOpenMP, ProgramsWithAnotherRunTimeAreRefused) {
       {"asan",
        "is compiled with -fsanitize=address, whose run-time takes the memory in Quire's place: compile it without"},
       {"tsan", "is compiled with -fsanitize=thread"},
+      {"msan", "is compiled with -fsanitize=memory"},
+      {"checked", "has malloc() and pthread_create() of its own"},
       {"ubsan", "has the run-time of -fsanitize=undefined linked in"},
       {"go", "is a Go program"},
       {"musl", "is linked with another libc (its loader is /lib/ld-musl-x86_64.so.1): link it with glibc"},

@@ -13,6 +13,11 @@ extern char** environ;
 void WITH_NAME(void);
 void WITH_NAME(void) {}
 #endif
+#ifdef WITH_THREADS
+int pthread_create(void);
+int pthread_create(void) { return 0; }
+void* malloc(size_t bytes) { return (void)bytes, NULL; }
+#endif
 #ifdef WITH_NOTE
 /* As Go's linker leaves it: the lengths of its name and its text, its kind, its name. */
 __attribute__((section(".note.go.buildid"), used, aligned(4))) static const struct {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """entries.py LIBRARY TABLE CC: each name that an installed OpenMP runtime exports is exported by LIBRARY, libquire_omp.so, or stands in TABLE (entries.txt)
 with the reason why not. What stands there as `here` is exported, whether a runtime that has it is installed or not. Installed are: what CC links, what clang
-links, what packages of Python bring along, and what lies in the folders of QUIRE_OPENMP_RUNTIMES (with colons between)."""
+links, what packages of Python bring along, what scripts/setup.sh has fetched, and what lies in the folders of QUIRE_OPENMP_RUNTIMES (with colons between)."""
 import fnmatch
 import glob
 import os
@@ -12,7 +12,8 @@ import sys
 
 VERDICTS = ("here", "refused", "not for programs")
 RUNTIME = re.compile(r"lib(gomp|omp|iomp5)(-[0-9a-f]+)?\.so[.0-9]*$")
-FOLDERS = ["/usr/lib/llvm-*/lib", "/usr/lib/gcc/*/*", "/usr/lib/*-linux-gnu", "/usr/lib64", "/opt/intel/oneapi/compiler/latest/lib"]
+BESIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.cache/openmp_runtimes/*/usr/lib/llvm-*/lib")
+FOLDERS = [BESIDE, "/usr/lib/llvm-*/lib", "/usr/lib/gcc/*/*", "/usr/lib/*-linux-gnu", "/usr/lib64", "/opt/intel/oneapi/compiler/latest/lib"]
 
 
 def exported(library):

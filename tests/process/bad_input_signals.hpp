@@ -140,6 +140,14 @@ inline void guarded() {
   REQUIRE_OK(quire_pages_close(const_cast<char*>(bytes) + large - 4096, 4096));
   REQUIRE_OK(quire_pages_closed(at, large, &closed));
   REQUIRE(closed == 1);
+  quire_pages written{};
+  REQUIRE_STATUS(quire_pages_written(at, 0, &written), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_pages_written(at, 100, &written), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_pages_written(at, 4096, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_pages_written(reinterpret_cast<void*>(4096), 4096, &written), QUIRE_BAD_ADDRESS);
+  const quire_status told = quire_pages_written(at, large, &written);  // not where a detector scans
+  REQUIRE(told == QUIRE_UNSUPPORTED || (told == QUIRE_OK && written.next == large - 4096 &&
+                                        written.bits[(large / 4096 - 1) / 64] == std::uint64_t{1} << 63));
   REQUIRE_OK(quire_pages_open(at, large));
   REQUIRE_OK(quire_pages_closed(at, large, &closed));
   REQUIRE(closed == 0 && bytes[large - 1] == 3);

@@ -376,6 +376,14 @@ static int data_end(char* unused) {
   char* const at = sbrk(2 * bytes);
   return at == (char*)-1 ? errno : ends_with(at);
 }
+static int map_zeroes(char* unused) {
+  (void)unused;
+  const int file = open("/dev/zero", O_RDWR);
+  if (file < 0) return errno;
+  char* const at = mmap(NULL, bytes, rw, MAP_PRIVATE, file, 0);
+  close(file);
+  return ends_with(at);
+}
 static int map_nameless(char* unused) {
   (void)unused;
   const int file = memfd_create("nameless", 0);
@@ -407,6 +415,7 @@ static const struct row makers[] = {
     {"sbrk(), brk()", data_end},
     {"mmap() of a file, MAP_SHARED", map_shared_file},
     {"mmap() of a file, MAP_PRIVATE", map_private_file},
+    {"mmap() of /dev/zero", map_zeroes},
     {"mmap() with PROT_EXEC", map_code},
     {"mmap(MAP_32BIT)", map_low},
     {"mmap(MAP_FIXED) of addresses that are not shared", map_fixed},

@@ -37,5 +37,14 @@ int main(void) {
     pthread_create(&one, NULL, ask, "a thread");
     pthread_join(one, NULL);
   }
+  // On a stack that the program gives it.
+  enum { bytes = 1 << 18 };
+  pthread_attr_t about;
+  pthread_t one;
+  void* const given = aligned_alloc(4096, bytes);
+  pthread_attr_init(&about);
+  if (given == NULL || pthread_attr_setstack(&about, given, bytes) != 0) abort();
+  if (pthread_create(&one, &about, ask, "one with a stack of its own") != 0) abort();
+  pthread_join(one, NULL);
   return 0;
 }
