@@ -193,13 +193,15 @@ void* load_first(load_order& o) noexcept {
   g_call.next = o.next;
   void* own = load(o);
   if (own == nullptr) return nullptr;
+  o.node = quire_node();
   o.plan = g_call.plan;
   o.next = g_call.next;
   o.module_count = 0;
   for (const loaded_module& l : found()) {
     auto& told = o.modules[o.module_count++];
-    told = {l.about.base, l.about.sum, {}};
+    told = {l.about.base, l.about.sum, {}, {}};
     ::strncpy(told.file, sites::last_part(l.about.name), sizeof told.file - 1);
+    ::memcpy(told.build, l.about.build, sizeof told.build);
   }
   const bool fits = !has_code_on_stacks(o) && prepare_code(o);
   keep_in_order(mark);
@@ -223,9 +225,11 @@ bool load_as(load_order& o) noexcept {
     });
     if (same == found().end()) continue;  // it was loaded before
     fits = same->about.base == told.base && same->about.sum == told.sum;
-    if (!fits) {
-      explain(o, "%s %s than on the node that has loaded it", told.file,
-              same->about.base != told.base ? "lies elsewhere" : "is another build");
+    if (!fits && same->about.base != told.base) {
+      explain(o, "%s lies elsewhere than on node %d, which has loaded it", told.file, o.node);
+    } else if (!fits) {
+      explain(o, "%s is another build (%s) than on node %d (%s), which has loaded it", told.file,
+              build_of(same->about.build), o.node, build_of(told.build));
     }
   }
   fits = fits && prepare_code(o);

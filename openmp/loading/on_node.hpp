@@ -36,7 +36,9 @@ struct load_order {
   struct {
     std::uint64_t base, sum;
     char file[48];
+    char build[sizeof module::build];
   } modules[most_modules];
+  int node;            ///< that asks
   std::uint64_t next;  ///< where the next file may lie
   char error[400];     ///< what dlerror(3) would tell, of the node that has failed
 };
