@@ -227,6 +227,7 @@ def python_page():
                        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) and n.value.id in module}  # another name
             for name in (alias.name for alias in node.names):
                 page += python_entry(module[name], "##", name, module)
+    page += ["", "## quire.joblib", "", ast.get_docstring(ast.parse((package / "joblib.py").read_text()))]
     values = next(node for node in initial.body if isinstance(node, ast.FunctionDef) and node.name == "__getattr__")
     return [*page, "", "## node, nodes", "", ast.get_docstring(values)]
 

@@ -57,6 +57,7 @@ quire_package(command quire utils "one shared memory for threads on many machine
   "PACKAGE_DEPENDS=libquire${PROJECT_VERSION_MAJOR} ${same}" "PACKAGE_RECOMMENDS=python3" "PACKAGE_SUGGESTS=openssh-client, fuse3")
 set(scripts "${PROJECT_SOURCE_DIR}/packaging/deb/postinst" "${PROJECT_SOURCE_DIR}/packaging/deb/prerm")
 quire_package(python python3-quire python "one shared memory for threads on many machines (Python)"
-  "PACKAGE_DEPENDS=libquire${PROJECT_VERSION_MAJOR} ${same}, quire ${same}, python3 (>= 3.11), python3-numpy, python3-cloudpickle")
+  "PACKAGE_DEPENDS=libquire${PROJECT_VERSION_MAJOR} ${same}, quire ${same}, python3 (>= 3.11), python3-numpy, python3-cloudpickle"
+  "PACKAGE_SUGGESTS=python3-joblib")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${scripts}")
 include(CPack)

@@ -13,8 +13,8 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
   libgtest-dev libgmock-dev libbenchmark-dev libpng-dev python3)
 # What tests/process/libraries uses on shared memory. Without them these tests are skipped.
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
-# The Python package.
-packages+=(python3-dev python3-cloudpickle)
+# The Python package. Without joblib the tests of its back end are skipped.
+packages+=(python3-dev python3-cloudpickle python3-joblib)
 # The types that it tells editors; without it that test is skipped.
 packages+=(mypy)
 # For `quire run --mount`, and what its tests read mounted files with; for the linker of compressed files in examples/linkers. Without them these are left out.
@@ -64,6 +64,13 @@ if [ "${1:-}" = launchers ] && [ ! -d "$runtimes" ] && command -v apt-get >/dev/
       echo "setup: libomp5-$version cannot be had: its names will not be compared" >&2
   done
   rm -f "$runtimes"/*.deb
+fi
+
+# The newest joblib, and scikit-learn, for tests of the back end.
+wheels=$(dirname "$0")/../.cache/joblib
+if [ "${1:-}" = launchers ] && [ ! -x "$wheels/bin/python3" ]; then
+  { python3 -m venv "$wheels" && "$wheels/bin/pip" install --quiet --disable-pip-version-check joblib==1.6.0 scikit-learn==1.9.1 cloudpickle==3.1.3; } >&2 ||
+    { rm -rf "$wheels"; echo "setup: joblib and scikit-learn cannot be installed: tests with them will be skipped" >&2; }
 fi
 
 missing=()

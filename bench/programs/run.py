@@ -28,18 +28,24 @@ Made by `bench/programs/run.py` on {cores} cores, with two threads in all; secon
 """
 
 
-def install(folder):
+def install(folder, wheels=HERE / "wheels.txt"):
     python = folder / "bin" / "python3"
     if not python.exists():
         print(f"programs: wheels into {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", HERE / "wheels.txt"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", wheels], check=True)
     return python
 
 
-def run(command):
+def versions_of(python):
+    """Of the wheels that are there."""
+    listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True).stdout
+    return dict(line.split("==", 1) for line in listed.split() if "==" in line)
+
+
+def run(command, threads=2, **more):
     """The result and the seconds; a text that says what went wrong, and None."""
-    settings = dict(os.environ, OMP_NUM_THREADS="2", NUMBA_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2")
+    settings = dict(os.environ, **{f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "NUMBA", "OPENBLAS")}, **more)
     try:
         done = subprocess.run(command, cwd=HERE, env=settings, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired:
@@ -69,8 +75,7 @@ def main():
     parser.add_argument("--document", type=pathlib.Path, help="the table goes there, too")
     asked = parser.parse_args()
     python = install(asked.folder)
-    listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True).stdout
-    versions = dict(line.split("==", 1) for line in listed.split() if "==" in line)
+    versions = versions_of(python)
     table = HEAD.format(cores=os.cpu_count(), times=asked.times, columns=" | ".join(f"{n} node{'s' if n > 1 else ''}, s" for n in asked.nodes),
                         rule=" | ".join("---" for _ in asked.nodes))
     wrong = 0

@@ -15,6 +15,7 @@ struct loaded_library {
   link_map about;
   std::uint32_t opened;  ///< times
   std::uint32_t kept;    ///< 1: once more than the program has, as threads have objects of it to destroy
+  bool stays;            ///< on node 0 alone, until the program ends
 };
 
 /// Where libraries lie: behind threads' places (memory/thread_data.cpp), before programs that `quire exec` has mapped

@@ -17,11 +17,14 @@
 #include "openmp/loading/on_node.hpp"
 #include "openmp/loading/search.hpp"
 #include "openmp/loading/thread_objects.hpp"
+#include "openmp/memory/stacks.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/team/team.hpp"
 #include "openmp/threads/elsewhere.hpp"
+#include "openmp/threads/records.hpp"
 #include "os/signals_held.hpp"
 
 namespace quire::openmp {
@@ -96,24 +99,50 @@ struct call {
   void* own;
 };
 
-/// On a private stack.
-void load_on_all(void* at) noexcept {
-  auto& c = *static_cast<call*>(at);
+void choose_slot(load_order& o, void* own) noexcept {
+  o.slot = number_of_own(own);
+  if (o.slot == loaded_library::most) o.slot = free_slot();
+}
+
+void load_by_all(call& c) noexcept {
   load_order& o = *c.order;
-  find_library(c.file, c.caller, o.file, sizeof o.file);
-  o.mode = c.mode;
   o.next = shared().next_library;
   c.own = load_first(o);
   shared().next_library = o.next;
   if (c.own == nullptr) return;
-  o.slot = number_of_own(c.own);
-  if (o.slot == loaded_library::most) o.slot = free_slot();
+  choose_slot(o, c.own);
   if (load_elsewhere(o)) {
     set_own_handle(o.slot, c.own);
     share_data(o.file);
   } else {
     (void)close_here(std::exchange(c.own, nullptr));
   }
+}
+
+/// What a library does that all nodes have may run on any of them. One that stays must be called on its node only: so
+/// threads of the program's own and regions are there, from now on. It does not go before the program ends.
+void load_by_node_0(call& c) noexcept {
+  load_order& o = *c.order;
+  if (!o.may_stay || job().node != 0 || !compiles_in_memory() || has_placement()) return;
+  char why[sizeof o.error];
+  ::memcpy(why, o.error, sizeof why);
+  c.own = load_alone(o);
+  if (c.own == nullptr) return;
+  choose_slot(o, c.own);
+  set_own_handle(o.slot, c.own);
+  shared().libraries[o.slot].stays = true;
+  if (regions_stay()) return;
+  keep_regions();
+  (void)::fprintf(stderr, "quire: %s. So it stays on node 0, and so do all regions of OpenMP from now on\n", why);
+}
+
+/// On a private stack.
+void load_on_node(void* at) noexcept {
+  auto& c = *static_cast<call*>(at);
+  find_library(c.file, c.caller, c.order->file, sizeof c.order->file);
+  c.order->mode = c.mode;
+  load_by_all(c);
+  if (c.own == nullptr) load_by_node_0(c);
 }
 
 /// In the thread that has called dlopen(3), and on its stack. Constructors may load, and take away.
@@ -139,10 +168,11 @@ void* load(const char* file, int mode, const void* caller) {
   void* room = nullptr;
   if (quire_malloc(sizeof(load_order), &room) != QUIRE_OK) return set_load_error("there is no shared memory"), nullptr;
   auto* const o = new (room) load_order;
+  o->may_stay = false;
   call c{file, mode, caller, o, nullptr};
   {
     const os::signals_held none;
-    run_aside(load_on_all, &c);
+    run_aside(load_on_node, &c);
   }
   void* handle = nullptr;
   if (c.own == nullptr) {
@@ -167,6 +197,7 @@ void end(loaded_module& m) {
 /// Libc's call, on all nodes.
 int close_on_all(std::size_t slot) {
   loaded_library& l = shared().libraries[slot];
+  if (l.stays) return --l.opened, 0;
   const bool last = l.opened == 1;
   const int result = close_first(own_handle(slot), end);
   if (result != 0) return result;

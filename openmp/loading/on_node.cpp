@@ -43,6 +43,7 @@ struct {
   std::array<loaded_module, load_order::most_modules> found;  ///< since; number `none`: not the program's own
   std::size_t count = 0;
   bool leads = false;
+  bool alone = false;  ///< no other node loads it
   load_plan plan{};
   bool taken[load_plan::most]{};
   std::uint64_t next = 0;
@@ -76,6 +77,7 @@ int note_mapped(dl_phdr_info* info, std::size_t, void*) {
 }
 
 std::uint64_t place_file(std::uint64_t name, std::uint64_t bytes) {
+  if (g_call.alone) return 0;
   if (g_call.leads) return g_call.next < end_of_libraries ? g_call.plan.place(name, bytes, g_call.next) : 0;
   return g_call.plan.find(name, g_call.taken);
 }
@@ -91,11 +93,12 @@ void* load(load_order& o) noexcept {
   ++g_call.number;
   ::dl_iterate_phdr(note_base, nullptr);
   const linker_calls calls(place_file);
-  if (!calls.works()) {
+  if (!calls.works() && !g_call.alone) {
     explain(o,
-            "%.200s cannot be loaded at the same place on all nodes (syscall user dispatch, Linux 5.11): link the "
-            "program with it",
+            "%.200s cannot be loaded at the same place on all nodes: that needs syscall user dispatch (Linux 5.11), or "
+            "a program that is linked with it",
             o.file);
+    o.may_stay = true;
     return nullptr;
   }
   t_loads = true;
@@ -125,6 +128,7 @@ bool prepare_code(load_order& o) noexcept {
   std::string why;
   if (!is_mixed() || !is_watched() || watch_loaded(news, why)) return true;
   explain(o, "%s, and memory is mixed: ask for --memory sequential", why.c_str());
+  o.may_stay = true;
   return false;
 }
 
@@ -151,7 +155,7 @@ void keep_in_order(std::size_t mark) noexcept {
   forget_order(mark);
   for (auto l = found().begin(); l != end; ++l) {
     if (g_open.count == loaded_list::most) fail("the program has loaded too many libraries of its own", QUIRE_LIMIT);
-    note_static_data_of(l->about);
+    if (!g_call.alone) note_static_data_of(l->about);
     l->runs = !g_call.leads;
     g_open.all[g_open.count++] = *l;
     if (!has_last_call(l->about)) (void)QUIRE_NEXT(dlopen)(l->about.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -193,17 +197,32 @@ void* load_first(load_order& o) noexcept {
   g_call.next = o.next;
   void* own = load(o);
   if (own == nullptr) return nullptr;
+  o.node = quire_node();
   o.plan = g_call.plan;
   o.next = g_call.next;
   o.module_count = 0;
   for (const loaded_module& l : found()) {
     auto& told = o.modules[o.module_count++];
-    told = {l.about.base, l.about.sum, {}};
+    told = {l.about.base, l.about.sum, {}, {}};
     ::strncpy(told.file, sites::last_part(l.about.name), sizeof told.file - 1);
+    ::memcpy(told.build, l.about.build, sizeof told.build);
   }
   const bool fits = !has_code_on_stacks(o) && prepare_code(o);
   keep_in_order(mark);
   if (!fits) (void)close_here(std::exchange(own, nullptr));
+  return own;
+}
+
+void* load_alone(load_order& o) noexcept {
+  when_taken_away(on_end);
+  const std::size_t mark = noted();
+  g_call.leads = g_call.alone = true;
+  void* const own = load(o);
+  if (own != nullptr) {
+    quire_note_libraries();
+    keep_in_order(mark);
+  }
+  g_call.alone = false;
   return own;
 }
 
@@ -223,9 +242,11 @@ bool load_as(load_order& o) noexcept {
     });
     if (same == found().end()) continue;  // it was loaded before
     fits = same->about.base == told.base && same->about.sum == told.sum;
-    if (!fits) {
-      explain(o, "%s %s than on the node that has loaded it", told.file,
-              same->about.base != told.base ? "lies elsewhere" : "is another build");
+    if (!fits && same->about.base != told.base) {
+      explain(o, "%s lies elsewhere than on node %d, which has loaded it", told.file, o.node);
+    } else if (!fits) {
+      explain(o, "%s is another build (%s) than on node %d (%s), which has loaded it", told.file,
+              build_of(same->about.build), o.node, build_of(told.build));
     }
   }
   fits = fits && prepare_code(o);

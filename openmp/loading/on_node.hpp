@@ -36,15 +36,20 @@ struct load_order {
   struct {
     std::uint64_t base, sum;
     char file[48];
+    char build[sizeof module::build];
   } modules[most_modules];
+  int node;            ///< that asks
   std::uint64_t next;  ///< where the next file may lie
   char error[400];     ///< what dlerror(3) would tell, of the node that has failed
+  bool may_stay;       ///< not all nodes can have it, but the node that asks, as any process
 };
 
 /// How many calls of dlopen(3) this node has made: the number of the last one.
 [[nodiscard]] std::uint64_t loads_here() noexcept;
 /// The first node: fills in the order. Libc's handle; null: error says why, and nothing is loaded.
 [[nodiscard]] void* load_first(load_order& o) noexcept;
+/// A node that has the library for itself, after a load that has failed.
+[[nodiscard]] void* load_alone(load_order& o) noexcept;
 /// Another node: the same. False: error says why, and nothing is loaded.
 [[nodiscard]] bool load_as(load_order& o) noexcept;
 /// Libc's dlclose(3). Libraries that go have no destructors here.

@@ -55,12 +55,14 @@ bool counts(const module& m) noexcept { return std::strncmp(m.name, "linux-vdso"
 struct summary {
   std::uint64_t base = 0, sum = 0;
   char file[40] = {};
+  char build[sizeof module::build] = {};
 };
-static_assert(sizeof(summary) <= 64);
+static_assert(sizeof(summary) <= 192);  // quire_broadcast()
 
 summary summary_of(const module& m) noexcept {
-  summary s{m.base, m.sum, {}};
+  summary s{m.base, m.sum, {}, {}};
   std::strncpy(s.file, file_of(m), sizeof s.file - 1);
+  std::memcpy(s.build, m.build, sizeof s.build);
   return s;
 }
 
@@ -76,9 +78,11 @@ void compare_one(const module* own) {
   if (std::strcmp(first.file, mine.file) != 0) {
     std::snprintf(line, sizeof line, "node %d: %s is loaded in the place of node 0's %s; %s", quire_node(), name,
                   first.file[0] != 0 ? first.file : "nothing", wanted);
+  } else if (first.base != mine.base) {
+    std::snprintf(line, sizeof line, "node %d: %s lies elsewhere than on node 0; %s", quire_node(), name, wanted);
   } else {
-    std::snprintf(line, sizeof line, "node %d: %s %s than on node 0; %s", quire_node(), name,
-                  first.base != mine.base ? "lies elsewhere" : "is another build", wanted);
+    std::snprintf(line, sizeof line, "node %d: %s is another build (%s) than on node 0 (%s); %s", quire_node(), name,
+                  build_of(mine.build), build_of(first.build), wanted);
   }
   fail(line, QUIRE_INVALID);
 }

@@ -25,8 +25,16 @@ bool g_too_many = false;
 
 void add(std::uint64_t& sum, std::uint64_t value) noexcept { sum = (sum ^ value) * 1099511628211u; }
 
+/// In hexadecimal, as tools show it; what does not fit is left out.
+void write_build_id(char (&text)[sizeof module::build], const std::byte* id, std::uint64_t bytes) noexcept {
+  for (std::uint64_t i = 0; i < bytes && 2 * i + 2 < sizeof text; ++i) {
+    text[2 * i] = "0123456789abcdef"[static_cast<unsigned>(id[i]) >> 4];
+    text[2 * i + 1] = "0123456789abcdef"[static_cast<unsigned>(id[i]) & 15];
+  }
+}
+
 /// The linker gives each file that it makes a number of its own.
-void add_build_id(std::uint64_t& sum, const std::byte* notes, std::uint64_t bytes) noexcept {
+void add_build_id(module& of, const std::byte* notes, std::uint64_t bytes) noexcept {
   while (bytes >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) head;
     memcpy(&head, notes, sizeof head);
@@ -34,8 +42,9 @@ void add_build_id(std::uint64_t& sum, const std::byte* notes, std::uint64_t byte
                         all = sizeof head + name + value;
     if (all > bytes) return;
     if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && memcmp(notes + sizeof head, "GNU", 4) == 0) {
-      for (std::uint64_t i = 0; i < head.n_descsz; ++i)
-        add(sum, static_cast<std::uint64_t>(notes[sizeof head + name + i]));
+      const std::byte* const id = notes + sizeof head + name;
+      for (std::uint64_t i = 0; i < head.n_descsz; ++i) add(of.sum, static_cast<std::uint64_t>(id[i]));
+      write_build_id(of.build, id, head.n_descsz);
       return;
     }
     notes += all;
@@ -48,7 +57,7 @@ void look_at(module& of, const ElfW(Phdr) & h) noexcept {
   if (h.p_type == PT_DYNAMIC) of.dynamic = reinterpret_cast<ElfW(Dyn)*>(first);
   if (h.p_type == PT_GNU_RELRO && end > of.after_relocation) of.after_relocation = end;
   if (h.p_type == PT_GNU_STACK) of.runs_stack = (h.p_flags & PF_X) != 0;
-  if (h.p_type == PT_NOTE) add_build_id(of.sum, reinterpret_cast<const std::byte*>(first), h.p_memsz);
+  if (h.p_type == PT_NOTE) add_build_id(of, reinterpret_cast<const std::byte*>(first), h.p_memsz);
   if (h.p_type == PT_TLS && h.p_memsz != 0) {
     of.thread_data = reinterpret_cast<const void*>(first);
     of.thread_data_bytes = h.p_memsz;

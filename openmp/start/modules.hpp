@@ -26,6 +26,7 @@ struct module {
   std::size_t writable_count = 0;
   std::uint64_t code_first = 0, code_end = 0;
   std::uint64_t sum = 0;  ///< of its build-id and of where its parts lie
+  char build[44] = {};    ///< its build-id, in hexadecimal; empty: its linker has given it none
   ElfW(Dyn) * dynamic = nullptr;
   const void* thread_data = nullptr;    ///< what its thread-local variables begin with
   std::uint64_t thread_data_bytes = 0;  ///< 0: it has none
@@ -51,6 +52,11 @@ struct module {
 /// Libraries of the user's LD_PRELOAD, as `quire exec` has kept it, that have functions with names of libc's are not
 /// the program's from now on. libc has no environment yet.
 void leave_out_preloaded(const char* const* environment) noexcept;
+
+/// A build-id for people.
+[[nodiscard]] inline const char* build_of(const char* build) noexcept {
+  return build[0] != 0 ? build : "without a build-id";
+}
 
 /// libquire_omp.
 [[nodiscard]] const module* own_module() noexcept;

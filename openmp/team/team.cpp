@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -59,6 +60,7 @@ team* g_free_teams = nullptr;
 thread_local context t_me;
 thread_local bool t_is_main = false;
 thread_local binding t_asked_binding = binding::none;  ///< of the next region
+std::atomic<bool> g_stay{false};                       ///< no team spans nodes any more
 std::uint64_t g_spanning = 0;                          ///< teams of all nodes so far
 int g_places = 0;                                      ///< threads of the last team that places were made for
 
@@ -94,6 +96,9 @@ void clear_common() noexcept {
 
 /// The caller is in no region, nor in a target construct within one.
 bool is_outermost() noexcept { return t_me.level == 0 && !t_me.within; }
+
+/// A region that begins here has threads of all nodes.
+bool may_span() noexcept { return is_outermost() && !regions_stay(); }
 
 /// Node 0, before a region of so many threads. No function, but threads: nodes make places.
 void need_places(int threads) noexcept {
@@ -286,6 +291,8 @@ void limit_threads(settings& job) noexcept {
 
 }  // namespace
 
+void keep_regions() noexcept { g_stay.store(true, std::memory_order_relaxed); }
+bool regions_stay() noexcept { return g_stay.load(std::memory_order_relaxed); }
 void begin_main_thread() noexcept { t_is_main = true; }
 void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
@@ -390,7 +397,7 @@ int threads_of_region(unsigned threads) noexcept {
       !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))))
     return 1;
   if (is_outermost() && !t_is_main) return 1;  // a thread of the program's own
-  if (is_outermost()) return std::min(wanted, g_job.nodes * (most_workers + 1));
+  if (may_span()) return std::min(wanted, g_job.nodes * (most_workers + 1));
   return std::min(wanted, idle_workers() + 1);
 }
 
@@ -398,7 +405,7 @@ int threads_of_region(unsigned threads) noexcept {
 void run_region(region_function what, void* data, unsigned threads, const loop& first, std::size_t read) noexcept {
   const int wanted = threads_of_region(threads);
   if (wanted == 1) return run_alone(what, data, first);
-  if (!is_outermost()) return run_within(what, data, wanted, first);
+  if (!may_span()) return run_within(what, data, wanted, first);
   const command c = tell_nodes(what, data, wanted, first, read);
   constexpr std::uintptr_t page = 4096;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -415,7 +422,7 @@ void begin_region(region_function what, void* data, unsigned threads, const loop
   if (wanted == 1) {
     begin_alone();
     t_me.in = first;
-  } else if (is_outermost()) {
+  } else if (may_span()) {
     const command c = tell_nodes(what, data, wanted, first, 0);
     team& t = begin_here(c, share_of(g_job.node, wanted, g_job.nodes));
     keep(begin_part(t, 0), &t, true);

@@ -124,6 +124,9 @@ void run_region(region_function what, void* data, unsigned threads, const loop& 
                 std::size_t read = by_code) noexcept;
 /// The clause proc_bind of the caller's next region.
 void ask_binding(binding how) noexcept;
+/// Regions have threads of node 0 only, from now on: it has code that the others have not. Of its main thread.
+void keep_regions() noexcept;
+[[nodiscard]] bool regions_stay() noexcept;
 /// How many threads run_region() would take.
 [[nodiscard]] int threads_of_region(unsigned threads) noexcept;
 /// A region of the caller alone, whose function the caller has in itself.

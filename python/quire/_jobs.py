@@ -35,16 +35,21 @@ def _own_addresses():
     return list(dict.fromkeys(names + ["127.0.0.1"]))
 
 
+def check(nodes, hosts, options):
+    """What says where a job runs, and how."""
+    if nodes is not None and _checks.whole(nodes, "nodes") < 1:
+        raise ValueError(f"nodes is {nodes}: a job has at least one")
+    if hosts is not None and not isinstance(hosts, str):
+        raise TypeError(f"hosts is {hosts!r}: text is needed, as 'a,b'")
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"options is {options!r}: a list of words is needed")
+
+
 class _Job:
     """`quire run` of workers, and a connection to each."""
 
     def __init__(self, nodes, hosts, options):
-        if nodes is not None and _checks.whole(nodes, "nodes") < 1:
-            raise ValueError(f"nodes is {nodes}: a job has at least one")
-        if hosts is not None and not isinstance(hosts, str):
-            raise TypeError(f"hosts is {hosts!r}: text is needed, as 'a,b'")
-        if isinstance(options, (str, bytes)):
-            raise TypeError(f"options is {options!r}: a list of words is needed")
+        check(nodes, hosts, options)
         command = _where.command()
         self._folder = tempfile.TemporaryDirectory(prefix="quire-")
         key = secrets.token_bytes(32)
@@ -172,6 +177,7 @@ class Pool(concurrent.futures.Executor):
         self._ready = [threading.Event() for _ in range(self.nodes)]
         self._closed = False
         self._broken = None  # why no call can be made any more
+        self._dispatcher = None  # of joblib.py
         self._turn = threading.Lock()  # of run(): all nodes get its calls in the same order
         self._threads = [threading.Thread(target=self._serve, args=(node,), daemon=True) for node in range(self.nodes)]
         for thread in self._threads:
@@ -225,6 +231,12 @@ class Pool(concurrent.futures.Executor):
         """Has whichever node is free call fn(*args, **kwargs)."""
         future = concurrent.futures.Future()
         self._put(self._all, future, dumps((fn, args, kwargs)), range(self.nodes))
+        return future
+
+    def _submit_to(self, node, fn, *args):
+        """Has node `node` call it, before what any node may do."""
+        future = concurrent.futures.Future()
+        self._put(self._own[node], future, dumps((fn, args, {})), (node,))
         return future
 
     def run(self, fn, *args, **kwargs):

@@ -67,6 +67,24 @@ class Ends(unittest.TestCase):
         self.assertEqual(err.count("RuntimeError: this is wrong"), 1)
         self.assertIn("node 1", err)
 
+    def test_an_import_error_of_one_node_ends_the_job(self):
+        for before in ("", "q.barrier(); "):
+            status, out, err = job(f"{before}\nif q.node == 1: import not_there\nq.barrier(); q.barrier(); print('not here')", 3)
+            self.assertEqual((status, out), (1, ""))
+            self.assertEqual(err.count("ModuleNotFoundError: No module named 'not_there'"), 1)
+            self.assertIn("node 1", err)
+
+    def test_so_does_one_before_the_package_is_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w") as file:
+                file.write("import os\nif os.environ['QUIRE_JOB_NODE'] == '1': import not_there\nimport quire as q\nq.barrier()\nprint('not here')\n")
+            done = subprocess.run([COMMAND, "run", "-n", "2", "--timeout", "60", sys.executable, path], capture_output=True, text=True, timeout=100,
+                                  check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual(done.stderr.count("ModuleNotFoundError: No module named 'not_there'"), 1)
+        self.assertIn("node 1", done.stderr)
+
     def test_a_status_ends_the_job(self):
         status, out, err = job("if q.node == 0: sys.exit(3)\nq.barrier()")
         self.assertEqual((status, out), (3, ""), err)

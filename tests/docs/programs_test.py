@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs_test.py SOURCE: docs/guide/programs.md and porting.md are what examples/threads/page.py and examples/port/page.py write; each program is there twice, and is run by the tests."""
+"""programs_test.py SOURCE: docs/guide/programs.md, porting.md and from-python.md are what scripts write; each program is there twice, and is run by the tests."""
 import subprocess
 import sys
 import unittest
@@ -22,6 +22,13 @@ class Programs(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stderr)
         programs = {p.name for p in script.parent.iterdir() if p.suffix in (".c", ".py")} - {"page.py"}
         self.assertEqual({name for name in programs if f"/{name})" not in (ROOT / "docs" / "guide" / "porting.md").read_text()}, set())
+
+    def test_page_on_neighbours_is_what_its_script_writes(self):
+        script = ROOT / "bench" / "programs" / "neighbours.py"
+        checked = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        shown = (ROOT / "docs" / "guide" / "from-python.md").read_text()
+        self.assertEqual([p.name for p in (ROOT / "bench" / "programs" / "neighbours").glob("*.py") if f"/{p.name})" not in shown], [])
 
     def test_all_programs_are_on_the_page(self):
         self.assertEqual(sorted(page.POINTS), sorted(p.stem for p in (ROOT / "examples" / "threads").glob("*.cpp")))

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct made {
     std::printf("constructed with %d\n", g_count);
   }
   ~made() {
+    if (g_names.front() != "made") std::abort();  // the heap is there
     std::printf("destroyed with %zu names\n", g_names.size());
     std::fflush(stdout);
   }
@@ -70,6 +72,9 @@ int loaded_compiled(void) {
 }
 int loaded_region(void) {
   int sum = 0;
+#ifdef FENCED
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 #pragma omp parallel for num_threads(4) reduction(+ : sum)
   for (int i = 0; i < 1000; ++i) {
     loaded_table[i] = i;
