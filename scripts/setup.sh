@@ -64,6 +64,11 @@ if [ "${1:-}" = launchers ] && [ ! -d "$runtimes" ] && command -v apt-get >/dev/
       echo "setup: libomp5-$version cannot be had: its names will not be compared" >&2
   done
   rm -f "$runtimes"/*.deb
+  newest=$runtimes/newest/usr/lib/llvm-22/lib  # Intel's, of LLVM 22
+  mkdir -p "$newest"
+  (cd "$newest" && python3 -m pip download --quiet --disable-pip-version-check --no-deps intel-openmp==2026.2.0 &&
+    python3 -m zipfile -e ./*.whl . && mv ./*.data/data/lib/libiomp5.so . && rm -rf ./*.whl ./*.data ./*.dist-info) >/dev/null 2>&1 ||
+    { rm -rf "$runtimes/newest"; echo "setup: Intel's runtime of OpenMP cannot be had: its names will not be compared" >&2; }
 fi
 
 # The newest joblib, and scikit-learn, for tests of the back end.
