@@ -31,13 +31,12 @@ inline constexpr int looks_at_once = 64;  ///< some microseconds
 /// Returns when the word is no longer `old`.
 inline void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old, int threads) noexcept {
   const auto is_old = [&] { return word.load(std::memory_order_acquire) == old; };
-  patience looking(threads);
-  do {
+  for (patience looking(threads); looking.lasts();) {
     for (int i = 0; i < looks_at_once; ++i) {
       if (!is_old()) return;
       __builtin_ia32_pause();
     }
-  } while (looking.lasts());
+  }
   while (is_old()) word.wait(old, std::memory_order_acquire);
 }
 

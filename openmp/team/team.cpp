@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "openmp/fortran/units.hpp"
@@ -262,9 +264,27 @@ void keep(const context& before, team* of, bool outermost) noexcept {
   if (of == nullptr) t_me.outer = &t_kept->before;
 }
 
-int processors_here() noexcept {
+void must_agree(quire_status why) noexcept {
+  if (why != QUIRE_OK) fail("nodes cannot agree on their processors", why);
+}
+
+/// Of all nodes, each counted once. Where all may use the same ones, those of a host share them; where a launcher has
+/// given each its own, as srun does, they differ.
+int processors_of_all() noexcept {
   cpu_set_t mine;
-  return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+  CPU_ZERO(&mine);
+  const bool known = ::sched_getaffinity(0, sizeof mine, &mine) == 0;
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const unsigned char byte : std::span(reinterpret_cast<const unsigned char*>(&mine), sizeof mine))
+    sum = (sum ^ byte) * 0x100000001b3;
+  const auto which = static_cast<std::int64_t>(sum >> 2);
+  std::int64_t same[] = {which, -which};
+  must_agree(quire_reduce_i64(same, 2, QUIRE_MIN));
+  const int sharers = same[0] == -same[1] ? std::max(quire_local_nodes(), 1) : 1;
+  constexpr std::int64_t parts = 1 << 20;
+  std::int64_t processors = (known ? CPU_COUNT(&mine) : 1) * parts / sharers;
+  must_agree(quire_reduce_i64(&processors, 1, QUIRE_SUM));
+  return std::max(static_cast<int>((processors + parts / 2) / parts), 1);
 }
 
 /// As node 0 has them, in pieces.
@@ -365,10 +385,7 @@ void open_team() {
   g_job.node = quire_node();
   g_job.nodes = quire_nodes();
   g_job.main_thread = ::pthread_self();
-  std::int64_t processors = processors_here();
-  if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK)
-    fail("nodes cannot agree on their processors", why);
-  g_job.processors = static_cast<int>(processors);
+  g_job.processors = processors_of_all();
   g_job.first.threads = g_job.processors;
   g_job.has_tasks = program_has_tasks();
   g_job.for_llvm = program_is_for_llvm();

@@ -437,6 +437,11 @@ quire_status quire_spin(void) {
   return QUIRE_OK;
 }
 
+int quire_local_nodes(void) {
+  const auto* const r = quire::api::current();
+  return r != nullptr ? r->job->local_nodes() : 0;
+}
+
 int quire_may_look(int threads, quire_looking* so_far) {
   if (quire::api::elsewhere() != nullptr || so_far == nullptr) return 0;
   const auto* const r = quire::api::current();
