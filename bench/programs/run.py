@@ -17,7 +17,7 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {"kmeans": "scikit-learn", "hist_gradient": "scikit-learn", "random_forest": "scikit-learn", "numba_sum": "numba", "light_gbm": "lightgbm",
-            "xg_boost": "xgboost", "blas": "numpy"}
+            "xg_boost": "xgboost", "blas": "numpy", "small_objects": "none"}
 HEAD = """# Python, as it is
 
 `quire run -n 2 python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
@@ -90,8 +90,8 @@ def main():
             if alone is None or found != wanted:
                 result = found.strip() if seconds is None else f"{found.strip()} instead of {wanted.strip()}"
                 wrong = 1
-        wheel = PROGRAMS[name]
-        table += f"| {name} | {wheel} {versions.get(wheel, '?')} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {result} |\n"
+        wheel = f"{PROGRAMS[name]} {versions.get(PROGRAMS[name], '')}".strip()
+        table += f"| {name} | {wheel} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {result} |\n"
     print(table)
     if asked.document:
         asked.document.write_text(table)
