@@ -174,6 +174,21 @@ quire_status quire_region_set_chunk(quire_region region, unsigned objects) {
   return r->regions->set_chunk(region, objects).code();
 }
 
+namespace {
+
+/// A large block that grows tends to grow on: it gets room for that, which costs addresses only, and need not be copied
+/// the next times.
+quire_status allocate_to_grow(std::size_t bytes, std::size_t old, quire_region own, void** moved) {
+  constexpr std::size_t large = 64u << 10, small_part = 64;
+  std::uint64_t heap = 0;
+  if (bytes > old && old >= large && quire_heap_range(own, nullptr, &heap) == QUIRE_OK && bytes < heap / small_part &&
+      allocate("quire_realloc", bytes + bytes / 2, 16, moved, false, own) == QUIRE_OK)
+    return QUIRE_OK;
+  return allocate("quire_realloc", bytes, 16, moved, false, own);
+}
+
+}  // namespace
+
 quire_status quire_realloc(size_t bytes, void** address) {
   QUIRE_STARTED();
   if (address == nullptr) return explain(QUIRE_INVALID, "quire_realloc(): the place of the address is NULL");
@@ -186,7 +201,7 @@ quire_status quire_realloc(size_t bytes, void** address) {
   void* moved = nullptr;
   quire_region own{};
   if (const auto why = quire_region_of(*address, &own); why != QUIRE_OK) return why;
-  if (const auto why = allocate("quire_realloc", bytes, 16, &moved, false, own); why != QUIRE_OK) return why;
+  if (const auto why = allocate_to_grow(bytes, old, own, &moved); why != QUIRE_OK) return why;
   std::memcpy(moved, *address, bytes < old ? bytes : old);
   const quire_status freed = quire_free(*address);
   *address = moved;

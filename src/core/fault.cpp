@@ -473,13 +473,37 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
   if (count != 0) core_.absent.prefetch(r, unit + 1, count);
   std::uint64_t next = unit + 1;
   for (; next < units && next <= unit + count; ++next) {
-    core_.actions.clear();
     if (!r.can_be_guessed(next)) continue;
-    if (core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) break;
-    if (!r.machine->on_fault_around(next, core_.actions)) break;
-    core_.performer.take(r, core_.actions);
+    if (!map_next(r, next)) break;
   }
-  if (next > unit + 1) stream.on_mapped_up_to(id, unit, next);
+  if (next > unit + 1) return stream.on_mapped_up_to(id, unit, next);
+  map_fresh(r, unit);
+}
+
+bool fault_path::map_next(region_slot& r, std::uint64_t unit) noexcept {
+  core_.actions.clear();
+  if (core_.absent.is_absent(r, unit) || !core_.planner.may_map(r, unit)) return false;
+  if (!r.machine->on_fault_around(unit, core_.actions)) return false;
+  core_.performer.take(r, core_.actions);
+  return true;
+}
+
+/// Memory that fills up, as a heap does in several streams, or down, as a stack: as many units that nobody has written
+/// as are in use on the other side of `unit`. Of sequential consistency: under release it would be for reading only.
+void fault_path::map_fresh(region_slot& r, std::uint64_t unit) noexcept {
+  if (!core_.config.read_ahead || core_.config.memory_limit != 0 || core_.protocols.of(r).relaxed) return;
+  const std::uint64_t units = r.machine->units();
+  const auto is_used = [&](std::uint64_t u) { return u < units && r.machine->mapped(u) != access::none; };
+  const auto is_fresh = [&](std::uint64_t u) {
+    return u < units && r.machine->mapped(u) == access::none && !r.machine->is_written(u) && r.can_be_guessed(u);
+  };
+  for (const std::int64_t step : {1, -1}) {  // below unit 0 there is none: its number is too large
+    const auto at = [&](std::uint64_t distance) { return unit + static_cast<std::uint64_t>(step) * distance; };
+    std::uint64_t used = 0;
+    while (used < read_ahead::most_around && is_used(unit - static_cast<std::uint64_t>(step) * (used + 1))) ++used;
+    for (std::uint64_t i = 1; i <= used && is_fresh(at(i)); ++i)
+      if (!map_next(r, at(i))) break;
+  }
 }
 
 /// After a write fault of release consistency that cost no message: a sweep that goes on need not fault at each of the

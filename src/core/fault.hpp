@@ -84,6 +84,8 @@ class fault_path {
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
+  void map_fresh(region_slot& r, std::uint64_t unit) noexcept;
+  [[nodiscard]] bool map_next(region_slot& r, std::uint64_t unit) noexcept;
   void write_on(region_slot& r, std::uint64_t unit) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,
                read_ahead& stream) noexcept;

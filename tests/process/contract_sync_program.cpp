@@ -15,12 +15,13 @@ namespace {
 
 constexpr int threads = 3;
 
-std::uint64_t load(std::uint64_t& word) { return std::atomic_ref(word).load(); }
 std::uint64_t fetch_add(std::uint64_t* word, std::uint64_t value) {
   std::uint64_t before = 0;
   REQUIRE_OK(quire_fetch_add(word, value, &before));
   return before;
 }
+/// Where the word is: a copy of release consistency stays as it is, and its home may have moved.
+std::uint64_t load(std::uint64_t& word) { return fetch_add(&word, 0); }
 /// The call takes about as long as it was told to wait: not less, and not for ever.
 template <class Call>
 void takes_ms(int ms, Call call) {
