@@ -49,7 +49,8 @@ TEST(pointers, to_private_memory_are_reported_with_both_addresses_once) {
       EXPECT_THAT(result.err, HasSubstr(names[seen]));
     }
     EXPECT_EQ(seen, 3);
-    EXPECT_EQ(lines_with(result.err, "looks like"), 3) << result.err;
+    // The page's home has written it, too, and may find the words of the other: where the addresses are alike.
+    EXPECT_EQ(lines_with(result.err, "quire[1]: QUIRE_CHECK: the word at"), 3) << result.err;
     EXPECT_THAT(
         result.err,
         HasSubstr(
