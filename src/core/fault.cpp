@@ -217,10 +217,10 @@ std::uint64_t fault_path::window_bytes() const noexcept {
 }
 
 read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here,
-                                     read_ahead& stream) noexcept {
+                                     sweeps& stream) noexcept {
   const model::region_id id{r.about.id};
   const std::uint64_t max_window = r.layout.fitting(unit, window_bytes()), units = r.machine->units();
-  read_ahead_plan plan = stream.on_fault(id, unit, units, max_window, want == access::write, here);
+  read_ahead_plan plan = stream.on_any_fault(id, unit, units, max_window, want == access::write, here);
   if (plan.fresh && !here && core_.config.read_lines && r.layout.is_uniform())
     plan = lines_.on_fault(id, unit, units, max_window);
   return plan;
@@ -231,7 +231,7 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
 /// lost.
 template <class F>
 model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again,
-                                        read_ahead& stream, F&& waits) noexcept {
+                                        sweeps& stream, F&& waits) noexcept {
   if (r.states.used()) {
     r.states.use_whole(unit / r.layout.units_a_page(), false);
     again = true;
@@ -291,7 +291,7 @@ void fault_path::bring_mates(region_slot& r, unit_range some, access want) noexc
 /// the units.
 template <class F>
 model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost,
-                                              read_ahead& stream, F&& waits) noexcept {
+                                              sweeps& stream, F&& waits) noexcept {
   using model::fault_outcome;
   constexpr std::uint64_t none = ~std::uint64_t{0};
   const std::uint64_t page = first / r.layout.units_a_page();
@@ -345,14 +345,14 @@ bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexce
 }
 
 read_ahead_plan fault_path::plan_for_whole(const region_slot& r, std::uint64_t page, access want, bool here,
-                                           read_ahead& stream) const noexcept {
+                                           sweeps& stream) const noexcept {
   const std::uint64_t units = r.machine->units(), pages = units / r.layout.units_a_page();
   return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages,
                          std::max<std::uint64_t>(window_bytes() / view_map::page_bytes, 1), want == access::write,
                          here);
 }
 
-void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, access want, sweeps& stream) noexcept {
   if (plan.count == 0) return;
   const unsigned a_page = r.layout.units_a_page();
   const std::uint64_t first = plan.first - r.machine->units();
@@ -364,7 +364,7 @@ void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, acce
 
 /// After a fault in a composed page that cost no message: pages next to it whose units are all here need not fault one
 /// by one.
-void fault_path::compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept {
+void fault_path::compose_around(region_slot& r, std::uint64_t page, sweeps& stream) noexcept {
   const model::region_id id{r.about.id};
   const unsigned a_page = r.layout.units_a_page();
   const std::uint64_t units = r.machine->units(), pages = units / a_page;
@@ -466,7 +466,7 @@ void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, cons
 
 /// After a fault that cost no message: units next to it that this node may use as well need not fault one by one. Those
 /// in a store are brought for the faults to come.
-void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
+void fault_path::map_around(region_slot& r, std::uint64_t unit, sweeps& stream) noexcept {
   const model::region_id id{r.about.id};
   const std::uint64_t units = r.machine->units();
   const std::uint64_t count = stream.around(id, unit);
@@ -477,6 +477,10 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
     if (!map_next(r, next)) break;
   }
   if (next > unit + 1) return stream.on_mapped_up_to(id, unit, next);
+  const std::uint64_t least = unit - std::min(unit, stream.before(id, unit, units));
+  std::uint64_t last = unit;
+  while (last > least && r.can_be_guessed(last - 1) && map_next(r, last - 1)) --last;
+  if (last < unit) return stream.on_mapped_down_to(id, unit, last, units);
   map_fresh(r, unit);
 }
 
@@ -524,14 +528,15 @@ void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
 
 /// Asks for the units of a plan.
 void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want,
-                         read_ahead& stream) noexcept {
+                         sweeps& stream) noexcept {
   if (plan.count == 0) return;
   const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
+  const std::uint64_t marker = plan.down ? units.end - 1 : units.first;
   bool asked = false;
   for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
     if (!r.can_be_guessed(unit)) continue;
     const std::uint64_t speaks = model::first_neighbour(unit);
-    const bool withhold = unit == units.first || plan.withhold_all || (plan.withhold_some && unit == speaks);
+    const bool withhold = unit == marker || plan.withhold_all || (plan.withhold_some && unit == speaks);
     if (!withhold && r.machine->was_ahead_in_vain(speaks)) continue;
     core_.actions.clear();
     if (!r.machine->on_read_ahead(unit, want, withhold, core_.actions, guessed)) continue;
@@ -540,7 +545,7 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range
     core_.planner.on_read_ahead(r, unit);
     core_.performer.take(r, core_.actions);
   }
-  if (!asked) return stream.on_nothing_asked(model::region_id{r.about.id}, plan);
+  if (!asked) return stream.on_nothing_asked_of(model::region_id{r.about.id}, plan, r.machine->units());
   core_.performer.flush();
 }
 

@@ -65,14 +65,14 @@ class fault_path {
  private:
   template <class F>
   model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again,
-                              read_ahead& stream, F&& waits) noexcept;
+                              sweeps& stream, F&& waits) noexcept;
   template <class F>
   model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost,
-                                    read_ahead& stream, F&& waits) noexcept;
-  void compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept;
+                                    sweeps& stream, F&& waits) noexcept;
+  void compose_around(region_slot& r, std::uint64_t page, sweeps& stream) noexcept;
   [[nodiscard]] read_ahead_plan plan_for_whole(const region_slot& r, std::uint64_t page, model::access want, bool here,
-                                               read_ahead& stream) const noexcept;
-  void read_on_whole(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
+                                               sweeps& stream) const noexcept;
+  void read_on_whole(region_slot& r, const read_ahead_plan& plan, model::access want, sweeps& stream) noexcept;
   void begin_fault(fault_op& o) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept;
@@ -82,13 +82,13 @@ class fault_path {
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] std::uint64_t window_bytes() const noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
-                                         read_ahead& stream) noexcept;
-  void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
+                                         sweeps& stream) noexcept;
+  void map_around(region_slot& r, std::uint64_t unit, sweeps& stream) noexcept;
   void map_fresh(region_slot& r, std::uint64_t unit) noexcept;
   [[nodiscard]] bool map_next(region_slot& r, std::uint64_t unit) noexcept;
   void write_on(region_slot& r, std::uint64_t unit) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,
-               read_ahead& stream) noexcept;
+               sweeps& stream) noexcept;
 
   void bring_mates(region_slot& r, unit_range some, model::access want) noexcept;
 
@@ -98,8 +98,8 @@ class fault_path {
   guards& guards_;
   static constexpr std::uint64_t most_writes_on = 32;  ///< units
   read_lines lines_;
-  read_lines writes_;         ///< of local write faults
-  read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
+  read_lines writes_;     ///< of local write faults
+  sweeps kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t kernel_waiting_ = 0;
   hot_units& hot_;
   sharing::table* sharing_;  ///< null: nobody wants to know

@@ -39,7 +39,7 @@ struct fault_op : op {
   bool composed =
       false;          ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
-  read_ahead* stream = nullptr;
+  sweeps* stream = nullptr;
   std::uint64_t address = 0;  ///< of the access
   fault_op* next_waiter = nullptr;
 };

@@ -10,6 +10,8 @@
 // A sweep over what lies here asks for nothing, as it may end where this node's part does: more of what lies next to it
 // is mapped at each fault. Where it comes to what lies elsewhere, the first window is a small one again.
 //
+// A sweep that goes down is the same, with the numbers of units turned round (sweeps).
+//
 // A sweep that writes what it has read is asked for in writable copies once at least every second unit of a window has
 // been written; the marker then shows whether the sweep still writes (double faults, KOAN).
 #pragma once
@@ -30,6 +32,7 @@ struct read_ahead_plan {
   bool will_write = false;     ///< the sweep has written what it read before
   bool withhold_some = false;  ///< so is one unit of each neighbourhood, which speaks for the others
   bool fresh = false;          ///< the fault goes on with no sweep that is known
+  bool down = false;           ///< the sweep goes down: the marker is the last unit
 };
 
 class read_ahead {
@@ -151,6 +154,38 @@ class read_ahead {
   }
   std::array<stream, 4> streams_{};
   std::uint64_t clock_ = 0;
+};
+
+/// Of a thread: those that go up, and those that go down, as memcpy(3) of glibc does in a large block. To these a unit
+/// has its number counted from the region's end.
+class sweeps : public read_ahead {
+ public:
+  read_ahead_plan on_any_fault(model::region_id region, std::uint64_t unit, std::uint64_t units,
+                               std::uint64_t max_window, bool write, bool here) noexcept {
+    const read_ahead_plan up = on_fault(region, unit, units, max_window, write, here);
+    if (!up.fresh) return up;
+    const read_ahead_plan down = down_.on_fault(region, units - 1 - unit, units, max_window, write, here);
+    return down.fresh ? up : turned(down, units);
+  }
+  void on_nothing_asked_of(model::region_id region, const read_ahead_plan& plan, std::uint64_t units) noexcept {
+    plan.down ? down_.on_nothing_asked(region, turned(plan, units)) : on_nothing_asked(region, plan);
+  }
+  /// Units to map before `unit` at a local fault, and how far down they were: as around() and on_mapped_up_to().
+  [[nodiscard]] std::uint64_t before(model::region_id region, std::uint64_t unit, std::uint64_t units) const noexcept {
+    return down_.around(region, units - 1 - unit);
+  }
+  void on_mapped_down_to(model::region_id region, std::uint64_t faulted, std::uint64_t unit,
+                         std::uint64_t units) noexcept {
+    down_.on_mapped_up_to(region, units - 1 - faulted, units - unit);
+  }
+
+ private:
+  [[nodiscard]] static read_ahead_plan turned(read_ahead_plan plan, std::uint64_t units) noexcept {
+    if (plan.count != 0) plan.first = units - plan.first - plan.count;
+    plan.down = !plan.down;
+    return plan;
+  }
+  read_ahead down_{};
 };
 
 }  // namespace quire::core

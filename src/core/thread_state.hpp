@@ -12,7 +12,7 @@
 namespace quire::core {
 
 struct thread_state {
-  read_ahead stream;
+  sweeps stream;
   wait_note wants{};  ///< what it asks for, or has asked for last
   bool inside_transaction = false;
   bool closes_transactions = false;  ///< none of other threads of this node begins

@@ -192,14 +192,17 @@ void hints() {
   REQUIRE_EQUAL(load(words[0]), 77);
 }
 
-/// With read-ahead a sweep asks for few units itself, and none is wasted when all are read.
-void sweep() {
+/// With read-ahead a sweep asks for few units itself, and none is wasted when all are read, whichever way it goes.
+void sweep(bool down) {
   constexpr std::size_t units = 2048;
-  auto* words = make_region("sweep", units);
+  auto* words = make_region(down ? "sweep down" : "sweep", units);
   fill(words, units);
   if (quire_node() == 1) {
     const auto before = counters();
-    for (std::size_t unit = 0; unit < units; ++unit) REQUIRE_EQUAL(load(words[unit * unit_words]), unit + 1);
+    for (std::size_t i = 0; i < units; ++i) {
+      const std::size_t unit = down ? units - 1 - i : i;
+      REQUIRE_EQUAL(load(words[unit * unit_words]), unit + 1);
+    }
     const auto after = counters();
     REQUIRE(after.read_faults - before.read_faults < units / 16);
     REQUIRE(after.read_ahead_units - before.read_ahead_units > units / 2);
@@ -254,7 +257,8 @@ int main(int argc, char**) {
   const bool ahead = argc > 1;
   if (!ahead) ::setenv("QUIRE_READ_AHEAD", "0", 1);
   return node_main([&] {
-    if (ahead) section("sweep", sweep);
+    if (ahead) section("sweep", [] { sweep(false); });
+    if (ahead) section("sweep down", [] { sweep(true); });
     if (ahead) return section("filling", filling);
     section("racing threads", racing_threads);
     section("racing while the home is stopped", racing_while_the_home_is_stopped);

@@ -231,6 +231,50 @@ TEST(read_ahead, a_sweep_that_comes_to_what_lies_here_stops_asking) {
   }
 }
 
+/// As far as windows and markers go a sweep down asks for what one up asks for.
+TEST(sweeps, that_go_down_are_those_that_go_up_turned_round) {
+  quire::core::sweeps up, down;
+  const auto turned = [](std::uint64_t unit) { return units - 1 - unit; };
+  std::uint64_t unit = 0, asked = 0, faults = 0;
+  while (unit < 5000) {
+    const auto a = up.on_any_fault(region, unit, units, window, false, false);
+    const auto b = down.on_any_fault(region, turned(unit), units, window, false, false);
+    ASSERT_EQ(a.count, b.count) << unit;
+    ++faults;
+    if (a.count != 0) {
+      EXPECT_FALSE(a.down);
+      EXPECT_TRUE(b.down);
+      EXPECT_EQ(b.first + b.count - 1, turned(a.first));
+      EXPECT_EQ(a.withhold_all, b.withhold_all);
+    }
+    asked += a.count;
+    unit = a.count != 0 ? a.first : unit + 1;
+  }
+  EXPECT_GT(asked, 4000u);
+  EXPECT_LT(faults, 60u);
+}
+
+TEST(sweeps, that_go_down_end_at_the_first_unit) {
+  quire::core::sweeps s;
+  std::uint64_t least = units;
+  for (std::uint64_t unit = 40; unit-- != 0;) {
+    const auto plan = s.on_any_fault(region, unit, units, window, false, false);
+    ASSERT_LE(plan.first + plan.count, units);
+    if (plan.count != 0) least = std::min(least, plan.first);
+  }
+  EXPECT_EQ(least, 0u);
+}
+
+TEST(sweeps, that_come_to_what_lies_here_stop_asking_whichever_way_they_go) {
+  quire::core::sweeps s;
+  for (std::uint64_t unit = 1000; unit > 990; --unit) {
+    const auto plan = s.on_any_fault(region, unit, units, window, false, unit < 997);
+    if (plan.count != 0) s.on_nothing_asked_of(region, plan, units);
+  }
+  EXPECT_GE(s.before(region, 991, units), 4u);
+  EXPECT_EQ(s.on_any_fault(region, 990, units, window, false, true).count, 0u);
+}
+
 TEST(read_ahead, no_more_is_mapped_around_than_a_window_may_have) {
   read_ahead r;
   for (std::uint64_t unit = 0; unit < 100; ++unit) {
