@@ -57,22 +57,8 @@ void refuse_calls(const module& program, const module& allocator) noexcept {
 
 }  // namespace
 
-bool has_own_malloc() noexcept { return symbols_of(modules()[0]).defines("malloc"); }
-
-void refuse_half_of_malloc() noexcept {
-  if (!has_own_malloc()) return;
-  const dynamic_symbols own = symbols_of(modules()[0]);
-  for (const char* const other : {"free", "calloc", "realloc"}) {
-    if (!own.defines(other))
-      fail(
-          "the program has a malloc() of its own, but not all of free(), calloc() and realloc(), which libc and Quire "
-          "would call with its memory",
-          QUIRE_UNSUPPORTED);
-  }
-}
-
 void refuse_own_malloc() noexcept {
-  if (quire_nodes() == 1 || !has_own_malloc()) return;
+  if (!symbols_of(modules()[0]).defines("malloc")) return;
   fail(
       "the program has a malloc() of its own, which libc and Quire would call, too, and whose memory nodes cannot "
       "share. "

@@ -5,11 +5,7 @@
 
 namespace quire::openmp {
 
-/// The executable's own malloc(3) comes before Quire's, and is libc's and Quire's, too. One node goes on with it, if it
-/// is all of the four functions: else ends the node.
-void refuse_half_of_malloc() noexcept;
-[[nodiscard]] bool has_own_malloc() noexcept;
-/// The same where there are several nodes, which cannot share its memory. After the job's start.
+/// The executable's own malloc(3) would come before Quire's, and be libc's and Quire's, too: ends the node.
 void refuse_own_malloc() noexcept;
 /// Memory that the program takes by other calls of an allocator would be of one node: ends the node. Notes where
 /// allocators have their code.

@@ -213,7 +213,6 @@ int lead(int, char**, char** environment) {
   note_inherited_descriptors();
   note_no_program(true);
   start_quire();
-  refuse_own_malloc();
   look_at_allocators();
   compare_modules();
   compare_memory();
@@ -276,7 +275,7 @@ void end_job_on_private_stack() noexcept {
   mapped::write_mapped_files();
   if (g_exits_within) quire_exit(g_status);  // other threads of the region cannot be waited for
   stop_notices();
-  if (do_threads_run() || has_own_malloc()) quire_exit(g_status);  // libc's streams have memory of it
+  if (do_threads_run()) quire_exit(g_status);
   const os::signals_held none;  // no handler of the program may ask for memory of nodes that have ended
   stop_making_places();
   close_libc_state();
@@ -321,7 +320,7 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
   const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   g_program = {run, init, count, arguments, nullptr};
-  refuse_half_of_malloc();
+  refuse_own_malloc();
   without_random_addresses();
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
