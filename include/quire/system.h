@@ -131,7 +131,8 @@ QUIRE_API quire_status quire_plan(uint64_t key);
  * them. Returns at once where others of the node do so. It is a hint, and changes nothing that a program sees. */
 QUIRE_API quire_status quire_spin(void);
 
-/** Nodes of the job on this node's host, this one included; 0 before the start. Any thread. */
+/** Nodes of the job on this node's host, this one included; 0 before the start, and with pool 'fork'. Any
+ * thread. */
 QUIRE_API int quire_local_nodes(void);
 
 /** Of a thread that waits for others of its node, in private memory: when it began, and when it last asked. Zero at

@@ -503,6 +503,7 @@ void fault_path::map_fresh(region_slot& r, std::uint64_t unit) noexcept {
   };
   for (const std::int64_t step : {1, -1}) {  // below unit 0 there is none: its number is too large
     const auto at = [&](std::uint64_t distance) { return unit + static_cast<std::uint64_t>(step) * distance; };
+    if (!is_fresh(at(1))) continue;  // nothing else is looked at then
     std::uint64_t used = 0;
     while (used < read_ahead::most_around && is_used(unit - static_cast<std::uint64_t>(step) * (used + 1))) ++used;
     for (std::uint64_t i = 1; i <= used && is_fresh(at(i)); ++i)
