@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/start/allocators.hpp"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 #include "openmp/memory/heap.hpp"
 #include "openmp/sites/known_libraries.hpp"
@@ -17,6 +21,7 @@ namespace {
 
 std::array<span, 16> g_allocators;  ///< their code, and that of sanitizers
 std::size_t g_allocator_count = 0;
+bool g_has_own_malloc = false, g_is_preloaded = false;
 
 dynamic_symbols symbols_of(const module& m) noexcept { return {m.dynamic, m.base}; }
 
@@ -57,13 +62,25 @@ void refuse_calls(const module& program, const module& allocator) noexcept {
 
 }  // namespace
 
-void refuse_own_malloc() noexcept {
-  if (!symbols_of(modules()[0]).defines("malloc")) return;
-  fail(
-      "the program has a malloc() of its own, which libc and Quire would call, too, and whose memory nodes cannot "
-      "share. "
-      "Link it without, or with the allocator as a shared library: Quire's malloc() takes its place then",
-      QUIRE_UNSUPPORTED);
+void note_own_malloc() noexcept {
+  g_has_own_malloc = symbols_of(modules()[0]).defines("malloc");
+  g_is_preloaded = std::getenv("QUIRE_EXEC_LD_PRELOAD") != nullptr;
+}
+
+void leave_own_malloc_alone(char** arguments) noexcept {
+  if (!g_has_own_malloc) return;
+  if (quire_nodes() > 1 || !g_is_preloaded) {
+    fail(
+        "the program has a malloc() of its own, which libc and Quire would call, too, and whose memory nodes cannot "
+        "share. "
+        "Link it without, or with the allocator as a shared library: Quire's malloc() takes its place then",
+        QUIRE_UNSUPPORTED);
+  }
+  if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
+  std::array<char, PATH_MAX> path{};
+  const ssize_t bytes = ::readlink(own_file(), path.data(), path.size() - 1);  // $ORIGIN is told by its name
+  ::execv(bytes > 0 ? path.data() : own_file(), arguments);
+  fail_for_system("the program cannot be started again", errno, QUIRE_SYSTEM);
 }
 
 void look_at_allocators() noexcept {

@@ -5,8 +5,12 @@
 
 namespace quire::openmp {
 
-/// The executable's own malloc(3) would come before Quire's, and be libc's and Quire's, too: ends the node.
-void refuse_own_malloc() noexcept;
+/// Before the environment is the program's again.
+void note_own_malloc() noexcept;
+/// The executable's own malloc(3) comes before Quire's, and is libc's and Quire's, too, whose threads must not call it
+/// once its memory is shared. After the job's start, before that: on one node the job ends, and the process becomes the
+/// program once more, without Quire; else ends the node.
+void leave_own_malloc_alone(char** arguments) noexcept;
 /// Memory that the program takes by other calls of an allocator would be of one node: ends the node. Notes where
 /// allocators have their code.
 void look_at_allocators() noexcept;

@@ -109,6 +109,15 @@ void lead_to_libraries(const module& of) noexcept {
 
 bool g_known = false;
 
+/// A program's own heap is that of all while there is one (start/allocators.cpp): a block may come from one library,
+/// as PMIx, and go back in another one.
+bool is_of_own_heap(const char* name) noexcept {
+  for (const char* const one : {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"}) {
+    if (strcmp(name, one) == 0) return dynamic_symbols{modules()[0].dynamic, modules()[0].base}.defines("malloc");
+  }
+  return false;
+}
+
 }  // namespace
 
 void* next_without_lock(const char* name) noexcept {
@@ -129,7 +138,7 @@ void leave_out_program() noexcept {
     if (!works_for_quire(m)) continue;
     for_each_slot(m, [](const char* name, const void* now) -> const void* {
       // Functions of C++ that a program has are the same, or its own operators (start/operators.cpp).
-      return sites::begins(name, "_Z") || !is_programs_code(now) ? nullptr : past_program(name);
+      return sites::begins(name, "_Z") || !is_programs_code(now) || is_of_own_heap(name) ? nullptr : past_program(name);
     });
     leave_out_libraries(m);
   }

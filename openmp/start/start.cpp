@@ -196,6 +196,7 @@ void look_at_program() noexcept {
 
 void start_quire() noexcept {
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  leave_own_malloc_alone(g_program.arguments);
   lead_to_own_libraries();
   watch::keep_calls_private(modules());
 }
@@ -320,7 +321,7 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
   const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   g_program = {run, init, count, arguments, nullptr};
-  refuse_own_malloc();
+  note_own_malloc();
   without_random_addresses();
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
