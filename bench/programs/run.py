@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of Python, as they are, with libraries that have OpenMP: on this machine and on nodes, whether the result is the same, and how long it takes.
 
-Installs the wheels of wheels.txt into a folder of its own first (--folder), by pip. Outside of CI.
+Installs the wheels of wheels.txt into a folder of its own first (--folder), by pip. Outside of CI. PyTorch is that of Debian (python3-torch), if it is
+installed: its wheels bring three gigabytes for devices.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {"kmeans": "scikit-learn", "hist_gradient": "scikit-learn", "random_forest": "scikit-learn", "numba_sum": "numba", "light_gbm": "lightgbm",
-            "xg_boost": "xgboost", "blas": "numpy", "small_objects": "none"}
+            "xg_boost": "xgboost", "blas": "numpy", "torch_net": "python3-torch", "small_objects": "none"}
+SYSTEMS_OWN = {"torch_net"}  # run by the python3 of the system, whose packages have the version
 HEAD = """# Python, as it is
 
 `quire run -n 2 python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
@@ -41,6 +43,12 @@ def versions_of(python):
     """Of the wheels that are there."""
     listed = subprocess.run([python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True).stdout
     return dict(line.split("==", 1) for line in listed.split() if "==" in line)
+
+
+def system_version(package):
+    """Of a package of Debian; none if it is not there."""
+    asked = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True)
+    return asked.stdout if asked.returncode == 0 else None
 
 
 def run(command, threads=2, **more):
@@ -80,8 +88,12 @@ def main():
                         rule=" | ".join("---" for _ in asked.nodes))
     wrong = 0
     for name in asked.only:
+        version = system_version(PROGRAMS[name]) if name in SYSTEMS_OWN else versions.get(PROGRAMS[name], "")
+        if version is None:
+            print(f"programs: {name} is left out: {PROGRAMS[name]} is not installed", file=sys.stderr)
+            continue
         print(f"programs: {name}", file=sys.stderr)
-        program = [python, f"{name}.py"]
+        program = ["/usr/bin/python3" if name in SYSTEMS_OWN else python, f"{name}.py"]
         wanted, alone = several(program, asked.times)
         cells, result = [], "the same"
         for nodes in asked.nodes:
@@ -90,7 +102,7 @@ def main():
             if alone is None or found != wanted:
                 result = found.strip() if seconds is None else f"{found.strip()} instead of {wanted.strip()}"
                 wrong = 1
-        wheel = f"{PROGRAMS[name]} {versions.get(PROGRAMS[name], '')}".strip()
+        wheel = f"{PROGRAMS[name]} {version}".strip()
         table += f"| {name} | {wheel} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {result} |\n"
     print(table)
     if asked.document:

@@ -116,7 +116,7 @@ void* load(load_order& o) noexcept {
 
 /// Calls lead to their places at once, and updates look where they go (watch/). Nobody runs this code yet.
 bool prepare_code(load_order& o) noexcept {
-  std::array<module, load_order::most_modules> all;
+  static std::array<module, load_order::most_modules> all;
   std::size_t count = 0;
   for (const loaded_module& l : found()) {
     if (!l.about.known) all[count++] = l.about;

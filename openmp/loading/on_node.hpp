@@ -19,7 +19,7 @@ struct loaded_module {
   bool runs = false;       ///< not on the node that has asked for it, until its constructors begin there
 };
 struct loaded_list {
-  static constexpr std::size_t most = 512;
+  static constexpr std::size_t most = 1024;
   loaded_module all[most];
   std::size_t count = 0;
 };
@@ -27,7 +27,7 @@ struct loaded_list {
 
 /// What the node that asks tells the others. In shared memory.
 struct load_order {
-  static constexpr std::size_t most_modules = 256;
+  static constexpr std::size_t most_modules = 1024;
   char file[PATH_MAX];
   int mode;
   std::size_t slot;  ///< of the handle

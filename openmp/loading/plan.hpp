@@ -14,7 +14,7 @@ struct placed_file {
 
 class load_plan {
  public:
-  static constexpr std::uint32_t most = 512;
+  static constexpr std::uint32_t most = 2048;
   static constexpr std::uint64_t gap = 32u << 20;  ///< files lie at multiples of this
 
   /// Behind what was placed before, and far enough for what Quire adds to a library's code. Returns where; 0: no room.

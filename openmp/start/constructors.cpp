@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "openmp/loading/loading.hpp"
+#include "openmp/loading/plan.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/start/own_names.hpp"
@@ -149,34 +150,75 @@ void run_last(const held_back& h) {
   if (h.fini != 0) reinterpret_cast<last_function>(h.fini)();
 }
 
-/// Of libraries that nobody has kept back, and that may use shared memory: the program's own in a job of one node, and
-/// those of the system that all nodes have loaded.
+/// Those of `modules()`, and what Quire has loaded until the program begins.
+struct {
+  std::array<std::uint64_t, 4096> bases{};
+  std::size_t count = 0;
+} g_there;
+
+/// Of libraries that nobody has kept back, and that may use shared memory: all that the program has loaded in a job of
+/// one node, and those of the system that all nodes have loaded.
 bool ends_with_job(const module& m) noexcept {
-  return quire_nodes() == 1 ? m.programs : !m.programs && !m.known && is_placed(m.base);
+  if (quire_nodes() > 1) return !m.programs && is_placed(m.base);
+  const auto end = g_there.bases.begin() + static_cast<std::ptrdiff_t>(g_there.count);
+  return std::find(g_there.bases.begin(), end, m.base) == end;
 }
 
 /// What the program has loaded itself, and the dynamic linker would run after the end of the job.
-int find_late(dl_phdr_info* info, std::size_t, void* argument) {
-  auto& late = *static_cast<std::array<module, most>*>(argument);
-  const auto known = modules();
-  const module m = describe(*info);
-  if (!ends_with_job(m) || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; }))
-    return 0;
-  const auto room = std::find_if(late.begin(), late.end(), [](const module& l) { return l.dynamic == nullptr; });
-  if (room != late.end() && m.dynamic != nullptr && let_write(m)) *room = m;
-  return 0;
-}
-
-void run_late() {
-  static std::array<module, most> late;
-  ::dl_iterate_phdr(find_late, &late);
-  for (std::size_t i = most; i-- > 0;) {
-    if (late[i].dynamic == nullptr) continue;
-    const held_back h = of_module(late[i]);
-    hold_back_last(late[i]);
-    run_last(h);
+class late_libraries {
+ public:
+  void find() noexcept {
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* all) {
+          static_cast<late_libraries*>(all)->look_at(*info);
+          return 0;
+        },
+        this);
+    for (std::size_t i = 0; i < count_; ++i) put_in_order(i);
   }
-}
+  /// As the dynamic linker does it: a library ends before those that it needs.
+  void run_last() {
+    for (std::size_t i = in_order_; i-- > 0;) {
+      const module& m = all_[order_[i]];
+      const held_back h = of_module(m);
+      hold_back_last(m);
+      openmp::run_last(h);
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_late = 2048;
+
+  void look_at(const dl_phdr_info& info) noexcept {
+    const module m = describe(info);
+    if (count_ == most_late || m.dynamic == nullptr || !ends_with_job(m)) return;
+    if (!has_last_call(m) || let_write(m)) {
+      names_[count_] = load_plan::name_of(m.name);
+      all_[count_++] = m;
+    }
+  }
+  /// Behind what it needs.
+  void put_in_order(std::size_t i) noexcept {
+    if (seen_[i]) return;
+    seen_[i] = true;
+    const auto* const texts = all_[i].entry(DT_STRTAB);
+    for (const ElfW(Dyn)* d = all_[i].dynamic; texts != nullptr && d->d_tag != DT_NULL; ++d) {
+      if (d->d_tag != DT_NEEDED) continue;
+      const auto name = load_plan::name_of(reinterpret_cast<const char*>(texts->d_un.d_ptr) + d->d_un.d_val);
+      const auto end = names_.begin() + static_cast<std::ptrdiff_t>(count_);
+      if (const auto at = std::find(names_.begin(), end, name); at != end)
+        put_in_order(static_cast<std::size_t>(at - names_.begin()));
+    }
+    order_[in_order_++] = static_cast<std::uint16_t>(i);
+  }
+
+  std::array<module, most_late> all_{};
+  std::array<std::uint64_t, most_late> names_{};
+  std::array<bool, most_late> seen_{};
+  std::array<std::uint16_t, most_late> order_{};
+  std::size_t count_ = 0, in_order_ = 0;
+};
+constinit late_libraries g_late_libraries;
 
 struct {
   int count = 0;
@@ -188,6 +230,15 @@ struct {
 
 void note_arguments(int count, char** arguments, char** environment) noexcept {
   g_given = {count, arguments, environment};
+}
+
+void note_modules_before_program() noexcept {
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void*) {
+        if (g_there.count < g_there.bases.size()) g_there.bases[g_there.count++] = info->dlpi_addr;
+        return 0;
+      },
+      nullptr);
 }
 
 void when_taken_away(void (*tell)(std::size_t number)) noexcept { g_late.tell_last = tell; }
@@ -232,7 +283,8 @@ void run_constructors(int count, char** arguments, char** environment, bool of_e
 }
 
 void run_destructors() noexcept {
-  run_late();
+  g_late_libraries.find();
+  g_late_libraries.run_last();
   end_loaded();
   run_last(g_executable);
   for (std::size_t i = g_noted; i-- > 0;) run_last(g_held[g_order[i]]);

@@ -17,6 +17,8 @@ void run_constructors(int count, char** arguments, char** environment, bool of_e
 /// On node 0, after the program's own: those of libraries.
 void run_destructors() noexcept;
 
+/// What is loaded by now ends after the job: Quire stands on it.
+void note_modules_before_program() noexcept;
 /// What constructors get.
 void note_arguments(int count, char** arguments, char** environment) noexcept;
 

@@ -19,7 +19,7 @@ using sites::begins;
 using sites::last_part;
 
 constexpr std::uint64_t page = 4096;
-std::array<module, 512> g_modules;
+std::array<module, 2048> g_modules;
 std::size_t g_count = 0;
 bool g_too_many = false;
 
@@ -76,7 +76,7 @@ void look_at(module& of, const ElfW(Phdr) & h) noexcept {
 }
 
 /// Its name in the environment, as long as that stands there: the first call keeps it.
-const char* placed_file() noexcept {
+const char* file_of_exec() noexcept {
   static char path[4096];
   static bool known = false;
   if (!known) {
@@ -167,6 +167,7 @@ module describe(const dl_phdr_info& info) noexcept {
   module of;
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
+  of.thread_data_alignment = 1;
   of.runs_stack = true;  // unless it says that it has none
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
   keep_whole_pages(of);
@@ -214,8 +215,8 @@ const module* own_module() noexcept {
   return nullptr;
 }
 
-bool placed_by_exec() noexcept { return placed_file()[0] != 0; }
+bool placed_by_exec() noexcept { return file_of_exec()[0] != 0; }
 
-const char* own_file() noexcept { return placed_by_exec() ? placed_file() : "/proc/self/exe"; }
+const char* own_file() noexcept { return placed_by_exec() ? file_of_exec() : "/proc/self/exe"; }
 
 }  // namespace quire::openmp

@@ -17,9 +17,10 @@ struct data_range {
   std::uint64_t first = 0, end = 0;
 };
 
+/// Nothing is set in one that describe() has not made, so that room for many is no part of the file of this library.
 struct module {
   static constexpr std::size_t most_data = 8;
-  const char* name = "";  ///< its path; empty: the executable
+  const char* name = nullptr;  ///< its path; empty: the executable
   std::uint64_t base = 0;
   std::uint64_t after_relocation = 0;
   std::array<data_range, most_data> writable{};  ///< one a segment, upwards
@@ -30,7 +31,7 @@ struct module {
   ElfW(Dyn) * dynamic = nullptr;
   const void* thread_data = nullptr;    ///< what its thread-local variables begin with
   std::uint64_t thread_data_bytes = 0;  ///< 0: it has none
-  std::uint64_t thread_data_alignment = 1;
+  std::uint64_t thread_data_alignment = 0;
   bool known = false;       ///< libc's, a compiler's, an allocator's or Quire's: its code does nothing to the program's
                             ///< memory that Quire does not know
   bool runs_stack = false;  ///< it may have code on stacks: the dynamic linker has made them executable

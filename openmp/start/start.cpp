@@ -237,6 +237,7 @@ int lead(int, char**, char** environment) {
   open_files();
   mapped::open_mapped_files();
   open_loading();
+  note_modules_before_program();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (has_placement()) write_lines();
   wait_for_all_nodes();
