@@ -83,6 +83,23 @@ def fault_group(transport, target, four):
         rounds=5)
 
 
+def encrypted_group():
+    """What QUIRE_ENCRYPT costs where the network itself costs least: over TCP within one host."""
+    few, large = ("--pages", "1024", "--rounds", "1"), ("--mebibytes", "64", "--rounds", "1")
+
+    def job(key, program, encrypt, quick):
+        return Program(key, program, job_options=("--transport", "tcp"), environment={"QUIRE_ENCRYPT": encrypt}, quick=quick)
+
+    return Group(
+        "encrypted", "messages that are encrypted, TCP",
+        [job("sealed", ("quire_fault",), "1", few), job("open", ("quire_fault",), "0", few),
+         job("sealed_sweep", ("quire_sweep", "--read", "all"), "1", large), job("open_sweep", ("quire_sweep", "--read", "all"), "0", large)],
+        [Row("read fault, encrypted", "sealed:read_fault", "open:read_fault", 1.5),
+         Row("write fault, encrypted", "sealed:write_fault", "open:write_fault", 1.5),
+         Row("sweep, every word, encrypted", "sealed_sweep:sweep", "open_sweep:sweep")],
+        rounds=5)
+
+
 def sweep_group(transport):
     job = ("--transport", transport)
     few = ("--mebibytes", "64", "--rounds", "1")
@@ -502,6 +519,7 @@ NPB_TIME = r"^ *Time in seconds *= *(\d+\.\d+)$"
 GROUPS = [
     fault_group("shm", 1.5, 2),
     fault_group("tcp", 1.3, 2),
+    encrypted_group(),
     sweep_group("shm"),
     sweep_group("tcp"),
     hands_group(),

@@ -50,7 +50,8 @@ endfunction()
 # UCX, PMIx and FUSE are loaded when they are needed, so no tool sees them.
 set(same "(= ${PROJECT_VERSION}-1)")
 quire_package(runtime libquire${PROJECT_VERSION_MAJOR} libs "one shared memory for threads on many machines (library)"
-  "PACKAGE_DEPENDS=libucx0" "PACKAGE_RECOMMENDS=libpmix2" "PACKAGE_SUGGESTS=libfuse3-3" "PACKAGE_CONTROL_EXTRA=${PROJECT_SOURCE_DIR}/packaging/deb/triggers")
+  "PACKAGE_DEPENDS=libucx0" "PACKAGE_RECOMMENDS=libpmix2, libsodium23" "PACKAGE_SUGGESTS=libfuse3-3"
+  "PACKAGE_CONTROL_EXTRA=${PROJECT_SOURCE_DIR}/packaging/deb/triggers")
 quire_package(devel libquire-dev libdevel "one shared memory for threads on many machines (headers)"
   "PACKAGE_DEPENDS=libquire${PROJECT_VERSION_MAJOR} ${same}" "PACKAGE_RECOMMENDS=quire")
 quire_package(command quire utils "one shared memory for threads on many machines (command)"

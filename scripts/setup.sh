@@ -15,6 +15,8 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 # The Python package. Without joblib the tests of its back end are skipped.
 packages+=(python3-dev python3-cloudpickle python3-joblib)
+# For `quire run --encrypt`. Without it these tests are skipped.
+packages+=(libsodium23)
 # The types that it tells editors; without it that test is skipped.
 packages+=(mypy)
 # For `quire run --mount`, and what its tests read mounted files with; for the linker of compressed files in examples/linkers. Without them these are left out.

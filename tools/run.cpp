@@ -46,7 +46,7 @@ constexpr const char* with_sharing = "sharing";  // a table, and the report on f
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false, copies = false;
+  bool tag = false, mount_cache = false, encrypt = false, copies = false;
   std::optional<double> timeout_seconds;
   std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
@@ -121,6 +121,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
   if (!asked.mount.empty()) all.emplace_back("mount", asked.mount);
+  if (asked.encrypt) all.emplace_back("encrypt", "1");
   if (asked.mount_cache) all.emplace_back("mount_cache", "1");
   // Two contents are of use to who goes on.
   if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
@@ -350,6 +351,13 @@ void add_start_options(CLI::App& command, run_arguments& asked) {
   command.add_option("--place", asked.place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
 }
 
+void add_wire_options(CLI::App& command, run_arguments& asked) {
+  command.add_option("--transport", asked.transport, "How nodes talk")
+      ->type_name(base::row_of(base::option::transport).legal);
+  command.add_flag("--encrypt", asked.encrypt,
+                   "Encrypt what goes between nodes over TCP, by libsodium (QUIRE_ENCRYPT)");
+}
+
 constexpr const char* run_footer =
     "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
     "or\n"
@@ -432,7 +440,7 @@ void add_run(CLI::App& quire, session& about) {
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));
-  command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
+  add_wire_options(*command, *asked);
   command
       ->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")
       ->type_name(legal(base::option::replicas));

@@ -60,7 +60,7 @@ namespace quire::openmp::sites {
 /// What libquire itself loads, wherever it was installed, with what that needs: their data is of one node.
 [[nodiscard]] inline bool is_loaded_by_quire(const char* file) noexcept {
   for (const char* name : {"libucp", "libucs", "libuct", "libucm", "libnuma.so", "libpmix", "libevent", "libhwloc",
-                           "libfuse3", "libibverbs", "librdmacm", "libnl-"}) {
+                           "libfuse3", "libibverbs", "librdmacm", "libnl-", "libsodium"}) {
     if (begins(file, name)) return true;
   }
   return false;

@@ -39,7 +39,7 @@ base::status wire_choice::open(std::string_view kind) {
   now_ = kind;
   const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
   auto got = transport::open(kind, kind == "tcp" ? by_loopback_ : all_local_, options_.text(base::option::net_devices),
-                             secret_, outlives(), system_ucx);
+                             secret_, outlives(), system_ucx, options_.flag(base::option::encrypt));
   if (!got.ok()) return got.why();
   opened_ = std::move(got.value());
   return {};
@@ -87,9 +87,12 @@ wire_account wire_choice::account() const {
   if (const char* const of_user = std::getenv("UCX_TLS"))
     return {"ucx", std::string("UCX_TLS=") + of_user + " of the environment"};
   if (is_memory()) return {"shm", ""};
-  if (!why_tcp_.empty()) return {"tcp", why_tcp_};
-  return {"tcp", kind() == "tcp" ? "as was asked for (QUIRE_TRANSPORT)"
-                                 : "a job that goes on when a node dies needs it (QUIRE_ON_FAILURE=notify)"};
+  std::string why = why_tcp_;
+  if (why.empty()) {
+    why = kind() == "tcp" ? "as was asked for (QUIRE_TRANSPORT)"
+                          : "a job that goes on when a node dies needs it (QUIRE_ON_FAILURE=notify)";
+  }
+  return {"tcp", why + (options_.flag(base::option::encrypt) ? "; they are encrypted" : "")};
 }
 
 }  // namespace quire::api

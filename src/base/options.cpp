@@ -21,6 +21,9 @@ constexpr option_row table[] = {
      "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
     {option::net_devices, "QUIRE_NET_DEVICES", option_type::text, "auto", "names, separated by commas",
      "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", 0, 0, 1, false},
+    {option::encrypt, "QUIRE_ENCRYPT", option_type::flag, "0", "0|1",
+     "tcp: encrypt and authenticate all that goes between nodes, by libsodium; shared memory of a host stays as it is",
+     0, 1, 1, false},
     {option::ucx, "QUIRE_UCX", option_type::choice, "auto", "auto|system",
      "which UCX is loaded; auto: that of the Python package if Quire came with it, else the system's; system: always "
      "the system's, for InfiniBand",

@@ -18,6 +18,7 @@ namespace quire::base {
 enum class option : int {
   transport,
   net_devices,
+  encrypt,
   ucx,
   detect,
   pool,
@@ -66,7 +67,7 @@ enum class option : int {
   nodes,
   tag
 };
-inline constexpr std::size_t option_count = 49;
+inline constexpr std::size_t option_count = 50;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

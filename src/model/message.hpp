@@ -105,7 +105,8 @@ enum class message_kind : std::uint8_t {
   service_notice,
   recovery,  ///< marker: operation = round, a = the dead, by bits (src/watch/recovery.hpp)
   watch,     ///< who is still there: see src/core/watching.cpp
-  last_kind = watch,
+  sealed,    ///< around another message, which is encrypted: see src/transport/sealed
+  last_kind = sealed,
 };
 
 namespace message_flag {

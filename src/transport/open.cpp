@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "os/interfaces.hpp"
+#include "transport/sealed/sealed.hpp"
 #include "transport/ucx/ucx.hpp"
 
 namespace quire::transport {
@@ -26,8 +27,8 @@ ucx::settings from_library(ucx::settings how, bool system_ucx) {
   return how;
 }
 
-base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job,
-                                                  bool outlives, bool system_ucx) {
+base::result<std::unique_ptr<transport>> open_plain_tcp(bool all_local, std::string_view devices,
+                                                        const base::secret& job, bool outlives, bool system_ucx) {
   const ucx::settings how = from_library(outlives ? for_survivors(ucx::tcp) : ucx::tcp, system_ucx);
   if (devices != "auto") return ucx::open(how, std::string(devices), job);
   if (all_local) return ucx::open(how, "lo", job);
@@ -41,6 +42,12 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
   return QUIRE_UNSUPPORTED;
 }
 
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job,
+                                                  bool outlives, bool system_ucx, bool encrypts) {
+  auto plain = open_plain_tcp(all_local, devices, job, outlives, system_ucx);
+  return plain.ok() && encrypts ? sealed::wrap(std::move(plain.value()), job) : std::move(plain);
+}
+
 }  // namespace
 
 bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_peers) noexcept {
@@ -48,11 +55,12 @@ bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_pee
 }
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
-                                              const base::secret& job, bool outlives_peers, bool system_ucx) {
+                                              const base::secret& job, bool outlives_peers, bool system_ucx,
+                                              bool encrypts) {
   // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for
   // good (UCX 1.13).
   if (kind == "tcp" || (kind == "auto" && outlives_peers))
-    return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
+    return open_tcp(all_local, devices, job, outlives_peers, system_ucx, encrypts);
   if (kind == "shm") {
     if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
@@ -60,7 +68,7 @@ base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_lo
   }
   if (kind == "auto") {
     if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
-    return open_tcp(all_local, devices, job, outlives_peers, system_ucx);
+    return open_tcp(all_local, devices, job, outlives_peers, system_ucx, encrypts);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;
