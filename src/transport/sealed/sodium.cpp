@@ -18,7 +18,7 @@ bool find(void* handle, const char* name, F& function) noexcept {
 
 void* open_library() noexcept {
   const int past_program = os::are_names_of_libc_taken() ? RTLD_DEEPBIND : 0;
-  for (const char* const name : {"libsodium.so.23", "libsodium.so.26"}) {
+  for (const char* const name : {"libsodium.so.26", "libsodium.so.23"}) {
     if (void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | past_program)) return handle;
   }
   base::log(base::log_level::error,
