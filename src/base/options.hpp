@@ -64,9 +64,15 @@ enum class option : int {
   check,
   log,
   nodes,
-  tag
+  tag,
+  rendezvous,
+  rank,
+  size,
+  secret,
+  secret_file,
+  rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 49;
+inline constexpr std::size_t option_count = 55;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -160,7 +166,7 @@ inline constexpr const char* launcher_variable = "QUIRE_RUN";
 inline constexpr std::array<std::string_view, 6> internal_variables = {job_descriptor_variable, job_node_variable,
                                                                        job_nodes_variable,      job_local_variable,
                                                                        launcher_variable,       "QUIRE_FAIL"};
-/// The most nodes that one `quire run` starts.
+/// The most nodes of a job.
 inline constexpr int most_nodes = 1024;
 
 }  // namespace quire::base
