@@ -12,12 +12,13 @@ from . import _errors, _native
 _errors.install(_native)
 _started = None  # the process that has
 _lock = threading.Lock()
+_OF_THE_START = ("QUIRE_JOB_", "QUIRE_RENDEZVOUS", "QUIRE_RANK", "QUIRE_SIZE", "QUIRE_SECRET", "PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")
 _THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def launched():
-    """Whether a launcher has started this process as a node: `quire run`, srun or mpirun."""
-    return any(name in os.environ for name in ("QUIRE_JOB_FD", "PMIX_RANK", "PMI_FD", "PMI_RANK"))
+    """Whether a launcher has started this process as a node (`quire run`, srun or mpirun), or QUIRE_RENDEZVOUS says where the others are."""
+    return any(name in os.environ for name in ("QUIRE_JOB_FD", "QUIRE_RENDEZVOUS", "PMIX_RANK", "PMI_FD", "PMI_RANK"))
 
 
 def share_cores():
@@ -71,7 +72,7 @@ def start():
             except _errors.Exists:  # the front-end for stock programs has started it
                 raise _errors.Error("this program runs once, as one that knows nothing of Quire (quire exec --openmp): to run it on each node, give "
                                     "--copies to quire run") from None
-            for name in [n for n in os.environ if n.startswith("QUIRE_JOB_") or n in ("PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")]:
+            for name in [n for n in os.environ if n.startswith(_OF_THE_START)]:
                 del os.environ[name]  # C has done so: programs that this one starts are no nodes
             _native.set_on_interrupt(_interrupted)
             hook = sys.excepthook
