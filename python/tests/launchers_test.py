@@ -3,9 +3,11 @@
 nodes: examples/start. launchers_test.py CASE; exit status 77 where the launcher is not installed."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "launch"))
@@ -51,6 +53,14 @@ START = os.path.join(HERE, "..", "..", "examples", "start")
 
 def rendezvous():
     programs([sys.executable, "-B", os.path.join(HERE, "..", "..", "tests", "launch", "ranks.py"), "2"])
+    # Ctrl-C while it waits for others.
+    alone = {"QUIRE_RENDEZVOUS": f"127.0.0.1:{free_port()}", "QUIRE_RANK": "1", "QUIRE_SIZE": "2", "QUIRE_SECRET": "0123456789abcdef"}
+    waiting = Job([sys.executable, "-c", "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nprint('waits', flush=True)\nimport quire"], alone)
+    require(waiting.process.stdout.readline() == "waits\n", "it has not begun")
+    time.sleep(1)
+    waiting.kill(signal.SIGINT)
+    result = waiting.finish(20)
+    require(result.status in (-signal.SIGINT, 1, 130), result)
 
 
 def kubernetes():

@@ -97,8 +97,8 @@ def rendezvous_refused():
     for job in jobs:
         require(job.process.stdout.readline() == "ready\n", "it is not ready")
     expect(start(1, 2, port), 43, "rank 1 has come twice: node 1 (pid ", "all 2 ranks of the job have come before", limit=10)
+    require(all(job.process.poll() is None for job in jobs), "a late rank has ended the job")
     for job in jobs:
-        require(job.process.poll() is None, "a late rank has ended the job")
         job.kill()
     for job in jobs:
         job.finish(10)
