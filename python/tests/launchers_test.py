@@ -55,7 +55,8 @@ def rendezvous():
     programs([sys.executable, "-B", os.path.join(HERE, "..", "..", "tests", "launch", "ranks.py"), "2"])
     # Ctrl-C while it waits for others.
     alone = {"QUIRE_RENDEZVOUS": f"127.0.0.1:{free_port()}", "QUIRE_RANK": "1", "QUIRE_SIZE": "2", "QUIRE_SECRET": "0123456789abcdef"}
-    waiting = Job([sys.executable, "-c", "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nprint('waits', flush=True)\nimport quire"], alone)
+    words = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nprint('waits', flush=True)\nimport quire"
+    waiting = Job([sys.executable, "-c", words], alone)
     require(waiting.process.stdout.readline() == "waits\n", "it has not begun")
     time.sleep(1)
     waiting.kill(signal.SIGINT)
