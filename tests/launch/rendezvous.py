@@ -48,7 +48,7 @@ def rendezvous():
 
 
 def rendezvous_hosts():
-    """Between hosts: by TCP, over a name and a number."""
+    """Between hosts: by TCP."""
     with Hosts(3) as hosts:
         jobs = []
         port = free_port()
@@ -265,7 +265,7 @@ def rendezvous_deaths():
                 require(f"quire[{rank}]: " in result.err, result)
     # One that is stopped is ended too, as its host has others; also rank 0, of which some hear only that it has ended.
     for victim in (1, 0):
-        jobs = start_death(port, QUIRE_PEER_TIMEOUT="1")
+        jobs = start_death(port, QUIRE_PEER_TIMEOUT="2")
         os.kill(jobs[victim].process.pid, signal.SIGSTOP)
         told = [expect(job, None, f"node {victim} (pid {jobs[victim].process.pid} on ", limit=20).err for job in jobs if job is not jobs[victim]]
         require(sum("does not answer: nothing was heard" in one for one in told) >= (2 if victim else 1), told)
