@@ -73,11 +73,12 @@ if [ "${1:-}" = launchers ] && [ ! -d "$runtimes" ] && command -v apt-get >/dev/
     { rm -rf "$runtimes/newest"; echo "setup: Intel's runtime of OpenMP cannot be had: its names will not be compared" >&2; }
 fi
 
-# The newest joblib, and scikit-learn, for tests of the back end.
+# The newest joblib, and scikit-learn, for tests of the back end; Dask for one of examples/start.
 wheels=$(dirname "$0")/../.cache/joblib
 if [ "${1:-}" = launchers ] && [ ! -x "$wheels/bin/python3" ]; then
-  { python3 -m venv "$wheels" && "$wheels/bin/pip" install --quiet --disable-pip-version-check joblib==1.6.0 scikit-learn==1.9.1 cloudpickle==3.1.3; } >&2 ||
-    { rm -rf "$wheels"; echo "setup: joblib and scikit-learn cannot be installed: tests with them will be skipped" >&2; }
+  { python3 -m venv "$wheels" && "$wheels/bin/pip" install --quiet --disable-pip-version-check joblib==1.6.0 scikit-learn==1.9.1 cloudpickle==3.1.3 \
+      distributed==2026.8.0; } >&2 ||
+    { rm -rf "$wheels"; echo "setup: joblib, scikit-learn and Dask cannot be installed: tests with them will be skipped" >&2; }
 fi
 
 missing=()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """This process as a node of a job: the start, the end, and Ctrl-C."""
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -12,12 +13,13 @@ from . import _errors, _native
 _errors.install(_native)
 _started = None  # the process that has
 _lock = threading.Lock()
+_OF_THE_START = ("QUIRE_JOB_", "QUIRE_RENDEZVOUS", "QUIRE_RANK", "QUIRE_SIZE", "QUIRE_SECRET", "PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")
 _THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def launched():
-    """Whether a launcher has started this process as a node: `quire run`, srun or mpirun."""
-    return any(name in os.environ for name in ("QUIRE_JOB_FD", "PMIX_RANK", "PMI_FD", "PMI_RANK"))
+    """Whether a launcher has started this process as a node (`quire run`, srun or mpirun), or QUIRE_RENDEZVOUS says where the others are."""
+    return any(name in os.environ for name in ("QUIRE_JOB_FD", "QUIRE_RENDEZVOUS", "PMIX_RANK", "PMI_FD", "PMI_RANK"))
 
 
 def share_cores():
@@ -57,6 +59,20 @@ def _stop():
         os._exit(1)
 
 
+@contextlib.contextmanager
+def _ends_by_interrupt():
+    """Ctrl-C while the main thread waits for other ranks ends the process: Python would hear of it only when they have come, or after minutes."""
+    waits = "QUIRE_RENDEZVOUS" in os.environ and threading.current_thread() is threading.main_thread()
+    if not waits or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start():
     """Joins the job, unless this process has: a job of one node where no launcher has started it. Any thread."""
     global _started
@@ -67,11 +83,12 @@ def start():
             raise _errors.Error("this process is a forked child of a node: shared memory belongs to the parent (start processes by 'spawn')")
         if _started is None:
             try:
-                _native.start(threading.main_thread().ident)
+                with _ends_by_interrupt():
+                    _native.start(threading.main_thread().ident)
             except _errors.Exists:  # the front-end for stock programs has started it
                 raise _errors.Error("this program runs once, as one that knows nothing of Quire (quire exec --openmp): to run it on each node, give "
                                     "--copies to quire run") from None
-            for name in [n for n in os.environ if n.startswith("QUIRE_JOB_") or n in ("PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")]:
+            for name in [n for n in os.environ if n.startswith(_OF_THE_START)]:
                 del os.environ[name]  # C has done so: programs that this one starts are no nodes
             _native.set_on_interrupt(_interrupted)
             hook = sys.excepthook

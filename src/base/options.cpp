@@ -159,6 +159,19 @@ constexpr option_row table[] = {
      "`quire run` without -n: how many nodes; auto: one for each core", -1, most_nodes, 1, false},
     {option::tag, "QUIRE_TAG", option_type::flag, "0", "0|1", "`quire run`: begin each line of output with its node", 0,
      1, 1, false},
+    {option::rendezvous, "QUIRE_RENDEZVOUS", option_type::text, "", "HOST:PORT; :PORT: on the host in MASTER_ADDR",
+     "where rank 0 of a job waits for the others, when no `quire run` starts them", 0, 0, 1, false},
+    {option::rank, "QUIRE_RANK", option_type::number, "auto", "auto, or 0 to 1023",
+     "QUIRE_RENDEZVOUS: the number of this node; auto: RANK (torchrun), else JOB_COMPLETION_INDEX (Kubernetes)", -1,
+     most_nodes - 1, 1, false},
+    {option::size, "QUIRE_SIZE", option_type::number, "auto", "auto, or 1 to 1024",
+     "QUIRE_RENDEZVOUS: how many nodes the job has; auto: WORLD_SIZE (torchrun)", -1, most_nodes, 1, false},
+    {option::secret, "QUIRE_SECRET", option_type::text, "", "16 characters or more, at random",
+     "QUIRE_RENDEZVOUS: what all nodes of the job know, and nobody else", 0, 0, 1, false},
+    {option::secret_file, "QUIRE_SECRET_FILE", option_type::path, "", "a file",
+     "QUIRE_RENDEZVOUS: holds what QUIRE_SECRET else says", 0, 0, 1, false},
+    {option::rendezvous_timeout, "QUIRE_RENDEZVOUS_TIMEOUT", option_type::number, "300", "1 to 86400",
+     "QUIRE_RENDEZVOUS: seconds within which all ranks have to come", 1, 86'400, 1, false},
 };
 static_assert(std::size(table) == option_count);
 
@@ -319,7 +332,7 @@ std::span<const option_row> option_table() noexcept { return table; }
 
 bool is_legal(const option_row& row, std::int64_t value) noexcept {
   if (value == -1 && row.type == option_type::number) return row.least == -1;
-  if (value == 0 && row.id == option::nodes) return false;
+  if (value == 0 && (row.id == option::nodes || row.id == option::size)) return false;
   if (value > 0 && value < MiB && (row.id == option::memory_limit || row.id == option::cache_limit)) return false;
   return value >= row.least && value <= row.most && value % row.multiple == 0 &&
          (!row.power_of_two || (value & (value - 1)) == 0);

@@ -65,9 +65,15 @@ enum class option : int {
   check,
   log,
   nodes,
-  tag
+  tag,
+  rendezvous,
+  rank,
+  size,
+  secret,
+  secret_file,
+  rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 50;
+inline constexpr std::size_t option_count = 56;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -161,7 +167,7 @@ inline constexpr const char* launcher_variable = "QUIRE_RUN";
 inline constexpr std::array<std::string_view, 6> internal_variables = {job_descriptor_variable, job_node_variable,
                                                                        job_nodes_variable,      job_local_variable,
                                                                        launcher_variable,       "QUIRE_FAIL"};
-/// The most nodes that one `quire run` starts.
+/// The most nodes of a job.
 inline constexpr int most_nodes = 1024;
 
 }  // namespace quire::base

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
-// `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra, srun --mpi=pmi2). Called by
-// src/api at start and end; `descriptor`, `poll_news`, `accuse` and `abort` by the service thread.
+// `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra, srun --mpi=pmi2; rendezvous:
+// processes that something else has started). Called by src/api at start and end; `descriptor`, `poll_news`, `accuse`
+// and `abort` by the service thread.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/siphash.hpp"
 #include "base/status.hpp"
 
 namespace quire::bootstrap {
@@ -31,6 +33,8 @@ class bootstrap {
   [[nodiscard]] virtual int nodes() const noexcept = 0;
   /// How many nodes of the job run on this host (decides whether waiting threads may spin), and whether that is all.
   [[nodiscard]] virtual int local_nodes() const noexcept = 0;
+  /// What the user has given to all nodes of the job to keep strangers out; zero where a launcher does that.
+  [[nodiscard]] virtual base::secret known_secret() const noexcept { return {}; }
   /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. At most
   /// 60 KiB. PEER_LOST (poll_news tells whom), TIMED_OUT (after a minute), INVALID.
   [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;

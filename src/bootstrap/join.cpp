@@ -7,6 +7,7 @@
 #include "bootstrap/local/member.hpp"
 #include "bootstrap/pmi1/member.hpp"
 #include "bootstrap/pmix/join.hpp"
+#include "bootstrap/rendezvous/member.hpp"
 
 namespace quire::bootstrap {
 namespace {
@@ -29,10 +30,13 @@ bool launched_without_words() {
 }  // namespace
 
 joined join() {
-  // The innermost first: `quire run` may itself run under another launcher.
-  for (const auto body : {&local::join_launched, &pmix::join_launched, &pmi1::join_launched}) {
+  // The innermost first: `quire run` may itself run under another launcher, and a rendezvous among its processes.
+  for (const auto body :
+       {&local::join_launched, &rendezvous::join_launched, &pmix::join_launched, &pmi1::join_launched}) {
     auto job = body();
-    if (job.ok() || job.why() != QUIRE_NOT_FOUND) return job;
+    if (!job.ok() && job.why() == QUIRE_NOT_FOUND) continue;
+    rendezvous::forget_launched();  // of what is around: it is not for programs that this one starts
+    return job;
   }
   if (launched_without_words()) return QUIRE_UNSUPPORTED;
   return local::join_alone();
@@ -41,6 +45,7 @@ joined join() {
 void leave_to_another() noexcept {
   local::forget_launched();
   pmi1::forget_launched();
+  rendezvous::forget_launched();
 }
 
 }  // namespace quire::bootstrap

@@ -15,7 +15,7 @@ base::result<base::secret> agree_on_secret(bootstrap& job) {
   if (::getrandom(&share, sizeof share, 0) != sizeof share) return QUIRE_SYSTEM;
   const auto shares = job.exchange(std::as_bytes(std::span(&share, 1)));
   if (!shares.ok()) return shares.why();
-  base::secret both{};
+  base::secret both = job.known_secret();
   for (std::size_t node = 0; node < shares.value().size(); ++node) {
     const auto& theirs = shares.value()[node];
     if (theirs.size() != sizeof share) {

@@ -392,6 +392,8 @@ void threads::service_loop() noexcept {
   at_once.service_spin_ns = 0;
   service_spin no_spin(at_once);
   bool called = false;
+  constexpr std::uint64_t news_every_ns = 10'000'000;
+  std::uint64_t news_due_ns = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {
     parked_.store(false, std::memory_order_relaxed);
     if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
@@ -422,6 +424,10 @@ void threads::service_loop() noexcept {
       service_sleep(1);
     } else if (!soon) {
       ::sched_yield();  // sends wait for room at the receiver, or something has arrived just now
+      // A receiver that has died never has room: that it has is among the news.
+      if (base::now_ns() < news_due_ns) continue;
+      service_sleep(0);
+      news_due_ns = base::now_ns() + news_every_ns;
     }
   }
 }

@@ -17,6 +17,7 @@ import time
 
 import mounts
 import others
+import rendezvous
 import suite
 from namespaces import Hosts
 from suite import ENDS_WITH_5, LONG, PASSED_ON, REPRESENTATIVE, WHOLE, program, quire, run_stock, run_suite
@@ -303,7 +304,8 @@ def alone():
 
 
 CASES = {case.__name__: case for case in (own_starter, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
-                                          deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
+                                          deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES,
+                                          *rendezvous.CASES)}
 
 
 def give_up(*_):

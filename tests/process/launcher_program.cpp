@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
   if (!joined.ok()) return 43;
   bootstrap& job = *joined.value();
   if (what == "environment") {
-    for (const char* name : {"QUIRE_JOB_FD", "QUIRE_JOB_NODE", "QUIRE_JOB_NODES", "QUIRE_JOB_LOCAL"})
+    for (const char* name : {"QUIRE_JOB_FD", "QUIRE_JOB_NODE", "QUIRE_JOB_NODES", "QUIRE_JOB_LOCAL", "QUIRE_RENDEZVOUS",
+                             "QUIRE_RANK", "QUIRE_SIZE", "QUIRE_SECRET"})
       if (std::getenv(name) != nullptr) return 44;
     leave(job);
     ::execlp("ls", "ls", "/proc/self/fd", nullptr);

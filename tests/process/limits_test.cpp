@@ -45,6 +45,9 @@ constexpr extremes all[] = {
     {"QUIRE_UNIT", "4K", "2M", "2K", "4M"},
     {"QUIRE_HEAP_VIEWS", "0", "256", "-1", "257"},
     {"QUIRE_NODES", "1", "1024", "0", "1025"},
+    {"QUIRE_RANK", "0", "1023", "-2", "1024"},
+    {"QUIRE_SIZE", "1", "1024", "0", "1025"},
+    {"QUIRE_RENDEZVOUS_TIMEOUT", "1", "86400", "0", "86401"},
 };
 
 class extreme : public testing::TestWithParam<extremes> {

@@ -35,6 +35,8 @@
 //                      stopped    payload: whether `node` is stopped by a signal (int); told when it changes
 //   both ways          alive      so that silence means something; the agent's first word
 //
+// Nodes of a rendezvous use some of these frames, and three more: rendezvous/hub.hpp.
+//
 // Both ends are the same build of Quire, or find out by the version in hello and start.
 #pragma once
 
@@ -84,7 +86,10 @@ enum class frame_kind : std::uint32_t {
   show_counters,
   counters,
   record,
-  last = record
+  members,
+  notice,
+  abort,
+  last = abort
 };
 
 /// What a node says of itself in `hello`.
