@@ -160,6 +160,8 @@ class core final {
   [[nodiscard]] bool is_restless() const noexcept;
   /// The host has looked now and then, and is going to sleep: host::call_at(), if there is a time to look at.
   void set_clock() noexcept;
+  /// What a thread will use under the lock that it has got is on its way, and is sooner here than a fault would be.
+  [[nodiscard]] bool awaits_units() noexcept;
 
   // By application threads.
   /// As of host.

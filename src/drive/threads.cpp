@@ -245,14 +245,22 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
     if (next == next_step::sleep) break;
     if (next == next_step::give_way) ::sched_yield();
   }
-  // What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window.
-  if (driving && !away && o.done() && drive()) {
-    for (const std::uint64_t until = base::now_ns() + how.linger_ns; drive() && base::now_ns() < until;) continue;
-  }
+  if (driving && !away && o.done()) take_what_follows();
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
   if (!driving) return;
   bursts_.left(base::now_ns());
   leave_drive(!o.done());
+}
+
+/// What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window. What is
+/// used under a lock that has come is waited for, too: a fault takes longer than it does.
+void threads::take_what_follows() noexcept {
+  const pace& how = driver_.how;
+  if (!drive() && !core_.awaits_units()) return;
+  const std::uint64_t start = base::now_ns();
+  for (std::uint64_t spent = 0; spent < how.linger_ns; spent = base::now_ns() - start) {
+    if (!drive() && (spent >= how.await_ns || !core_.awaits_units())) return;
+  }
 }
 
 /// A fault keeps the program's signals waiting, as their handlers may share memory. One that takes long lets them in:
