@@ -73,8 +73,8 @@ class planner {
   std::uint64_t on_way_ = 0;
   bool more_ = false;
   lock_plans sections_{};
-  const read_ahead* holder_ = nullptr;  ///< the thread whose critical section is looked at
-  bool enters_ = false;                 ///< the plan of its lock is still to be asked for
+  const read_ahead* holder_ = nullptr;               ///< the thread whose critical section is looked at
+  bool enters_ = false;                              ///< the plan of its lock is still to be asked for
   base::fault_vector<phase_plans::need> awaited_{};  ///< asked for by that, and to be mapped
 };
 
