@@ -19,6 +19,7 @@ fact_group pace_facts() {
   add_us("a thread that polls gives way after", "patience_ns", p.patience_ns);
   add_count("rounds of polling between two looks at the clock", "rounds_between_looks", p.rounds_between_looks);
   add_us("a thread that is served goes on taking arrivals for", "linger_ns", p.linger_ns);
+  add_us("a thread that has got a lock waits for what it uses under it at most", "await_ns", p.await_ns);
   add_us("a thread whose calls need no message looks every", "look_every_ns", p.look_every_ns);
   add_us("a thread in a loop of the program that waits looks for", "spin_look_ns", p.spin_look_ns);
   add_us("the service thread looks on, after it has served, for", "follow_up_ns", p.follow_up_ns);

@@ -104,8 +104,12 @@ bool node::wait_for(core::op& o, std::int64_t timeout_ms, bool) noexcept {
 
 void node::pause(std::uint64_t ns) noexcept { world_.sleep(ns); }
 
+/// Every second time it looks now and then, and comes later than it is told.
 void node::call_at(std::uint64_t ns) noexcept {
-  world_.net().after(ns > now() ? ns - now() : 0, [this] {
+  constexpr std::uint64_t longest_tick_ns = 400'000;
+  auto& rng = world_.net().rng();
+  const std::uint64_t late = rng.chance(50) ? rng.below(longest_tick_ns) : 0;
+  world_.net().after((ns > now() ? ns - now() : 0) + late, [this] {
     if (!dead_) turn();
   });
 }

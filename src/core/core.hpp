@@ -158,6 +158,10 @@ class core final {
   void on_idle(bool (*look)(void* context) noexcept, void* context) noexcept { idle_ = {look, context}; }
   /// Something goes on by itself: round() is to be called again soon.
   [[nodiscard]] bool is_restless() const noexcept;
+  /// The host has looked now and then, and is going to sleep: host::call_at(), if there is a time to look at.
+  void set_clock() noexcept;
+  /// What a thread will use under the lock that it has got is on its way, and is sooner here than a fault would be.
+  [[nodiscard]] bool awaits_units() noexcept;
 
   // By application threads.
   /// As of host.

@@ -30,7 +30,8 @@ class host {
   virtual void prepare_to_meet() noexcept = 0;
   /// Somebody is to drive although no thread asks for anything. Any thread.
   virtual void call() noexcept = 0;
-  /// The same at a time; of several the latest counts. Driver's thread.
+  /// The same at a time; of several the latest counts. A host that looks now and then may leave it, until it calls
+  /// core::set_clock(). Driver's thread.
   virtual void call_at(std::uint64_t ns) noexcept = 0;
   /// Whether there is anything that call_at() can set.
   [[nodiscard]] virtual bool has_timer() const noexcept = 0;

@@ -35,8 +35,10 @@ class lingers {
   }
   /// When somebody has to look next; 0 if he was told, or there is nothing to look at. A mutex that is taken and freed
   /// often moves its time on each time: to set a clock costs more than all the rest of that.
-  [[nodiscard]] std::uint64_t next_look(std::uint64_t now) noexcept {
-    if (kept_.empty() || told_ns_ > now) return 0;
+  [[nodiscard]] std::uint64_t next_look(std::uint64_t now) noexcept { return told_ns_ > now ? 0 : end_of_first(); }
+  /// The same, told or not.
+  [[nodiscard]] std::uint64_t end_of_first() noexcept {
+    if (kept_.empty()) return 0;
     const auto first = std::min_element(kept_.begin(), kept_.end(),
                                         [](const kept& a, const kept& b) { return a.until_ns < b.until_ns; });
     return told_ns_ = first->until_ns;

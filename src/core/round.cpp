@@ -149,6 +149,10 @@ base::status core::bring(std::uint64_t address, bool write) noexcept { return fa
 
 bool core::is_restless() const noexcept { return !held.empty() || !whole.empty() || paging.is_restless(); }
 
+bool core::awaits_units() noexcept { return planner.awaits(); }
+
+void core::set_clock() noexcept { objects.set_clock(); }
+
 bool core::orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !r.can().relaxed; }
 
 base::status core::open() {

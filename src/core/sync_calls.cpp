@@ -125,6 +125,10 @@ void sync_calls::look_later(std::uint64_t now) noexcept {
   if (const std::uint64_t at = lingers_.next_look(now); at != 0) core_.host.call_at(at);
 }
 
+void sync_calls::set_clock() noexcept {
+  if (const std::uint64_t at = lingers_.end_of_first(); at != 0) core_.host.call_at(at);
+}
+
 /// Null if its rounds are none of epochs: of a group that some node has no thread in.
 sync_calls::epochs* sync_calls::epochs_of(const model::message& m) noexcept {
   if (!core_.relaxed() || (m.c & sync::round_bit::whole) == 0) return nullptr;

@@ -51,6 +51,8 @@ class sync_calls {
   }
   /// Mutexes that were kept here for a thread that has not come. True if there were any.
   bool end_lingers() noexcept;
+  /// As of the core.
+  void set_clock() noexcept;
   /// f(machine, actions), and what it wants is done.
   template <class F>
   void step(F&& f) noexcept {

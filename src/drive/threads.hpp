@@ -74,6 +74,7 @@ class threads final : public core::host {
   [[nodiscard]] bool arm(bool waits) noexcept;
   void look_now_and_then() noexcept;
   // An application thread's.
+  void take_what_follows() noexcept;
   void drive_for(const core::op& o, bool driving) noexcept;
   void sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
   // The service thread's.

@@ -23,6 +23,8 @@ struct pace {
   std::uint64_t longest_drive_ns = 5'000'000;  ///< then a thread may have a time limit to look at
   /// A thread that has what it waited for still takes what has arrived, for so long at most.
   std::uint64_t linger_ns = 100'000;
+  /// and for so long waits for what it uses under the lock that it has got.
+  std::uint64_t await_ns = 20'000;
   /// A thread that waits in a loop of the program looks so long what has come, each time that it says so.
   std::uint64_t spin_look_ns = 2'000;
   /// After a message behind which another of the same node follows at once (the arrival at a barrier behind the diffs)

@@ -89,14 +89,28 @@ void planner::ask() noexcept {
 
 void planner::ask_for_section() noexcept {
   enters_ = false;
+  awaited_.clear();
   if (!core_.config.read_ahead) return;
   region_slot* last = nullptr;
   while (const auto n = sections_.next()) {
-    if (region_slot* const r = ask_for(sections_.plans(), *n); r != nullptr) last = r;
+    region_slot* const r = ask_for(sections_.plans(), *n);
+    if (r == nullptr) continue;
+    last = r;
+    if (!n->looks) awaited_.push_back(*n);
   }
   if (last == nullptr) return;
   core_.perform_steps();
   core_.protocols.domain_of(*last).relieve();
+}
+
+bool planner::awaits() noexcept {
+  for (; !awaited_.empty(); awaited_.pop_back()) {
+    const phase_plans::need& n = awaited_.back();
+    const region_slot* const r = core_.regions.slot(n.region);
+    if (r == nullptr || n.unit >= r->machine->units()) continue;
+    if (r->machine->mapped(n.unit) < (n.write ? access::write : access::read)) return true;
+  }
+  return false;
 }
 
 region_slot* planner::ask_for(phase_plans& of, const phase_plans::need& n) noexcept {

@@ -48,6 +48,8 @@ class planner {
   void on_woken(std::uint64_t count) noexcept { on_way_ -= count < on_way_ ? count : on_way_; }
   /// Goes on with the plan. True if there was anything to do.
   bool look() noexcept;
+  /// What was asked for with the last lock that came is not all here.
+  [[nodiscard]] bool awaits() noexcept;
   [[nodiscard]] phase_plans::counters count() const noexcept {
     const auto &a = plans_.count(), &b = sections_.plans().count();
     return {a.asked + b.asked, a.unused + b.unused};
@@ -71,8 +73,9 @@ class planner {
   std::uint64_t on_way_ = 0;
   bool more_ = false;
   lock_plans sections_{};
-  const read_ahead* holder_ = nullptr;  ///< the thread whose critical section is looked at
-  bool enters_ = false;                 ///< the plan of its lock is still to be asked for
+  const read_ahead* holder_ = nullptr;               ///< the thread whose critical section is looked at
+  bool enters_ = false;                              ///< the plan of its lock is still to be asked for
+  base::fault_vector<phase_plans::need> awaited_{};  ///< asked for by that, and to be mapped
 };
 
 }  // namespace quire::core
