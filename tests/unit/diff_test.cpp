@@ -221,6 +221,18 @@ TEST_P(diff_codec, every_pattern_of_two_words) {
   }
 }
 
+/// Lines of which all words change, all of their bytes or not.
+TEST_P(diff_codec, every_pattern_of_bytes_in_words_that_all_change) {
+  const bytes twin = random_bytes(192, random_);
+  for (unsigned pattern = 1; pattern < 1u << 16; ++pattern) {
+    if ((pattern & 0xff) == 0 || pattern >> 8 == 0) continue;
+    bytes unit = twin;
+    for (std::size_t i = 64; i < 128; ++i)
+      if (i % 8 == pattern % 8 || (pattern >> (i + i / 16) % 16 & 1) != 0) change(unit[i], random_);
+    ASSERT_NO_FATAL_FAILURE(expect_exact(unit, twin)) << pattern;
+  }
+}
+
 TEST_P(diff_codec, random_patterns_of_all_sizes) {
   for (const std::size_t size : sizes)
     for (int round = 0; round < 200; ++round) {
@@ -337,24 +349,24 @@ TEST_P(diff_codec, apply_leaves_the_bytes_of_a_running_writer_alone) {
 
 /// The bits that say which bytes of a word changed, and the bytes, are of one moment: a number that goes on from 0x1ff
 /// to 0x205 between the comparison and the packing must not arrive as 0x105.
-TEST_P(diff_codec, words_that_are_counted_up_meanwhile_never_go_back) {
+void expect_counting_up(const codec& by, std::size_t every) {
   alignas(64) std::uint64_t unit[page / 8] = {}, twin[page / 8] = {}, home[page / 8] = {}, seen[page / 8] = {};
   std::byte diff[worst_bytes(page)];
   std::atomic<bool> stop = false;
   std::thread writer([&] {
     for (std::uint64_t n = 1; !stop; ++n)
-      for (std::size_t i = 0; i < page / 8; i += 3)
+      for (std::size_t i = 0; i < page / 8; i += every)
         std::atomic_ref(unit[i]).store(n * 0x1'0103, std::memory_order_relaxed);
   });
   bool good = true;
   std::size_t back = 0;
   for (int round = 0; round < 50000 && good && back == 0; ++round) {
     const encoded done =
-        codec_.encode(std::as_bytes(std::span(unit)), reinterpret_cast<const std::byte*>(twin), diff, writers::several);
+        by.encode(std::as_bytes(std::span(unit)), reinterpret_cast<const std::byte*>(twin), diff, writers::several);
     if (done.what == outcome::unchanged) continue;
     const auto made = std::span<const std::byte>(diff).first(done.bytes);
-    good = done.what == outcome::diff && codec_.apply(made, std::as_writable_bytes(std::span(home))) &&
-           codec_.apply(made, std::as_writable_bytes(std::span(twin)));
+    good = done.what == outcome::diff && by.apply(made, std::as_writable_bytes(std::span(home))) &&
+           by.apply(made, std::as_writable_bytes(std::span(twin)));
     for (std::size_t i = 0; i < page / 8; ++i) {
       back += home[i] < seen[i] || home[i] % 0x1'0103 != 0;
       seen[i] = home[i];
@@ -366,40 +378,48 @@ TEST_P(diff_codec, words_that_are_counted_up_meanwhile_never_go_back) {
   EXPECT_EQ(back, 0u);
 }
 
+TEST_P(diff_codec, words_that_are_counted_up_meanwhile_never_go_back) {
+  expect_counting_up(codec_, 3);
+  expect_counting_up(codec_, 1);  // lines of which all words change
+}
+
 /// Whoever reads a word while a diff is applied sees it as it was before or as it is then, whichever of its bytes
 /// change.
-TEST_P(diff_codec, words_are_never_seen_in_parts) {
-  for (const beside threads : {beside::none, beside::writers}) {
-    alignas(64) std::uint64_t zeros[8] = {}, marked[8], home[8] = {};
-    std::byte up[worst_bytes(sizeof zeros)], down[sizeof up];
-    constexpr std::uint64_t patterns[8] = {
-        0xff, 0xffff00, 0xff00ff, 0xffffff, 0xffffffffff, 0xffff'ffff'ffff, 0xff'ffff'ffff'ffff, 0xff00'0000'0000'00ff};
-    std::copy(std::begin(patterns), std::end(patterns), marked);
-    const auto as_bytes = [](const std::uint64_t* words) { return reinterpret_cast<const std::byte*>(words); };
-    const encoded rise = codec_.encode(std::as_bytes(std::span(marked)), as_bytes(zeros), up, writers::several);
-    const encoded fall = codec_.encode(std::as_bytes(std::span(zeros)), as_bytes(marked), down, writers::several);
-    std::atomic<bool> stop = false;
-    std::size_t mixed = 0;
-    std::thread reader([&] {
-      while (!stop) {
-        for (std::size_t i = 0; i < 8; ++i) {
-          const std::uint64_t found = std::atomic_ref(home[i]).load(std::memory_order_relaxed);
-          mixed += found != 0 && found != patterns[i];
-        }
+/// `words_behind`: the home begins so many words behind a line of the cache, as that of a small unit may.
+void expect_whole_words(const codec& by, std::size_t words_behind, beside threads) {
+  alignas(64) std::uint64_t zeros[8] = {}, marked[8], memory[16] = {};
+  const auto home = std::span(memory).subspan(words_behind).first<8>();
+  std::byte up[worst_bytes(sizeof zeros)], down[sizeof up];
+  constexpr std::uint64_t patterns[8] = {
+      0xff, 0xffff00, 0xff00ff, 0xffffff, 0xffffffffff, 0xffff'ffff'ffff, 0xff'ffff'ffff'ffff, 0xff00'0000'0000'00ff};
+  std::copy(std::begin(patterns), std::end(patterns), marked);
+  const auto as_bytes = [](const std::uint64_t* words) { return reinterpret_cast<const std::byte*>(words); };
+  const encoded rise = by.encode(std::as_bytes(std::span(marked)), as_bytes(zeros), up, writers::several);
+  const encoded fall = by.encode(std::as_bytes(std::span(zeros)), as_bytes(marked), down, writers::several);
+  std::atomic<bool> stop = false;
+  std::size_t mixed = 0;
+  std::thread reader([&] {
+    while (!stop) {
+      for (std::size_t i = 0; i < 8; ++i) {
+        const std::uint64_t found = std::atomic_ref(home[i]).load(std::memory_order_relaxed);
+        mixed += found != 0 && found != patterns[i];
       }
-    });
-    bool good = true;
-    for (int i = 0; i < 200'000; ++i) {
-      good &= codec_.apply(std::span<const std::byte>(up).first(rise.bytes), std::as_writable_bytes(std::span(home)),
-                           threads);
-      good &= codec_.apply(std::span<const std::byte>(down).first(fall.bytes), std::as_writable_bytes(std::span(home)),
-                           threads);
     }
-    stop = true;
-    reader.join();
-    EXPECT_TRUE(good);
-    EXPECT_EQ(mixed, 0u);
+  });
+  bool good = true;
+  for (int i = 0; i < 100'000; ++i) {
+    good &= by.apply(std::span<const std::byte>(up).first(rise.bytes), std::as_writable_bytes(home), threads);
+    good &= by.apply(std::span<const std::byte>(down).first(fall.bytes), std::as_writable_bytes(home), threads);
   }
+  stop = true;
+  reader.join();
+  EXPECT_TRUE(good);
+  EXPECT_EQ(mixed, 0u);
+}
+
+TEST_P(diff_codec, words_are_never_seen_in_parts) {
+  for (const std::size_t words_behind : {0, 2, 6})
+    for (const beside threads : {beside::none, beside::writers}) expect_whole_words(codec_, words_behind, threads);
 }
 
 /// A unit that is written while it is encoded: every diff is valid, and home and twin end at the unit.
