@@ -26,7 +26,7 @@ def fill(rank, n):
     mine = q.block(n)
     plate[mine] = range(mine.start, mine.stop)
     q.barrier()
-    return plate.sum()
+    return float(plate.sum())
 
 
 def half(rank):
