@@ -19,14 +19,16 @@ import venv
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {"kmeans": "scikit-learn", "hist_gradient": "scikit-learn", "random_forest": "scikit-learn", "numba_sum": "numba", "light_gbm": "lightgbm",
             "xg_boost": "xgboost", "blas": "numpy", "torch_net": "python3-torch", "small_objects": "none"}
+ON_NODE_0 = {"random_forest": "joblib", "blas": "OpenBLAS", "small_objects": "there are none"}  # where the threads are, and whose they are
 SYSTEMS_OWN = {"torch_net"}  # run by the python3 of the system, whose packages have the version
 HEAD = """# Python, as it is
 
 `quire run -n 2 python3 fit.py`: the interpreter is on node 0, and regions of OpenMP in extension modules have threads on all nodes.
 Made by `bench/programs/run.py` on {cores} cores, with two threads in all; seconds are medians of {times}, of a second run of the same work in one process.
+Speed-up: of the largest number of nodes over one machine.
 
-| program | wheel | one machine, s | {columns} | result |
-| --- | --- | --- | {rule} | --- |
+| program | wheel | threads | one machine, s | {columns} | speed-up | result |
+| --- | --- | --- | --- | {rule} | --- | --- |
 """
 
 
@@ -95,15 +97,17 @@ def main():
         print(f"programs: {name}", file=sys.stderr)
         program = ["/usr/bin/python3" if name in SYSTEMS_OWN else python, f"{name}.py"]
         wanted, alone = several(program, asked.times)
-        cells, result = [], "the same"
+        cells, result, gain = [], "the same", "-"
         for nodes in asked.nodes:
             found, seconds = several([asked.quire, "run", "-n", str(nodes), *program], asked.times)
             cells.append("-" if seconds is None else f"{seconds:.3f}")
+            gain = "-" if alone is None or seconds is None else f"{alone / seconds:.2f}"
             if alone is None or found != wanted:
                 result = found.strip() if seconds is None else f"{found.strip()} instead of {wanted.strip()}"
                 wrong = 1
         wheel = f"{PROGRAMS[name]} {version}".strip()
-        table += f"| {name} | {wheel} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {result} |\n"
+        threads = f"node 0: {ON_NODE_0[name]}" if name in ON_NODE_0 else "all nodes"
+        table += f"| {name} | {wheel} | {threads} | {'-' if alone is None else f'{alone:.3f}'} | {' | '.join(cells)} | {gain} | {result} |\n"
     print(table)
     if asked.document:
         asked.document.write_text(table)
