@@ -19,7 +19,7 @@ struct loaded_module {
   bool runs = false;       ///< not on the node that has asked for it, until its constructors begin there
 };
 struct loaded_list {
-  static constexpr std::size_t most = 1024;
+  static constexpr std::size_t most = 512;  ///< as constructors.cpp keeps back
   loaded_module all[most];
   std::size_t count = 0;
 };

@@ -190,6 +190,19 @@ TEST(sealed_nodes, with_another_secret_do_not) {
   EXPECT_EQ(nodes.in[1].lost, std::vector{node_id{0}});
 }
 
+TEST(sealed_nodes, refuse_a_public_key_that_is_none) {
+  if (library() == nullptr) GTEST_SKIP() << "no libsodium";
+  auto hub = std::make_shared<loopback::hub>(2);
+  auto mine = wrap(loopback::open(hub, node_id{0}), {}), theirs = wrap(loopback::open(hub, node_id{1}), {});
+  ASSERT_TRUE(mine.ok() && theirs.ok());
+  const auto given = theirs.value()->address();
+  blob zero(given.begin(), given.end());
+  std::fill(zero.begin() + 16, zero.begin() + 48, std::byte{0});  // with which all agree on the same
+  test::inbox in;
+  const std::vector<std::span<const std::byte>> addresses{mine.value()->address(), zero};
+  EXPECT_EQ(mine.value()->connect(node_id{0}, addresses, in).code(), QUIRE_INVALID);
+}
+
 TEST(sealed_nodes, refuse_one_that_does_not_encrypt) {
   if (library() == nullptr) GTEST_SKIP() << "no libsodium";
   auto hub = std::make_shared<loopback::hub>(2);

@@ -83,7 +83,8 @@ class sealed_transport final : public transport, private sink {
   void peer_lost(node_id who) noexcept override;
   void take(const message& m, std::span<const std::byte> payload) noexcept;
   void lose(node_id who) noexcept;
-  [[nodiscard]] key key_for(const address_prefix& theirs, node_id from, node_id to) noexcept;
+  /// False: what the other node calls a public key is none.
+  [[nodiscard]] bool make_key(const address_prefix& theirs, node_id from, node_id to, key& made) noexcept;
   [[nodiscard]] buffer buffer_of(std::size_t bytes) noexcept;
 
   base::secret job_;
@@ -113,19 +114,17 @@ base::status sealed_transport::open() {
   return {};
 }
 
-key sealed_transport::key_for(const address_prefix& theirs, node_id from, node_id to) noexcept {
+bool sealed_transport::make_key(const address_prefix& theirs, node_id from, node_id to, key& made) noexcept {
   struct {
     key both, first, second;
     std::uint32_t from, to;
   } text{{}, prefix_.public_key, theirs.public_key, from.value(), to.value()};
   if (to == self_) std::swap(text.first, text.second);
-  key made{};
   const bool works = with_.shared_key(text.both.data(), own_.data(), theirs.public_key.data()) == 0 &&
                      with_.hash(made.data(), made.size(), reinterpret_cast<const unsigned char*>(&text), sizeof text,
                                 reinterpret_cast<const unsigned char*>(&job_), sizeof job_) == 0;
   with_.zero(&text, sizeof text);
-  CHECK(works);
-  return made;
+  return works;
 }
 
 base::status sealed_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
@@ -151,8 +150,15 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
     const node_id other{static_cast<std::uint16_t>(i)};
     peers_.push_back(std::make_unique<peer>());
     if (other == self) continue;
-    peers_[i]->out.begin(with_, key_for(prefixes[i], self, other), aes);
-    peers_[i]->in.begin(with_, key_for(prefixes[i], other, self), aes);
+    key out{}, in{};
+    if (!make_key(prefixes[i], self, other, out) || !make_key(prefixes[i], other, self, in)) {
+      base::log(base::log_level::error, "the public key of node %zu is none", i);
+      return QUIRE_INVALID;
+    }
+    peers_[i]->out.begin(with_, out, aes);
+    peers_[i]->in.begin(with_, in, aes);
+    with_.zero(out.data(), out.size());
+    with_.zero(in.data(), in.size());
   }
   with_.zero(own_.data(), own_.size());
   base::log(base::log_level::debug, "messages are encrypted with %s", aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
