@@ -287,14 +287,20 @@ static PyObject* restore(PyObject* self, PyObject* arguments) {
 static PyObject* entry; /* takes the address of a call, gives that of its result, or 0 */
 static atomic_uint running;
 static atomic_bool ending;
+static sem_t may_enter; /* 0 until `import quire` has set `entry`, or the end has come: a call may come before either */
+
+static void wait_for_entry(void) {
+  while (sem_wait(&may_enter) != 0) continue; /* EINTR */
+  sem_post(&may_enter);
+}
 
 QUIRE_API void* quire_python_entry(void* argument) {
   atomic_fetch_add(&running, 1);
   void* result = NULL;
+  wait_for_entry();
   if (!atomic_load(&ending)) {
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyObject* const given =
-        entry != NULL ? PyObject_CallFunction(entry, "K", (unsigned long long)(uintptr_t)argument) : NULL;
+    PyObject* const given = PyObject_CallFunction(entry, "K", (unsigned long long)(uintptr_t)argument);
     if (given != NULL) result = PyLong_AsVoidPtr(given);
     if (PyErr_Occurred() != NULL) PyErr_Print();
     Py_XDECREF(given);
@@ -309,6 +315,7 @@ static PyObject* set_entry(PyObject* self, PyObject* function) {
   Py_INCREF(function);
   Py_XDECREF(entry);
   entry = function;
+  sem_post(&may_enter);
   Py_RETURN_NONE;
 }
 
@@ -320,6 +327,7 @@ static PyObject* stop_entries(PyObject* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "d", &seconds)) return NULL;
   if (started_in != getpid()) Py_RETURN_TRUE; /* a forked child has none of these threads */
   atomic_store(&ending, true);
+  sem_post(&may_enter);
   const bool main = is_main(); /* Ctrl-C ends this wait, too */
   Py_BEGIN_ALLOW_THREADS if (main) atomic_fetch_add(&waits, 1);
   for (; atomic_load(&running) != 0 && seconds != 0; seconds = seconds < 0       ? seconds
@@ -575,6 +583,9 @@ PyMODINIT_FUNC PyInit__native(void) {
     PyErr_SetString(PyExc_ImportError, "quire is for the main interpreter only: a process is one node of a job");
     return NULL;
   }
+  static bool again;
+  if (!again) (void)sem_init(&may_enter, 0, 0);
+  again = true;
   PyObject* const made = PyModule_Create(&module);
   for (size_t i = 0; made != NULL && i < sizeof constants / sizeof *constants; ++i) {
     if (PyModule_AddIntConstant(made, constants[i].name, constants[i].value) != 0) {

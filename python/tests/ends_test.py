@@ -85,6 +85,25 @@ class Ends(unittest.TestCase):
         self.assertEqual(done.stderr.count("ModuleNotFoundError: No module named 'not_there'"), 1)
         self.assertIn("node 1", done.stderr)
 
+    def test_a_call_comes_before_the_package_is_imported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w") as file:
+                file.write("""
+import os, sys, time
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "quire._arrays": time.sleep(1)
+if os.environ["QUIRE_JOB_NODE"] == "1": sys.meta_path.insert(0, Slow())
+import quire as q
+def node(): return q.node
+if q.node == 0: print(q.spawn(1, node).join())
+q.barrier()
+""")
+            done = subprocess.run([COMMAND, "run", "-n", "2", "--timeout", "60", sys.executable, path], capture_output=True, text=True, timeout=100,
+                                  check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n"), done.stderr)
+
     def test_a_status_ends_the_job(self):
         status, out, err = job("if q.node == 0: sys.exit(3)\nq.barrier()")
         self.assertEqual((status, out), (3, ""), err)
