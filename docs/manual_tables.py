@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual_tables.py QUIRE [--check]: writes the entries of COUNTERS and of both ENVIRONMENT sections of docs/quire.7 anew, in the words of the tables that
-the command QUIRE has (quire info --counters, --options). A new option comes last, among those for experiments. --check only compares, and ends with 1 if
-they differ."""
+"""manual_tables.py QUIRE [--check]: writes the entries of COUNTERS and of the ENVIRONMENT sections of docs/quire.7 anew, in the words of the tables that
+the command QUIRE has (quire info --counters, --options). --check only compares, and ends with 1 if they differ."""
 import json
 import re
 import subprocess
@@ -11,7 +10,8 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent / "quire.7"
 ENTRY = re.compile(r"^\.TP\n\.B (\w+)\n(?:(?!\.TP|\.SH).*\n)*", flags=re.M)
-FOR_USERS, FOR_EXPERIMENTS, COUNTERS = "ENVIRONMENT", "ENVIRONMENT FOR EXPERIMENTS", "COUNTERS"
+ENVIRONMENT = {"programs": "ENVIRONMENT", "starts": "ENVIRONMENT WITHOUT A LAUNCHER", "experiments": "ENVIRONMENT FOR EXPERIMENTS"}
+COUNTERS = "COUNTERS"
 
 
 def escaped(text):
@@ -19,13 +19,13 @@ def escaped(text):
 
 
 def counter_entries(rows):
-    return {row["name"]: f".TP\n.B {row['name']}\n{escaped(row['meaning'])}.\n" for row in rows}
+    return [f".TP\n.B {row['name']}\n{escaped(row['meaning'])}.\n" for row in rows]
 
 
 def option_entries(rows):
     def text(row):
         return f"{escaped(row['meaning'])}.\n.br\n{escaped(row['legal'])}; default {escaped(row['default'] or 'none')}.\n"
-    return {row["variable"]: f".TP\n.B {row['variable']}\n{text(row)}" for row in rows}
+    return [f".TP\n.B {row['variable']}\n{text(row)}" for row in rows]
 
 
 def with_section(page, title, entries):
@@ -36,18 +36,11 @@ def with_section(page, title, entries):
     return head + heading + begin + "".join(entries).rstrip("\n") + end + tail
 
 
-def names_in(page, title):
-    return ENTRY.findall(page.partition(f".SH {title}\n")[2].partition("\n.SH ")[0] + "\n")
-
-
 def with_tables(page, counters, options):
-    entries = option_entries(options)
-    for_users = [name for name in names_in(page, FOR_USERS) if name in entries]
-    others = [name for name in names_in(page, FOR_EXPERIMENTS) if name in entries]
-    others += [name for name in entries if name not in for_users + others]
-    page = with_section(page, COUNTERS, counter_entries(counters).values())
-    page = with_section(page, FOR_USERS, [entries[name] for name in for_users])
-    return with_section(page, FOR_EXPERIMENTS, [entries[name] for name in others])
+    page = with_section(page, COUNTERS, counter_entries(counters))
+    for use, title in ENVIRONMENT.items():
+        page = with_section(page, title, option_entries([row for row in options if row["for"] == use]))
+    return page
 
 
 def table(quire, which):

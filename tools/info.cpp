@@ -76,13 +76,29 @@ const char* type_text(base::option_type type) {
   return "";
 }
 
+constexpr struct {
+  base::option_use what;
+  const char* name;
+  const char* heading;
+} option_uses[] = {
+    {base::option_use::programs, "programs", "What programs need at most"},
+    {base::option_use::starts, "starts", "Of nodes that no launcher starts"},
+    {base::option_use::experiments, "experiments",
+     "For single features, measurements and tests: the defaults are good for programs"},
+};
+
 void print_options() {
   fmt::print(
       "Environment variables; an empty one means the default. `quire run --set NAME=VALUE` sets one for a job, NAME\n"
       "written as here or short (read_ahead). Bytes may end in K, M, G or T.\n");
-  for (const auto& row : base::option_table()) {
-    fmt::print("\n{}\n    {}\n", row.variable, row.meaning);
-    fmt::print("    {}: {}; default {}\n", type_text(row.type), row.legal, row.standard);
+  for (const auto& use : option_uses) {
+    fmt::print("\n{}\n", use.heading);
+    for (const auto& row : base::option_table()) {
+      if (row.use != use.what) continue;
+      fmt::print("\n  {}\n      ", row.variable);
+      print_wrapped(row.meaning, 6);
+      fmt::print("      {}: {}; default {}\n", type_text(row.type), row.legal, row.standard[0] ? row.standard : "none");
+    }
   }
 }
 
@@ -90,6 +106,7 @@ void print_options_json() {
   json rows = json::array();
   for (const auto& row : base::option_table())
     rows.push_back({{"variable", row.variable},
+                    {"for", option_uses[static_cast<std::size_t>(row.use)].name},
                     {"type", type_text(row.type)},
                     {"default", row.standard},
                     {"legal", row.legal},

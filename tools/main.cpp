@@ -89,7 +89,8 @@ std::string quire::tools::unknown_option_text(const CLI::App& command, const std
   const std::vector<std::string_view> words(names.begin(), names.end());
   const auto nearest = base::nearest_word(word.substr(0, word.find('=')), words);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
-  return fmt::format("{} is not an option of `quire {}`{} (`quire {} --help` lists all)", word, name, hint, name);
+  return fmt::format("{} is not an option of `quire {}`{} (`quire {} {}` lists all)", word, name, hint, name,
+                     command.get_help_all_ptr() != nullptr ? "--help-all" : "--help");
 }
 
 /// What a shell has closed (2>&-) must not become another file, nor each message an error.

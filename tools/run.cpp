@@ -260,17 +260,6 @@ bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan
   plan.end_with = asked.end_with.value_or(0);
   return why.empty();
 }
-void add_limits(CLI::App& command, run_arguments& asked) {
-  command.add_option("--timeout", asked.timeout_seconds, "End the job after this time, with exit status 124")
-      ->type_name("SECONDS")
-      ->check(number_of<double>("more than 0, and at most 1000000000"));
-  command
-      .add_option("--end-with", asked.end_with,
-                  "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
-      ->type_name("PID")
-      ->check(number_of<int>("the number of a process, from 1 on"));
-}
-
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
   std::string why;
@@ -341,23 +330,6 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   return outcome.exit_status == 0 && !written ? launcher_failed : outcome.exit_status;
 }
 
-/// How the program is started, which does not use Quire itself.
-void add_start_options(CLI::App& command, run_arguments& asked) {
-  command.add_option("--memory", asked.memory, memory_help)
-      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
-  command.add_flag("--copies", asked.copies,
-                   "Start the program as it is, whatever it is: copies that share nothing, unless it is linked with "
-                   "Quire");
-  command.add_option("--place", asked.place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
-}
-
-void add_wire_options(CLI::App& command, run_arguments& asked) {
-  command.add_option("--transport", asked.transport, "How nodes talk")
-      ->type_name(base::row_of(base::option::transport).legal);
-  command.add_flag("--encrypt", asked.encrypt,
-                   "Encrypt what goes between nodes over TCP, by libsodium (QUIRE_ENCRYPT)");
-}
-
 constexpr const char* run_footer =
     "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
     "or\n"
@@ -371,12 +343,136 @@ constexpr const char* run_footer =
     "  quire run -n 2 --stats=counters.json --set unit=64K ./program\n"
     "  quire run --hosts a,b,c:2 ./program";
 
+/// Options that few need: of single features, measurements and tests.
+constexpr const char* more_options = "More options";
+
+/// --help has what programs need, --help-all the rest.
 class run_formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: quire run [OPTIONS] PROGRAM [ARGUMENTS...]\n";
   }
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    all_ = mode == CLI::AppFormatMode::All;
+    std::string help = CLI::Formatter::make_help(app, std::move(name), mode);
+    if (const std::size_t at = help.find("\n\n\n"); at != help.npos)
+      help.erase(at, 1);  // of the group that is left out
+    return help;
+  }
+  std::string make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const override {
+    if (group == more_options && !all_) return {};
+    return CLI::Formatter::make_group(std::move(group), positional, std::move(options));
+  }
+
+ private:
+  mutable bool all_ = false;
 };
+
+// ---- What people need
+
+void add_place_options(CLI::App& command, run_arguments& asked) {
+  command
+      .add_option("-n,--nodes", asked.nodes,
+                  "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
+      ->type_name("N")
+      ->check(number_of<int>(fmt::format("1 to {}", base::most_nodes)));
+  command.add_option("--hosts", asked.where.hosts, "Start the nodes on these hosts; a:2 takes two before the next")
+      ->type_name("A,B,...");
+  command.add_option("--hostfile", asked.where.host_file, "The same from a file: a line for each, \"name slots=N\"")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--launcher", asked.where.launcher,
+          "Who starts them: Quire by ssh (the default), or an installed launcher. auto: srun in an allocation of "
+          "Slurm, else Open MPI's mpirun if it is installed and there is no --agent, else ssh")
+      ->type_name("ssh|mpirun|srun|auto");
+}
+
+void add_output_options(CLI::App& command, run_arguments& asked) {
+  command.add_flag("--tag", asked.tag, "Begin each line of output with its node: \"[2] text\"");
+  command.add_option("--timeout", asked.timeout_seconds, "End the job after this time, with exit status 124")
+      ->type_name("SECONDS")
+      ->check(number_of<double>("more than 0, and at most 1000000000"));
+  command.add_flag(fmt::format("--stats{{{}}}", to_table), asked.statistics,
+                   "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on "
+                   "false sharing as well; with --stats=FILE as JSON");
+  command
+      .add_option("--report", asked.report,
+                  "Where the time went, as a page for a browser: who waited when, for which memory and at which line, "
+                  "false sharing")
+      ->type_name("FILE.html");
+  command
+      .add_flag("--auto{1}", asked.automatic,
+                "Find settings with which the program is faster, and means the same: each run tries one, and takes "
+                "back what was slower. With --auto=RUNS at most so many runs, one after the other")
+      ->type_name("RUNS")
+      ->check(CLI::Range(1, 100));
+}
+
+void add_job_options(CLI::App& command, run_arguments& asked) {
+  command.add_option("--transport", asked.transport, "How nodes talk")
+      ->type_name(base::row_of(base::option::transport).legal);
+  command.add_flag("--encrypt", asked.encrypt,
+                   "Encrypt what goes between nodes over TCP, by libsodium (QUIRE_ENCRYPT)");
+  command.add_option("--memory", asked.memory, memory_help)
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command
+      .add_option("--memory-limit", asked.memory_limit,
+                  "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")
+      ->type_name("SIZE");
+  command
+      .add_option("--on-failure", asked.on_failure,
+                  "What becomes of the job when a node is lost: it ends, or the others are told and go on")
+      ->type_name(base::row_of(base::option::on_failure).legal);
+  command.add_option("--set", asked.settings, "Set any option of `quire info --options`; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+// ---- What few need
+
+void add_special_options(CLI::App& command, run_arguments& asked) {
+  command
+      .add_option("--agent", asked.where.agent,
+                  "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")
+      ->type_name("COMMAND");
+  command
+      .add_option("--end-with", asked.end_with,
+                  "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
+      ->type_name("PID")
+      ->check(number_of<int>("the number of a process, from 1 on"));
+  command
+      .add_option("--perfetto", asked.perfetto,
+                  "The same as --report as events for Perfetto (ui.perfetto.dev) and chrome://tracing")
+      ->type_name("FILE.json");
+  command.add_option("--advice", asked.advice, "--auto: where it keeps what it has found out from run to run")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command.add_flag("--copies", asked.copies,
+                   "Start the program as it is, whatever it is: copies that share nothing, unless it is linked with "
+                   "Quire");
+  command.add_option("--place", asked.place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
+  command
+      .add_option("--mount", asked.mount,
+                  "Show containers as files for other programs in this empty directory of each host, by FUSE")
+      ->type_name("DIRECTORY");
+  command.add_flag("--mount-cache", asked.mount_cache,
+                   "With --mount: the kernel caches files that are opened for reading, for a second");
+}
+
+void add_mechanism_options(CLI::App& command, run_arguments& asked) {
+  const auto legal = [](base::option which) { return base::row_of(which).legal; };
+  command.add_option("--detect", asked.detect, "How an access to an absent page is noticed")
+      ->type_name(legal(base::option::detect));
+  command.add_option("--pool", asked.pool, "What shared pages are made of")->type_name(legal(base::option::pool));
+  command.add_option("--replicas", asked.replicas, "Keep the content of each unit on so many nodes beside its owner's")
+      ->type_name(legal(base::option::replicas));
+  command
+      .add_option(
+          "--peer-timeout", asked.peer_timeout,
+          "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
+      ->type_name("SECONDS");
+}
 
 }  // namespace
 
@@ -393,81 +489,13 @@ void add_run(CLI::App& quire, session& about) {
   command->formatter(std::make_shared<run_formatter>());
   command->prefix_command();
   command->footer(run_footer);
-  command
-      ->add_option("-n,--nodes", asked->nodes,
-                   "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
-      ->type_name("N")
-      ->check(number_of<int>(fmt::format("1 to {}", base::most_nodes)));
-  command->add_option("--hosts", asked->where.hosts, "Start the nodes on these hosts; a:2 takes two before the next")
-      ->type_name("A,B,...");
-  command->add_option("--hostfile", asked->where.host_file, "The same from a file: a line for each, \"name slots=N\"")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--launcher", asked->where.launcher,
-          "Who starts them: Quire by ssh (the default), or an installed launcher. auto: srun in an allocation of "
-          "Slurm, else Open MPI's mpirun if it is installed and there is no --agent, else ssh")
-      ->type_name("ssh|mpirun|srun|auto");
-  command
-      ->add_option("--agent", asked->where.agent,
-                   "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")
-      ->type_name("COMMAND");
-  command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
-  add_limits(*command, *asked);
-  command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
-                    "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on "
-                    "false sharing as well; with "
-                    "--stats=FILE as JSON");
-  command
-      ->add_option("--report", asked->report,
-                   "Where the time went, as a page for a browser: who waited when, for which memory and at which line, "
-                   "false sharing")
-      ->type_name("FILE.html");
-  command
-      ->add_option("--perfetto", asked->perfetto,
-                   "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")
-      ->type_name("FILE.json");
-  command
-      ->add_flag("--auto{1}", asked->automatic,
-                 "Find settings with which the program is faster, and means the same: each run tries one, and takes "
-                 "back what was slower. With --auto=RUNS at most so "
-                 "many runs, one after the other")
-      ->type_name("RUNS")
-      ->check(CLI::Range(1, 100));
-  command->add_option("--advice", asked->advice, "--auto: where it keeps what it has found out from run to run")
-      ->type_name("FILE")
-      ->capture_default_str();
-  const auto legal = [](base::option which) { return base::row_of(which).legal; };
-  command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
-      ->type_name(legal(base::option::detect));
-  add_wire_options(*command, *asked);
-  command
-      ->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")
-      ->type_name(legal(base::option::replicas));
-  add_start_options(*command, *asked);
-  command
-      ->add_option("--memory-limit", asked->memory_limit,
-                   "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")
-      ->type_name("SIZE");
-  command
-      ->add_option(
-          "--peer-timeout", asked->peer_timeout,
-          "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
-      ->type_name("SECONDS");
-  command
-      ->add_option("--on-failure", asked->on_failure,
-                   "What becomes of the job when a node is lost: it ends, or the others are told and go on")
-      ->type_name(legal(base::option::on_failure));
-  command
-      ->add_option("--mount", asked->mount,
-                   "Show containers as files for other programs in this empty directory of each host, by FUSE")
-      ->type_name("DIRECTORY");
-  command->add_flag("--mount-cache", asked->mount_cache,
-                    "With --mount: the kernel caches files that are opened for reading, for a second");
-  command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
-  command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+  command->set_help_all_flag("--help-all", "Print also the options that few need, and exit");
+  add_place_options(*command, *asked);
+  add_output_options(*command, *asked);
+  add_job_options(*command, *asked);
+  command->option_defaults()->group(more_options);
+  add_special_options(*command, *asked);
+  add_mechanism_options(*command, *asked);
   command->callback([command, asked, &about] {
     about.command = [&, command, asked] { return run(*command, *asked, about.after_dashes); };
   });

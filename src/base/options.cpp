@@ -14,164 +14,178 @@ namespace {
 
 constexpr std::int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB, TiB = 1024 * GiB;
 constexpr std::string_view prefix = "QUIRE_";
+using use = option_use;
+
+// ---- Bounds of values
+constexpr option_bounds any_text{};
+constexpr option_bounds range(std::int64_t least, std::int64_t most, std::int64_t multiple = 1) {
+  return {least, most, multiple, false, {}};
+}
+constexpr option_bounds powers_of_two(std::int64_t least, std::int64_t most) { return {least, most, 1, true, {}}; }
+constexpr option_bounds or_auto(option_bounds b) {
+  return {b.least, b.most, b.multiple, b.power_of_two, automatic_value};
+}
+constexpr option_bounds or_zero(option_bounds b) { return {b.least, b.most, b.multiple, b.power_of_two, 0}; }
 
 // In the order of `enum class option`.
 constexpr option_row table[] = {
-    {option::transport, "QUIRE_TRANSPORT", option_type::choice, "auto", "auto|shm|tcp",
-     "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
-    {option::net_devices, "QUIRE_NET_DEVICES", option_type::text, "auto", "names, separated by commas",
-     "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", 0, 0, 1, false},
-    {option::encrypt, "QUIRE_ENCRYPT", option_type::flag, "0", "0|1",
+    {option::transport, "QUIRE_TRANSPORT", use::programs, option_type::choice, "auto", "auto|shm|tcp",
+     "how nodes talk; auto: shared memory on one machine, else the best network", range(0, 2)},
+    {option::net_devices, "QUIRE_NET_DEVICES", use::programs, option_type::text, "auto", "names, separated by commas",
+     "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", any_text},
+    {option::encrypt, "QUIRE_ENCRYPT", use::programs, option_type::flag, "0", "0|1",
      "tcp: encrypt and authenticate all that goes between nodes, by libsodium; shared memory of a host stays as it is",
-     0, 1, 1, false},
-    {option::ucx, "QUIRE_UCX", option_type::choice, "auto", "auto|system",
+     range(0, 1)},
+    {option::ucx, "QUIRE_UCX", use::experiments, option_type::choice, "auto", "auto|system",
      "which UCX is loaded; auto: that of the Python package if Quire came with it, else the system's; system: always "
      "the system's, for InfiniBand",
-     0, 1, 1, false},
-    {option::detect, "QUIRE_DETECT", option_type::choice, "auto", "auto|userfault|thread|segv",
-     "how an access to an absent page is noticed; `quire info` tells what auto is here", 0, 3, 1, false},
-    {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd|file|posix|sysv|mdup|fork",
-     "what the shared pages are made of", 0, 5, 1, false},
-    {option::pool_dir, "QUIRE_POOL_DIR", option_type::path, "", "a directory",
-     "pool 'file': where; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
-    {option::pool_fill, "QUIRE_POOL_FILL", option_type::choice, "truncate", "truncate|write",
-     "pool 'file': give it its length only, or write it full of zeros", 0, 1, 1, false},
-    {option::pool_link, "QUIRE_POOL_LINK", option_type::choice, "ring", "ring|socket",
-     "pool 'fork': how the program's process asks the engine's", 0, 1, 1, false},
-    {option::crash_dir, "QUIRE_CRASH_DIR", option_type::path, "", "a directory",
-     "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", 0, 0, 1, false},
-    {option::fault_trace, "QUIRE_FAULT_TRACE", option_type::path, "", "a directory",
-     "where each node writes time stamps of its faults at the end", 0, 0, 1, false},
-    {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "4M to 64T, a multiple of 2M",
-     "shared address range to reserve; costs nothing until touched", 4 * MiB, 64 * TiB, 2 * MiB, false},
-    {option::base, "QUIRE_BASE", option_type::address, "0x200000000000",
-     "0x10000000 to 0x7e0000000000, a multiple of 2M", "first shared address, the same on all nodes", 0x10000000,
-     0x7e0000000000, 2 * MiB, false},
-    {option::spin_us, "QUIRE_SPIN_US", option_type::number, "auto", "auto, or 0 to 1000000",
-     "microseconds to spin before sleeping; auto: 1000, or 0 with more than two nodes a core", -1, 1'000'000, 1, false},
-    {option::peer_timeout, "QUIRE_PEER_TIMEOUT", option_type::number, "5", "0 to 86400",
-     "seconds within which a node that does not answer is noticed, and the job ended; 0: never (for debuggers)", 0,
-     86'400, 1, false},
-    {option::on_failure, "QUIRE_ON_FAILURE", option_type::choice, "end", "end|notify",
-     "when a node is lost: end the job, or let the others go on, and tell them (quire_on_failure)", 0, 1, 1, false},
-    {option::read_ahead, "QUIRE_READ_AHEAD", option_type::flag, "1", "0|1",
-     "fetch the next units when a thread reads through memory in order", 0, 1, 1, false},
-    {option::learn_writes, "QUIRE_LEARN_WRITES", option_type::flag, "1", "0|1",
-     "fetch a unit for writing at a read fault where writes have followed such faults", 0, 1, 1, false},
-    {option::pin_limit, "QUIRE_PIN_LIMIT", option_type::number, "4096", "1 to 1048576",
-     "how many units a node may have pinned at a time (quire_acquire)", 1, 1 << 20, 1, false},
-    {option::replicas, "QUIRE_REPLICAS", option_type::number, "0", "0 or 1",
-     "on how many nodes beside its owner's the content of a unit is kept (sequential consistency)", 0, 1, 1, false},
-    {option::memory_limit, "QUIRE_MEMORY_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
+     range(0, 1)},
+    {option::detect, "QUIRE_DETECT", use::experiments, option_type::choice, "auto", "auto|userfault|thread|segv",
+     "how an access to an absent page is noticed; `quire info` tells what auto is here", range(0, 3)},
+    {option::pool, "QUIRE_POOL", use::experiments, option_type::choice, "memfd", "memfd|file|posix|sysv|mdup|fork",
+     "what the shared pages are made of", range(0, 5)},
+    {option::pool_dir, "QUIRE_POOL_DIR", use::experiments, option_type::path, "", "a directory",
+     "pool 'file': where; else $TMPDIR or /var/tmp. The file has no name", any_text},
+    {option::pool_fill, "QUIRE_POOL_FILL", use::experiments, option_type::choice, "truncate", "truncate|write",
+     "pool 'file': give it its length only, or write it full of zeros", range(0, 1)},
+    {option::pool_link, "QUIRE_POOL_LINK", use::experiments, option_type::choice, "ring", "ring|socket",
+     "pool 'fork': how the program's process asks the engine's", range(0, 1)},
+    {option::crash_dir, "QUIRE_CRASH_DIR", use::experiments, option_type::path, "", "a directory",
+     "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", any_text},
+    {option::fault_trace, "QUIRE_FAULT_TRACE", use::experiments, option_type::path, "", "a directory",
+     "where each node writes time stamps of its faults at the end", any_text},
+    {option::range, "QUIRE_RANGE", use::experiments, option_type::bytes, "1T", "4M to 64T, a multiple of 2M",
+     "shared address range to reserve; costs nothing until touched", range(4 * MiB, 64 * TiB, 2 * MiB)},
+    {option::base, "QUIRE_BASE", use::experiments, option_type::address, "0x200000000000",
+     "0x10000000 to 0x7e0000000000, a multiple of 2M", "first shared address, the same on all nodes",
+     range(0x10000000, 0x7e0000000000, 2 * MiB)},
+    {option::spin_us, "QUIRE_SPIN_US", use::experiments, option_type::number, "auto", "auto, or 0 to 1000000",
+     "microseconds to spin before sleeping; auto: 1000, or 0 with more than two nodes a core",
+     or_auto(range(0, 1'000'000))},
+    {option::peer_timeout, "QUIRE_PEER_TIMEOUT", use::programs, option_type::number, "5", "0 to 86400",
+     "seconds within which a node that does not answer is noticed, and the job ended; 0: never (for debuggers)",
+     range(0, 86'400)},
+    {option::on_failure, "QUIRE_ON_FAILURE", use::programs, option_type::choice, "end", "end|notify",
+     "when a node is lost: end the job, or let the others go on, and tell them (quire_on_failure)", range(0, 1)},
+    {option::read_ahead, "QUIRE_READ_AHEAD", use::experiments, option_type::flag, "1", "0|1",
+     "fetch the next units when a thread reads through memory in order", range(0, 1)},
+    {option::learn_writes, "QUIRE_LEARN_WRITES", use::experiments, option_type::flag, "1", "0|1",
+     "fetch a unit for writing at a read fault where writes have followed such faults", range(0, 1)},
+    {option::pin_limit, "QUIRE_PIN_LIMIT", use::experiments, option_type::number, "4096", "1 to 1048576",
+     "how many units a node may have pinned at a time (quire_acquire)", range(1, 1 << 20)},
+    {option::replicas, "QUIRE_REPLICAS", use::programs, option_type::number, "0", "0 or 1",
+     "on how many nodes beside its owner's the content of a unit is kept (sequential consistency)", range(0, 1)},
+    {option::memory_limit, "QUIRE_MEMORY_LIMIT", use::programs, option_type::bytes, "0", "0, or 1M to 64T",
      "memory that the shared pages may take on each node; what is more goes to other nodes, then to a file; 0: no "
      "limit",
-     0, 64 * TiB, 1, false},
-    {option::cache_limit, "QUIRE_CACHE_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
+     or_zero(range(MiB, 64 * TiB))},
+    {option::cache_limit, "QUIRE_CACHE_LIMIT", use::experiments, option_type::bytes, "0", "0, or 1M to 64T",
      "memory that content of containers with a linker may take on each node; 0: half of what the host has free, "
      "divided by its nodes, or QUIRE_MEMORY_LIMIT",
-     0, 64 * TiB, 1, false},
-    {option::page_out_dir, "QUIRE_PAGE_OUT_DIR", option_type::path, "", "a directory",
-     "where pages go that memory has no room for; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
-    {option::write_back, "QUIRE_WRITE_BACK", option_type::number, "30", "0 to 86400",
+     or_zero(range(MiB, 64 * TiB))},
+    {option::page_out_dir, "QUIRE_PAGE_OUT_DIR", use::programs, option_type::path, "", "a directory",
+     "where pages go that memory has no room for; else $TMPDIR or /var/tmp. The file has no name", any_text},
+    {option::write_back, "QUIRE_WRITE_BACK", use::experiments, option_type::number, "30", "0 to 86400",
      "seconds after which what threads have written goes back to the stores that keep regions (containers), unless "
      "somebody asks before; 0: never",
-     0, 86'400, 1, false},
-    {option::io_timeout, "QUIRE_IO_TIMEOUT", option_type::number, "60", "0 to 86400",
+     range(0, 86'400)},
+    {option::io_timeout, "QUIRE_IO_TIMEOUT", use::experiments, option_type::number, "60", "0 to 86400",
      "seconds after which a call of a container's linker that has not returned is given up, and named; 0: it is waited "
      "for",
-     0, 86'400, 1, false},
-    {option::checkpoint_keep, "QUIRE_CHECKPOINT_KEEP", option_type::number, "2", "1 to 1000",
-     "how many checkpoints of a directory stay: the newest, and those before it, in case it is damaged later", 1, 1000,
-     1, false},
-    {option::consistency, "QUIRE_CONSISTENCY", option_type::choice, "sequential", "sequential|release|transactional",
-     "what nodes see of each other's writes to the memory of quire_malloc()", 0, 2, 1, false},
-    {option::commit, "QUIRE_COMMIT", option_type::choice, "owners", "owners|token",
+     range(0, 86'400)},
+    {option::checkpoint_keep, "QUIRE_CHECKPOINT_KEEP", use::experiments, option_type::number, "2", "1 to 1000",
+     "how many checkpoints of a directory stay: the newest, and those before it, in case it is damaged later",
+     range(1, 1000)},
+    {option::consistency, "QUIRE_CONSISTENCY", use::programs, option_type::choice, "sequential",
+     "sequential|release|transactional", "what nodes see of each other's writes to the memory of quire_malloc()",
+     range(0, 2)},
+    {option::commit, "QUIRE_COMMIT", use::experiments, option_type::choice, "owners", "owners|token",
      "transactions: a commit takes what it has written from nodes that have copies, or all nodes are told of it by who "
      "has a token; the same on all nodes",
-     0, 1, 1, false},
-    {option::restart_every, "QUIRE_RESTART_EVERY", option_type::number, "0", "0 to 1000000",
-     "transactions: not 0: every n-th access that Quire notices begins its body again, to find bodies that cannot", 0,
-     1'000'000, 1, false},
-    {option::orders, "QUIRE_ORDERS", option_type::flag, "0", "0|1",
-     "the memory of quire_malloc() synchronises threads, as a region with quire_region_options.orders", 0, 1, 1, false},
-    {option::move_homes, "QUIRE_MOVE_HOMES", option_type::flag, "1", "0|1",
-     "release: at a barrier, what one node alone has written since the last gets its home there", 0, 1, 1, false},
-    {option::updates, "QUIRE_UPDATES", option_type::flag, "1", "0|1",
-     "release: what a home writes is sent to nodes that have read it again and again, before they ask", 0, 1, 1, false},
-    {option::migratory, "QUIRE_MIGRATORY", option_type::flag, "1", "0|1",
+     range(0, 1)},
+    {option::restart_every, "QUIRE_RESTART_EVERY", use::experiments, option_type::number, "0", "0 to 1000000",
+     "transactions: not 0: every n-th access that Quire notices begins its body again, to find bodies that cannot",
+     range(0, 1'000'000)},
+    {option::orders, "QUIRE_ORDERS", use::experiments, option_type::flag, "0", "0|1",
+     "the memory of quire_malloc() synchronises threads, as a region with quire_region_options.orders", range(0, 1)},
+    {option::move_homes, "QUIRE_MOVE_HOMES", use::experiments, option_type::flag, "1", "0|1",
+     "release: at a barrier, what one node alone has written since the last gets its home there", range(0, 1)},
+    {option::updates, "QUIRE_UPDATES", use::experiments, option_type::flag, "1", "0|1",
+     "release: what a home writes is sent to nodes that have read it again and again, before they ask", range(0, 1)},
+    {option::migratory, "QUIRE_MIGRATORY", use::experiments, option_type::flag, "1", "0|1",
      "release: what nodes write in turn goes with its home to the node that asks for it, which writes it without a "
      "twin",
-     0, 1, 1, false},
-    {option::plans, "QUIRE_PLANS", option_type::flag, "1", "0|1",
+     range(0, 1)},
+    {option::plans, "QUIRE_PLANS", use::experiments, option_type::flag, "1", "0|1",
      "at the beginning of a phase (a parallel region of OpenMP, a barrier in it, quire_plan()) a node asks for what it "
      "used in that phase the last times",
-     0, 1, 1, false},
-    {option::lock_plans, "QUIRE_LOCK_PLANS", option_type::flag, "1", "0|1",
-     "with a lock that comes from another node a node asks for what it used under that lock the last times", 0, 1, 1,
-     false},
-    {option::read_lines, "QUIRE_READ_LINES", option_type::flag, "1", "0|1",
-     "read-ahead also where many sweeps take turns, as those by rows or columns of a three-dimensional array do", 0, 1,
-     1, false},
-    {option::write_ahead, "QUIRE_WRITE_AHEAD", option_type::flag, "1", "0|1",
-     "release: a sweep of writes gets the right to write the units behind, whose homes are on its node", 0, 1, 1,
-     false},
-    {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
+     range(0, 1)},
+    {option::lock_plans, "QUIRE_LOCK_PLANS", use::experiments, option_type::flag, "1", "0|1",
+     "with a lock that comes from another node a node asks for what it used under that lock the last times",
+     range(0, 1)},
+    {option::read_lines, "QUIRE_READ_LINES", use::experiments, option_type::flag, "1", "0|1",
+     "read-ahead also where many sweeps take turns, as those by rows or columns of a three-dimensional array do",
+     range(0, 1)},
+    {option::write_ahead, "QUIRE_WRITE_AHEAD", use::experiments, option_type::flag, "1", "0|1",
+     "release: a sweep of writes gets the right to write the units behind, whose homes are on its node", range(0, 1)},
+    {option::twin_limit, "QUIRE_TWIN_LIMIT", use::experiments, option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units "
      "written keep theirs",
-     64 * KiB, TiB, 1, false},
-    {option::unit, "QUIRE_UNIT", option_type::bytes, "4K", "4K to 2M, a power of two",
-     "how much moves at once in the memory of quire_malloc()", 4 * KiB, 2 * MiB, 1, true},
-    {option::heap_views, "QUIRE_HEAP_VIEWS", option_type::number, "0", "0 to 256",
+     range(64 * KiB, TiB)},
+    {option::unit, "QUIRE_UNIT", use::programs, option_type::bytes, "4K", "4K to 2M, a power of two",
+     "how much moves at once in the memory of quire_malloc()", powers_of_two(4 * KiB, 2 * MiB)},
+    {option::heap_views, "QUIRE_HEAP_VIEWS", use::programs, option_type::number, "0", "0 to 256",
      "not 0: an allocation of at most 2048 bytes moves by itself, not with its page, of which as many small ones have "
      "room; 16 is a good number",
-     0, 256, 1, false},
-    {option::heap_grouping, "QUIRE_HEAP_GROUPING", option_type::choice, "none", "none|page|adaptive",
+     range(0, 256)},
+    {option::heap_grouping, "QUIRE_HEAP_GROUPING", use::experiments, option_type::choice, "none", "none|page|adaptive",
      "QUIRE_HEAP_VIEWS: an allocation comes by itself, with all others of its page, or with those that a node uses "
      "together, as experience says",
-     0, 2, 1, false},
-    {option::free_batch, "QUIRE_FREE_BATCH", option_type::number, "62", "1 to 62",
+     range(0, 2)},
+    {option::free_batch, "QUIRE_FREE_BATCH", use::experiments, option_type::number, "62", "1 to 62",
      "so many quire_free() of one other node's memory travel together; 1: each by itself, and tells at once what is "
      "wrong with it",
-     1, 62, 1, false},
-    {option::sharing, "QUIRE_SHARING", option_type::flag, "0", "0|1",
-     "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`", 0, 1,
-     1, false},
-    {option::report, "QUIRE_REPORT", option_type::path, "", "a directory",
+     range(1, 62)},
+    {option::sharing, "QUIRE_SHARING", use::experiments, option_type::flag, "0", "0|1",
+     "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`",
+     range(0, 1)},
+    {option::report, "QUIRE_REPORT", use::programs, option_type::path, "", "a directory",
      "where each node leaves its record at the end, of which `quire report` makes a page; `quire run --report` does "
      "both",
-     0, 0, 1, false},
-    {option::mount, "QUIRE_MOUNT", option_type::path, "", "a directory",
+     any_text},
+    {option::mount, "QUIRE_MOUNT", use::experiments, option_type::path, "", "a directory",
      "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the "
      "host serves it",
-     0, 0, 1, false},
-    {option::mount_cache, "QUIRE_MOUNT_CACHE", option_type::flag, "0", "0|1",
+     any_text},
+    {option::mount_cache, "QUIRE_MOUNT_CACHE", use::experiments, option_type::flag, "0", "0|1",
      "QUIRE_MOUNT: the kernel caches files that programs open for reading; what others write they see when they open "
      "the file, and otherwise a second later",
-     0, 1, 1, false},
-    {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",
+     range(0, 1)},
+    {option::check, "QUIRE_CHECK", use::programs, option_type::choice, "none", "none|pointers|minipages",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; "
-     "slow. minipages: in heaps with views "
-     "each small object lies at the end of a page of its own, so that an access past it ends the program",
-     0, 2, 1, false},
-    {option::log, "QUIRE_LOG", option_type::choice, "warning", "error|warning|info|debug",
-     "how much Quire says on standard error", 0, 3, 1, false},
-    {option::nodes, "QUIRE_NODES", option_type::number, "auto", "auto, or 1 to 1024",
-     "`quire run` without -n: how many nodes; auto: one for each core", -1, most_nodes, 1, false},
-    {option::tag, "QUIRE_TAG", option_type::flag, "0", "0|1", "`quire run`: begin each line of output with its node", 0,
-     1, 1, false},
-    {option::rendezvous, "QUIRE_RENDEZVOUS", option_type::text, "", "HOST:PORT; :PORT: on the host in MASTER_ADDR",
-     "where rank 0 of a job waits for the others, when no `quire run` starts them", 0, 0, 1, false},
-    {option::rank, "QUIRE_RANK", option_type::number, "auto", "auto, or 0 to 1023",
-     "QUIRE_RENDEZVOUS: the number of this node; auto: RANK (torchrun), else JOB_COMPLETION_INDEX (Kubernetes)", -1,
-     most_nodes - 1, 1, false},
-    {option::size, "QUIRE_SIZE", option_type::number, "auto", "auto, or 1 to 1024",
-     "QUIRE_RENDEZVOUS: how many nodes the job has; auto: WORLD_SIZE (torchrun)", -1, most_nodes, 1, false},
-    {option::secret, "QUIRE_SECRET", option_type::text, "", "16 characters or more, at random",
-     "QUIRE_RENDEZVOUS: what all nodes of the job know, and nobody else", 0, 0, 1, false},
-    {option::secret_file, "QUIRE_SECRET_FILE", option_type::path, "", "a file",
-     "QUIRE_RENDEZVOUS: holds what QUIRE_SECRET else says", 0, 0, 1, false},
-    {option::rendezvous_timeout, "QUIRE_RENDEZVOUS_TIMEOUT", option_type::number, "300", "1 to 86400",
-     "QUIRE_RENDEZVOUS: seconds within which all ranks have to come", 1, 86'400, 1, false},
+     "slow. minipages: in heaps with views each small object lies at the end of a page of its own, so that an access "
+     "past it ends the program",
+     range(0, 2)},
+    {option::log, "QUIRE_LOG", use::programs, option_type::choice, "warning", "error|warning|info|debug",
+     "how much Quire says on standard error", range(0, 3)},
+    {option::nodes, "QUIRE_NODES", use::programs, option_type::number, "auto", "auto, or 1 to 1024",
+     "`quire run` without -n: how many nodes; auto: one for each core", or_auto(range(1, most_nodes))},
+    {option::tag, "QUIRE_TAG", use::experiments, option_type::flag, "0", "0|1",
+     "`quire run`: begin each line of output with its node", range(0, 1)},
+    {option::rendezvous, "QUIRE_RENDEZVOUS", use::starts, option_type::text, "",
+     "HOST:PORT; :PORT: on the host in MASTER_ADDR",
+     "where rank 0 of a job waits for the others, when no `quire run` starts them", any_text},
+    {option::rank, "QUIRE_RANK", use::starts, option_type::number, "auto", "auto, or 0 to 1023",
+     "QUIRE_RENDEZVOUS: the number of this node; auto: RANK (torchrun), else JOB_COMPLETION_INDEX (Kubernetes)",
+     or_auto(range(0, most_nodes - 1))},
+    {option::size, "QUIRE_SIZE", use::starts, option_type::number, "auto", "auto, or 1 to 1024",
+     "QUIRE_RENDEZVOUS: how many nodes the job has; auto: WORLD_SIZE (torchrun)", or_auto(range(1, most_nodes))},
+    {option::secret, "QUIRE_SECRET", use::starts, option_type::text, "", "16 characters or more, at random",
+     "QUIRE_RENDEZVOUS: what all nodes of the job know, and nobody else", any_text},
+    {option::secret_file, "QUIRE_SECRET_FILE", use::starts, option_type::path, "", "a file",
+     "QUIRE_RENDEZVOUS: holds what QUIRE_SECRET else says", any_text},
+    {option::rendezvous_timeout, "QUIRE_RENDEZVOUS_TIMEOUT", use::starts, option_type::number, "300", "1 to 86400",
+     "QUIRE_RENDEZVOUS: seconds within which all ranks have to come", range(1, 86'400)},
 };
 static_assert(std::size(table) == option_count);
 
@@ -221,8 +235,8 @@ bool read_value(const option_row& row, std::string_view text, std::int64_t& valu
       if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
       return read_integer(text, 16, value);
     case option_type::number:
-      if (row.least == -1 && text == "auto") {
-        value = -1;
+      if (row.bounds.besides == automatic_value && text == "auto") {
+        value = automatic_value;
         return true;
       }
       [[fallthrough]];
@@ -263,7 +277,7 @@ std::string lower_case(std::string_view text) {
 
 /// A value as one would write it, in the largest unit that leaves nothing over.
 std::string spelled(const option_row& row, std::int64_t value) {
-  if (value == -1) return "auto";
+  if (value == automatic_value) return "auto";
   if (row.type == option_type::address) {
     char digits[20];
     const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
@@ -277,12 +291,12 @@ std::string spelled(const option_row& row, std::int64_t value) {
 
 /// The legal value that is nearest to a number out of bounds or between two of them.
 std::int64_t nearest_number(const option_row& row, std::int64_t value) {
-  if (value > 0 && value < MiB && (row.id == option::memory_limit || row.id == option::cache_limit)) return MiB;
-  if (value <= 0 && row.id == option::nodes) return 1;
-  value = std::clamp(value, row.least, row.most);
-  if (!row.power_of_two) return row.least + (value - row.least + row.multiple / 2) / row.multiple * row.multiple;
-  std::int64_t power = row.least;
-  while (power < row.most && power * 2 - value < value - power) power *= 2;
+  const option_bounds& b = row.bounds;
+  if (b.besides && value < *b.besides) return *b.besides;
+  value = std::clamp(value, b.least, b.most);
+  if (!b.power_of_two) return b.least + (value - b.least + b.multiple / 2) / b.multiple * b.multiple;
+  std::int64_t power = b.least;
+  while (power < b.most && power * 2 - value < value - power) power *= 2;
   return power;
 }
 
@@ -297,7 +311,7 @@ std::string nearest_value(const option_row& row, std::string_view text) {
       if (lower == no) return "0";
   }
   constexpr std::string_view automatic[] = {"auto"};
-  if (row.least == -1 && !nearest_word(lower, automatic).empty()) return "auto";
+  if (row.bounds.besides == automatic_value && !nearest_word(lower, automatic).empty()) return "auto";
   // 64KiB, 64KB, "64 K", 5s, 5 seconds
   std::string plain;
   std::copy_if(lower.begin(), lower.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
@@ -331,11 +345,10 @@ option_values::option_values() noexcept {
 std::span<const option_row> option_table() noexcept { return table; }
 
 bool is_legal(const option_row& row, std::int64_t value) noexcept {
-  if (value == -1 && row.type == option_type::number) return row.least == -1;
-  if (value == 0 && (row.id == option::nodes || row.id == option::size)) return false;
-  if (value > 0 && value < MiB && (row.id == option::memory_limit || row.id == option::cache_limit)) return false;
-  return value >= row.least && value <= row.most && value % row.multiple == 0 &&
-         (!row.power_of_two || (value & (value - 1)) == 0);
+  const option_bounds& b = row.bounds;
+  if (b.besides && value == *b.besides) return true;
+  return value >= b.least && value <= b.most && value % b.multiple == 0 &&
+         (!b.power_of_two || (value & (value - 1)) == 0);
 }
 
 const option_row& row_of(option which) noexcept { return table[static_cast<std::size_t>(which)]; }

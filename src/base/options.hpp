@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,17 +78,30 @@ inline constexpr std::size_t option_count = 56;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
+/// What an option is for: programs that people run, starts without a launcher, or single features, measurements and
+/// tests, where the defaults are good for programs.
+enum class option_use : int { programs, starts, experiments };
+
+/// The number behind the word "auto".
+inline constexpr std::int64_t automatic_value = -1;
+
+struct option_bounds {
+  std::int64_t least = 0, most = 0;
+  std::int64_t multiple = 1;  ///< the value must be a multiple of this
+  bool power_of_two = false;
+  std::optional<std::int64_t> besides{};  ///< one more value, beside those: automatic_value, or 0
+};
+
 /// One row of the table. The value of a choice is the position of its word in `legal`.
 struct option_row {
   option id;
   const char* variable;  ///< as in the environment: QUIRE_READ_AHEAD
+  option_use use;
   option_type type;
-  const char* standard;      ///< the default, as one would write it
-  const char* legal;         ///< for people; for a choice the words, separated by '|'
-  const char* meaning;       ///< one line
-  std::int64_t least, most;  ///< bounds of the value; a least of -1 in a number is the word "auto"
-  std::int64_t multiple;     ///< the value must be a multiple of this
-  bool power_of_two;
+  const char* standard;  ///< the default, as one would write it
+  const char* legal;     ///< for people; for a choice the words, separated by '|'
+  const char* meaning;   ///< one line
+  option_bounds bounds;
 };
 
 // What the choices mean, in the order of the words of their rows.

@@ -14,7 +14,7 @@ SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include"
 GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
              "docs/python_programs.md", "docs/stock_programs.md",  # of bench/programs,
              "docs/guide/from-python.md", "docs/guide/porting.md", "docs/guide/programs.md")  # and of pages' own scripts
-COMMON_OPTIONS = ("-h", "--help")
+COMMON_OPTIONS = ("-h", "--help", "--help-all")
 
 
 # ---- Documents ---------------------------------------------------------------------------------------------------------
@@ -116,10 +116,17 @@ def options_in_help(text):
 
 
 def help_of(quire):
-    """{command: {option: takes a value}}."""
-    def text(command):
-        return subprocess.run([quire, *command.split(), "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
-    return {command: options_in_help(text(command)) for command in COMMANDS}
+    """{command: {option: takes a value}}, of all options."""
+    def text(command, option):
+        return subprocess.run([quire, *command.split(), option], capture_output=True, text=True, check=True, timeout=60).stdout
+    found = {command: options_in_help(text(command, "--help")) for command in COMMANDS}
+    return {command: options_in_help(text(command, "--help-all")) if "--help-all" in options else options for command, options in found.items()}
+
+
+def options_for_people(quire):
+    """What `quire run --help` has, by long names."""
+    told = subprocess.run([quire, "run", "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return {name for name in options_in_help(told) if name.startswith("--")} - {"--help", "--help-all"}
 
 
 def commands_of(quire):
@@ -194,10 +201,18 @@ def check_manual(page, helps):
         if told is None:
             wrong.append(f"quire(1) has no section on the options of quire {command}")
             continue
-        known = set(options) - set(COMMON_OPTIONS)
+        known, told = set(options) - set(COMMON_OPTIONS), told - set(COMMON_OPTIONS)
         wrong += [f"quire(1) says nothing of {o} of quire {command}" for o in sorted(known - told)]
         wrong += [f"quire(1) tells of {o}, which quire {command} does not have" for o in sorted(told - known)]
     return wrong
+
+
+def check_few(page, few):
+    """What quire(1) tells users to set is what `quire run --help` has, and no more than a screen of it."""
+    section = page.partition(".SS What users set\n")[2].partition("\n.S")[0].replace("\\-", "-")
+    told = {name for entry in re.findall(r"^\.TP\n(\..*)", section, flags=re.M) for name in re.findall(r"--[a-z][\w-]*", entry)}
+    wrong = [f"quire(1) and quire run --help do not agree on {name}" for name in sorted(told ^ few)]
+    return wrong + (["quire run --help has more than 15 options"] if len(few) > 15 else [])
 
 
 def fields_of(struct, header):

@@ -76,6 +76,7 @@ class Tree(unittest.TestCase):
 
     def test_manual_page_has_all_options(self):
         self.none(manual.check_manual((ROOT / "docs" / "quire.1").read_text(), HELPS))
+        self.none(manual.check_few((ROOT / "docs" / "quire.1").read_text(), manual.options_for_people(QUIRE)))
 
     def test_manual_page_and_struct_have_all_counters(self):
         self.none(manual.check_counters((ROOT / "docs" / "quire.7").read_text(), COUNTERS, HEADERS))
@@ -187,6 +188,10 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_manual(page, {"run": {**helps["run"], "--more": False}})), 1)
         self.assertEqual(len(manual.check_manual(page.replace("tag", "tog"), helps)), 2)
         self.assertEqual(len(manual.check_manual(page.replace("RUN", "WALK"), helps)), 1)
+        few = ".SS What users set\n.TP\n.BR \\-a , \\-\\-all\nx --no\n.TP\n.B \\-\\-b\\-c WORD\ny\n.SS Rest\n.TP\n.B \\-\\-d\n"
+        self.assertEqual(manual.check_few(few, {"--all", "--b-c"}), [])
+        self.assertEqual(len(manual.check_few(few, {"--all", "--d"})), 2)
+        self.assertEqual(len(manual.check_few("", {f"--{n}" for n in range(16)})), 17)
 
     def test_counters(self):
         rows = [{"name": "a", "meaning": "Faults --of one"}, {"name": "b_ns", "meaning": "Waits"}, {"name": "c", "meaning": "Rest"}]
@@ -197,10 +202,13 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_counters(page.replace(".TP\n.B c\nRest.\n", ""), rows, header)), 1)
         self.assertEqual(len(manual.check_counters(page, rows, header.replace("a, /* of, all; */ b_ns", "b_ns, a"))), 1)
         self.assertEqual(len(manual.check_counters(page, rows[:2], header)), 2)
-        page = ".SH COUNTERS\nAll.\n.TP\n.B old\nx\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nx.\n.br\ny\n.SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.SH SEE ALSO\nz\n"
-        options = [{"variable": name, "meaning": f"is {name}", "legal": "0-1", "default": ""} for name in "BA"]
+        page = ".SH COUNTERS\nAll.\n.TP\n.B old\nx\n.SH ENVIRONMENT\nMost.\n.TP\n.B B\nx.\n.br\ny\n.SH ENVIRONMENT WITHOUT A LAUNCHER\nStarts.\n" \
+               ".SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.SH SEE ALSO\nz\n"
+        options = [{"variable": name, "for": use, "meaning": f"is {name}", "legal": "0-1", "default": ""}
+                   for name, use in (("B", "experiments"), ("A", "programs"), ("C", "starts"))]
         self.assertEqual(manual_tables.with_tables(page, rows[:1], options),
                          ".SH COUNTERS\nAll.\n.TP\n.B a\nFaults \\-\\-of one.\n.SH ENVIRONMENT\nMost.\n.TP\n.B A\nis A.\n.br\n0\\-1; default none.\n"
+                         ".SH ENVIRONMENT WITHOUT A LAUNCHER\nStarts.\n.TP\n.B C\nis C.\n.br\n0\\-1; default none.\n"
                          ".SH ENVIRONMENT FOR EXPERIMENTS\nRest.\n.TP\n.B B\nis B.\n.br\n0\\-1; default none.\n.SH SEE ALSO\nz\n")
         self.assertEqual(manual.check_counter_names("x.md", "| many `a`, few `b_ns` | `z` |\n| --- | --- |\n| text | `y` |", {"a", "b_ns"}), [])
         self.assertEqual(len(manual.check_counter_names("x.md", "| many `a`, few `b` | `z` |", {"a", "b_ns"})), 1)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -34,6 +35,24 @@ TEST(OptionTable, RowsStandInTheOrderOfTheEnumeration) {
     EXPECT_TRUE(parse_option(row, row.standard, why).ok()) << why;
   }
   EXPECT_EQ(names.size(), option_count);
+}
+
+TEST(OptionTable, ProgramsNeedFew) {
+  const auto rows = option_table();
+  EXPECT_LE(std::ranges::count(rows, option_use::programs, &option_row::use), 15);
+  EXPECT_GT(std::ranges::count(rows, option_use::experiments, &option_row::use), 15);
+}
+
+TEST(OptionTable, ANumberIsBetweenItsBoundsOrBesideThem) {
+  for (const auto& row : option_table()) {
+    const auto& [least, most, multiple, power_of_two, besides] = row.bounds;
+    if (row.type == option_type::path || row.type == option_type::text) continue;
+    EXPECT_LT(least, most) << row.variable;
+    EXPECT_TRUE(is_legal(row, least) && is_legal(row, most)) << row.variable;
+    EXPECT_EQ(is_legal(row, least - 1), besides == least - 1) << row.variable;
+    EXPECT_FALSE(is_legal(row, most + 1)) << row.variable;
+    EXPECT_EQ(is_legal(row, 0), besides == 0 || least == 0) << row.variable;
+  }
 }
 
 TEST(Options, DefaultsWithoutAnEnvironment) {

@@ -43,14 +43,14 @@ base::result<named_number> number_from(const base::option_values& options, optio
                                        std::string& why) {
   const auto& row = base::row_of(ours);
   if (const auto own = options.number(ours); own >= 0) return named_number{row.variable, static_cast<int>(own)};
-  const int least = ours == option::size ? 1 : 0;
+  const auto least = static_cast<int>(row.bounds.least);
   for (const char* const name : others) {
     const std::string_view text = value_of(environment, name);
     if (text.empty()) continue;
     named_number found{name};
-    if (read_number(text, least, static_cast<int>(row.most), found.value)) return found;
+    if (read_number(text, least, static_cast<int>(row.bounds.most), found.value)) return found;
     why = std::string(name) + "=" + std::string(text) + " makes no sense here: it may be " + std::to_string(least) +
-          " to " + std::to_string(row.most);
+          " to " + std::to_string(row.bounds.most);
     return QUIRE_BAD_OPTION;
   }
   why = std::string("QUIRE_RENDEZVOUS is set, but not ") + row.variable;
