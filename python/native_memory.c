@@ -138,7 +138,7 @@ PyObject* pin(PyObject* self, PyObject* arguments) {
   long long timeout;
   if (!PyArg_ParseTuple(arguments, "KKL", &address, &bytes, &timeout)) return NULL;
   quire_status status;
-  WAITING(status, quire_acquire((const void*)(uintptr_t)address, (size_t)bytes, timeout, NULL));
+  WAITING(status, quire_pin((const void*)(uintptr_t)address, (size_t)bytes, timeout, NULL));
   if (status != QUIRE_OK) return raise_status(status);
   ++pins_of_thread;
   Py_RETURN_NONE;
@@ -149,7 +149,7 @@ PyObject* unpin(PyObject* self, PyObject* arguments) {
   unsigned long long address, bytes;
   if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
   quire_status status;
-  Py_BEGIN_ALLOW_THREADS status = quire_release((const void*)(uintptr_t)address, (size_t)bytes);
+  Py_BEGIN_ALLOW_THREADS status = quire_unpin((const void*)(uintptr_t)address, (size_t)bytes);
   Py_END_ALLOW_THREADS if (status == QUIRE_OK && pins_of_thread != 0)-- pins_of_thread;
   return none_or(status);
 }

@@ -61,7 +61,7 @@ typedef struct quire_container_options {
   quire_placement placement;
   int home;                      /**< for QUIRE_PLACE_NODE */
   quire_consistency consistency; /**< QUIRE_SEQUENTIAL; QUIRE_RELEASE with the linker "memory" only */
-  int atomic; /**< not 0: calls to read and write happen as a whole, for other such calls (quire_acquire()); else byte
+  int atomic; /**< not 0: calls to read and write happen as a whole, for other such calls (quire_pin()); else byte
                  by byte */
 } quire_container_options;
 
@@ -78,7 +78,7 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_container_open(const char* name, co
 /** Ends an opening, and has the linker keep what was written (quire_container_sync()), unless it was for reading. No
  * other thread may be in a call with it. The container stays, with its content in memory, until it is removed or the
  * job ends. QUIRE_IO: something was not kept; it stays in memory, and the opening has ended all the same, as it has
- * with QUIRE_BUSY: this node has pinned some of it (quire_acquire()); QUIRE_NOT_FOUND: no such opening on this node. */
+ * with QUIRE_BUSY: this node has pinned some of it (quire_pin()); QUIRE_NOT_FOUND: no such opening on this node. */
 QUIRE_API quire_status quire_container_close(quire_container container);
 /** Removes a container that nobody has open: its name, its region and memory. Nobody may use its addresses any more.
  * `flags`: 0, or QUIRE_CONTAINER_REMOVE_CONTENT; else what the linker has stays, as it was last kept. QUIRE_NOT_FOUND;

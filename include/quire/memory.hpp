@@ -234,19 +234,19 @@ class production {
 // -----------------------------------------------------------------------------------------------------
 
 /// Keeps all pages under a range on this node, for writing, as long as it lives: other nodes that touch them wait
-/// (KOAN's acquire and release; see quire_acquire()). Threads of this node are not kept out.
+/// (KOAN's acquire and release; see quire_pin()). Threads of this node are not kept out.
 class pinned_range {
  public:
   pinned_range() noexcept = default;
   /// Waits for the pages as long as it takes.
   template <class T, std::size_t Extent>
   explicit pinned_range(std::span<T, Extent> range) : bytes_(std::as_bytes(range)) {
-    detail::check(quire_acquire(bytes_.data(), bytes_.size(), detail::for_ever, nullptr), "pinned_range");
+    detail::check(quire_pin(bytes_.data(), bytes_.size(), detail::for_ever, nullptr), "pinned_range");
   }
   /// Waits for at most `timeout`; false in a condition if that was not enough, and holder() tells why.
   template <class T, std::size_t Extent, class Rep, class Period>
   pinned_range(std::span<T, Extent> range, std::chrono::duration<Rep, Period> timeout) : bytes_(std::as_bytes(range)) {
-    const auto status = quire_acquire(bytes_.data(), bytes_.size(), detail::timeout_ms(timeout), &holder_);
+    const auto status = quire_pin(bytes_.data(), bytes_.size(), detail::timeout_ms(timeout), &holder_);
     if (!detail::in_time(status, "pinned_range")) bytes_ = {};
   }
   pinned_range(pinned_range&& from) noexcept
@@ -259,7 +259,7 @@ class pinned_range {
   }
   /// A failure means that the pins are gone already: somebody released what was not theirs, or the job has ended.
   ~pinned_range() {
-    if (!bytes_.empty()) (void)quire_release(bytes_.data(), bytes_.size());
+    if (!bytes_.empty()) (void)quire_unpin(bytes_.data(), bytes_.size());
   }
 
   [[nodiscard]] explicit operator bool() const noexcept { return !bytes_.empty(); }
@@ -268,7 +268,7 @@ class pinned_range {
   /// Ends the pins before the end of the scope.
   void release() {
     const auto bytes = std::exchange(bytes_, {});
-    if (!bytes.empty()) detail::check(quire_release(bytes.data(), bytes.size()), "pinned_range::release");
+    if (!bytes.empty()) detail::check(quire_unpin(bytes.data(), bytes.size()), "pinned_range::release");
   }
 
  private:

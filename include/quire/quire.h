@@ -370,20 +370,23 @@ QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int 
  * taken in no order. */
 
 /** Brings all units under a range here for writing and pins them: other nodes that read, write, push or change them
- *  by atomic operations wait until they are released. Pins are counted, so that ranges may overlap, and a range may be
- *  acquired again. Units are taken in ascending order of address: nodes that call for overlapping ranges do not wait
+ *  by atomic operations wait until they are unpinned. Pins are counted, so that ranges may overlap, and a range may be
+ *  pinned again. Units are taken in ascending order of address: nodes that call for overlapping ranges do not wait
  * for each other in circles. `timeout_ms` as for locks: negative waits for ever, 0 takes what is here and else gives
  * QUIRE_BUSY (what is missing comes nevertheless), otherwise QUIRE_TIMED_OUT after that time. Then nothing is pinned by
  * this call, and `*holder` (which may be NULL) is the node that has the first unit missed pinned, or -1 if none has any
  * more; QUIRE_LOG=info says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time.
  * QUIRE_UNSUPPORTED in a parallel block, QUIRE_BAD_ADDRESS. In a region with QUIRE_RELEASE the pin is a lock that the
- * unit's home keeps, and brings the content: quire_acquire() acquires and quire_release() releases as a mutex does, all
+ * unit's home keeps, and brings the content: quire_pin() acquires and quire_unpin() releases as a mutex does, all
  * memory. What other nodes have to ask the home for waits (pins, copies that they lack, atomic operations); with copies
  * that they have, and on the home itself, threads go on. */
-QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms,
-                                                     int* holder);
+QUIRE_API QUIRE_NODISCARD quire_status quire_pin(const void* address, size_t bytes, int64_t timeout_ms, int* holder);
 /** Ends a pin of each unit under a range. Any thread of the node may do so. QUIRE_NOT_OWNER if a unit of it is not
  * pinned here: then nothing changes. What is still pinned at quire_end() is released, with a warning. */
+QUIRE_API quire_status quire_unpin(const void* address, size_t bytes);
+/** Names that quire_pin() and quire_unpin() had; they go with the next version. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms,
+                                                     int* holder);
 QUIRE_API quire_status quire_release(const void* address, size_t bytes);
 
 /* ---- Atomic operations, done where the data is --------------------------------------------------------------------
@@ -560,7 +563,7 @@ QUIRE_API quire_status quire_join(quire_remote_thread thread, void** result);
  * and time. Locks are free and barriers empty in it, as no thread outlasts a restart; events and semaphores keep their
  * values. All nodes get the same: QUIRE_SYSTEM (disk full, not allowed: the message names the file; the checkpoints
  * before are as they were, and the job may go on), QUIRE_INVALID (no path, not the same, or within a parallel block),
- * QUIRE_BUSY (units are pinned by quire_acquire(), or another job writes to the directory), QUIRE_PEER_LOST. The path,
+ * QUIRE_BUSY (units are pinned by quire_pin(), or another job writes to the directory), QUIRE_PEER_LOST. The path,
  * made absolute, has at most 383 characters. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_checkpoint(const char* path);
 
@@ -614,7 +617,7 @@ typedef struct quire_counters {
   uint64_t double_faults;   /**< upgrades of units that had come for a read (KOAN) */
   uint64_t exclusive_reads; /**< reads that asked for a writable copy: each avoids a double fault, if a write follows */
   uint64_t exclusive_wasted; /**< of them, taken away unwritten, as far as it is known */
-  uint64_t pins;             /**< units that quire_acquire() was called for */
+  uint64_t pins;             /**< units that quire_pin() was called for */
   uint64_t pin_waits;        /**< requests of other nodes that waited for a release here */
   /* Regions with QUIRE_RELEASE. Their faults and invalidations are counted above. */
   uint64_t intervals;                   /**< releases by which this node had something to tell */

@@ -163,13 +163,13 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
   if (why != QUIRE_OK) {
     base::log(base::log_level::error, "%s: %s", saving,
               why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
-              : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
+              : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_unpin)"
                                    : quire_status_text(why));
     if (why == QUIRE_INVALID)
       (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
     if (why == QUIRE_BUSY)
       (void)base::explain(
-          why, "%s: a thread of some node has pinned units (quire_acquire()); release them first (quire_release())",
+          why, "%s: a thread of some node has pinned units (quire_pin()); release them first (quire_unpin())",
           save_call);
     return why;
   }

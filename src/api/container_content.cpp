@@ -115,10 +115,10 @@ base::status container_service::copy(const char* call, const opening& o, std::ui
   if (o.head->atomic == 0 || bytes == 0) return copy_plainly(call, o, at, out, in, bytes, done);
   void* const first = reinterpret_cast<void*>(o.base + at);
   const auto alone = nobody_pins(o);
-  if (const quire_status why = quire_acquire(first, bytes, -1, nullptr); why != QUIRE_OK) return why;
+  if (const quire_status why = quire_pin(first, bytes, -1, nullptr); why != QUIRE_OK) return why;
   const auto why = copy_plainly(call, o, at, out, in, bytes, done);
   const std::string said = base::detail();
-  const quire_status released = quire_release(first, bytes);
+  const quire_status released = quire_unpin(first, bytes);
   if (!why.ok()) return explain(why.code(), "%s", said.c_str());
   return released;
 }
@@ -284,7 +284,7 @@ base::status container_service::shrink(const char* call, const opening& o, std::
     why = core_.stored.cut(o.base, bytes);
     if (why == QUIRE_BUSY) set(head.bytes, before);
     if (why == QUIRE_BUSY)
-      return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, head.name);
+      return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_unpin())", call, head.name);
   } else {
     static constexpr std::byte zeroes[65536]{};
     for (std::uint64_t at = bytes; at < before;) {
@@ -352,8 +352,7 @@ base::status container_service::keep(const char* call, const opening& o, std::ui
                    call, o.head->linker, o.head->name, o.head->what);
   }
   if (why == QUIRE_BUSY)
-    return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_release())", call,
-                   o.head->name);
+    return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_unpin())", call, o.head->name);
   return why.ok() ? cut_beyond_end(call, o) : why;
 }
 
@@ -391,7 +390,7 @@ base::status container_service::drop(quire_container c, std::uint64_t at, std::u
   const auto alone = nobody_pins(*o);
   why = core_.stored.drop(o->base + at, bytes == 0 ? rest : std::min(bytes, rest));
   if (why == QUIRE_BUSY)
-    return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, o->head->name);
+    return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_unpin())", call, o->head->name);
   return why;
 }
 

@@ -189,7 +189,7 @@ quire_status collection::hold() {
           "quire_gc_collect(): the content of a region cannot be held still: it is memory that the program had before "
           "(quire_region_adopt())");
     if (why.code() == QUIRE_BUSY)
-      (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_release())");
+      (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_unpin())");
     return why.code();
   }
   held_ = true;

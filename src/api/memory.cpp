@@ -520,12 +520,11 @@ quire_status quire_produce_end(const void* address, size_t bytes, int producer) 
   return why == QUIRE_OK ? met : explain(why, "%s", said.c_str());
 }
 
-quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
-  QUIRE_FORWARD(quire_acquire, address, bytes, timeout_ms, holder);
+quire_status quire_pin(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
+  QUIRE_FORWARD(quire_pin, address, bytes, timeout_ms, holder);
   QUIRE_ENTER(r);
   if (quire_in_transaction() != 0)
-    return explain(QUIRE_INVALID,
-                   "quire_acquire(): not within a transaction, which may begin again, and holds others up");
+    return explain(QUIRE_INVALID, "quire_pin(): not within a transaction, which may begin again, and holds others up");
   int unknown;
   int& who = holder != nullptr ? *holder : unknown;
   who = -1;
@@ -534,13 +533,18 @@ quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms
   return r->core->pins.acquire(reinterpret_cast<std::uint64_t>(address), bytes, timeout_ms, who).code();
 }
 
-quire_status quire_release(const void* address, size_t bytes) {
-  QUIRE_FORWARD(quire_release, address, bytes);
+quire_status quire_unpin(const void* address, size_t bytes) {
+  QUIRE_FORWARD(quire_unpin, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!is_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   return r->core->pins.release(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
+
+quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
+  return quire_pin(address, bytes, timeout_ms, holder);
+}
+quire_status quire_release(const void* address, size_t bytes) { return quire_unpin(address, bytes); }
 
 quire_status quire_fetch_add(uint64_t* word, uint64_t value, uint64_t* before) {
   std::uint64_t old = 0;

@@ -72,7 +72,7 @@ constexpr option_row table[] = {
     {option::learn_writes, "QUIRE_LEARN_WRITES", use::experiments, option_type::flag, "1", "0|1",
      "fetch a unit for writing at a read fault where writes have followed such faults", range(0, 1)},
     {option::pin_limit, "QUIRE_PIN_LIMIT", use::experiments, option_type::number, "4096", "1 to 1048576",
-     "how many units a node may have pinned at a time (quire_acquire)", range(1, 1 << 20)},
+     "how many units a node may have pinned at a time (quire_pin)", range(1, 1 << 20)},
     {option::replicas, "QUIRE_REPLICAS", use::programs, option_type::number, "0", "0 or 1",
      "on how many nodes beside its owner's the content of a unit is kept (sequential consistency)", range(0, 1)},
     {option::memory_limit, "QUIRE_MEMORY_LIMIT", use::programs, option_type::bytes, "0", "0, or 1M to 64T",

@@ -86,7 +86,7 @@ base::status pin_calls::pin_unit(region_ref r, std::uint64_t unit, std::uint64_t
     o.unit = unit;
     o.want = model::access::write;
     o.again = o.counted = again;
-    const auto noted = note_memory("quire_acquire()", *r, unit);
+    const auto noted = note_memory("quire_pin()", *r, unit);
     const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
     const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));

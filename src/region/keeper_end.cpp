@@ -38,7 +38,7 @@ constexpr node_id leader{0};
 const char* text_of(stays why) noexcept {
   switch (why) {
     case stays::pinned:
-      return "some of its units are pinned, or about to be; end that first (quire_release)";
+      return "some of its units are pinned, or about to be; end that first (quire_unpin)";
     case stays::in_block:
       return "a parallel block is under way on it; end it first (quire_block_end)";
     case stays::changes:

@@ -69,8 +69,8 @@ std::vector<call_row> all_calls() {
       ROW(quire_prefetch(&word, 8, 0)),
       ROW(quire_advise(&word, 8, QUIRE_WILL_WRITE)),
       ROW(quire_push(&word, 8)),
-      ROW(quire_acquire(&word, 8, -1, nullptr)),
-      ROW(quire_release(&word, 8)),
+      ROW(quire_pin(&word, 8, -1, nullptr)),
+      ROW(quire_unpin(&word, 8)),
       ROW(quire_fetch_add(&word, 1, nullptr)),
       ROW(quire_exchange(&word, 1, nullptr)),
       ROW(quire_compare_exchange(&word, &expected, 1, &done)),
@@ -281,8 +281,8 @@ void arguments() {
       REQUIRE_STATUS(quire_prefetch(wrong, 1, 0), QUIRE_BAD_ADDRESS);
       REQUIRE_STATUS(quire_push(wrong, 1), QUIRE_BAD_ADDRESS);
       REQUIRE_STATUS(quire_advise(wrong, 1, QUIRE_WILL_WRITE), QUIRE_BAD_ADDRESS);
-      REQUIRE_STATUS(quire_acquire(wrong, 1, -1, nullptr), QUIRE_BAD_ADDRESS);
-      REQUIRE_STATUS(quire_release(wrong, 1), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_pin(wrong, 1, -1, nullptr), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_unpin(wrong, 1), QUIRE_BAD_ADDRESS);
       REQUIRE_STATUS(quire_region_of(wrong, &region), QUIRE_BAD_ADDRESS);
     }
   }
@@ -294,11 +294,11 @@ void arguments() {
                  QUIRE_INVALID);
   REQUIRE_STATUS(quire_prefetch(good, SIZE_MAX, 0), QUIRE_BAD_ADDRESS);
   REQUIRE_STATUS(quire_push(good, SIZE_MAX), QUIRE_BAD_ADDRESS);
-  REQUIRE_STATUS(quire_acquire(good, SIZE_MAX, -1, nullptr), QUIRE_BAD_ADDRESS);
-  REQUIRE_STATUS(quire_release(good, SIZE_MAX), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_pin(good, SIZE_MAX, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_unpin(good, SIZE_MAX), QUIRE_BAD_ADDRESS);
   REQUIRE_STATUS(quire_advise(good, 8, static_cast<quire_advice>(7)), QUIRE_INVALID);
-  REQUIRE_OK(quire_acquire(good, 0, -1, nullptr));
-  REQUIRE_OK(quire_release(good, 0));
+  REQUIRE_OK(quire_pin(good, 0, -1, nullptr));
+  REQUIRE_OK(quire_unpin(good, 0));
   REQUIRE_OK(quire_prefetch(good, 0, 0));
   REQUIRE_OK(quire_fetch_add(good, 1, nullptr));
   REQUIRE_OK(quire_exchange(good + 1, 1, nullptr));

@@ -449,10 +449,10 @@ void refusals(const char* directory) {
   REQUIRE_OK(quire_block_begin(region, 0));
   REQUIRE_STATUS(quire_checkpoint(directory), QUIRE_INVALID);
   REQUIRE_OK(quire_block_end(region, nullptr));
-  if (quire_node() == 0) REQUIRE_OK(quire_acquire(words, 8192, -1, nullptr));
+  if (quire_node() == 0) REQUIRE_OK(quire_pin(words, 8192, -1, nullptr));
   REQUIRE_STATUS(quire_checkpoint(directory), QUIRE_BUSY);
   told({"has pinned units", "release them first"});
-  if (quire_node() == 0) REQUIRE_OK(quire_release(words, 8192));
+  if (quire_node() == 0) REQUIRE_OK(quire_unpin(words, 8192));
   words[quire_node()] = 1;
   REQUIRE_OK(quire_checkpoint(directory));
   words[quire_node()] = 2;

@@ -307,9 +307,9 @@ void unloading_the_rest() {
   if (self() == 0) {
     const void* const pinned = reinterpret_cast<const void*>(change);
     int holder = -1;
-    REQUIRE_OK(quire_acquire(pinned, 1, -1, &holder));
+    REQUIRE_OK(quire_pin(pinned, 1, -1, &holder));
     for (int i = 0; i < 2; ++i) require_refused(QUIRE_BUSY, {"pinned"}, [&] { code::unload(newer); });
-    REQUIRE_OK(quire_release(pinned, 1));
+    REQUIRE_OK(quire_unpin(pinned, 1));
     code::unload(newer);
     require_refused(QUIRE_NOT_FOUND, {"unloaded"}, [&] { code::unload(newer); });
   }
@@ -331,7 +331,7 @@ void giving_up() {
     const code::module newer = load_hidden("newer");
     REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
     *static_cast<char*>(variable) = 1;
-    REQUIRE_OK(quire_release(variable, 1));
+    REQUIRE_OK(quire_unpin(variable, 1));
     code::unload(newer);
   }
   barrier();
@@ -371,13 +371,13 @@ void unloading_again() {
   }
   barrier();
   int holder = -1;
-  if (self() == last()) REQUIRE_OK(quire_acquire(pinned, 1, -1, &holder));
+  if (self() == last()) REQUIRE_OK(quire_pin(pinned, 1, -1, &holder));
   barrier();
   if (self() == 0) require_refused(QUIRE_BUSY, {"pinned"}, [&] { code::unload(shapes); });
   barrier();
   REQUIRE_EQUAL(*ended, 101);
   if (self() == last()) {
-    REQUIRE_OK(quire_release(pinned, 1));
+    REQUIRE_OK(quire_unpin(pinned, 1));
     code::unload(shapes);
   }
   barrier();

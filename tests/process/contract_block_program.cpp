@@ -433,7 +433,7 @@ void bad_calls() {
   REQUIRE_STATUS(quire_region_set_consistency(a.region, QUIRE_SEQUENTIAL), QUIRE_INVALID);
   REQUIRE_STATUS(quire_region_set_consistency(a.region, QUIRE_RELEASE), QUIRE_INVALID);
   REQUIRE_STATUS(quire_block_end(b.region, nullptr), QUIRE_INVALID);
-  REQUIRE_STATUS(quire_acquire(const_cast<byte*>(a.bytes), 1, 0, nullptr), QUIRE_UNSUPPORTED);
+  REQUIRE_STATUS(quire_pin(const_cast<byte*>(a.bytes), 1, 0, nullptr), QUIRE_UNSUPPORTED);
   a.bytes[me()] = 3;
   b.begin(QUIRE_BLOCK_CHECK);  // two at a time
   b.bytes[me()] = 4;
@@ -459,9 +459,9 @@ void bad_calls() {
     for (int n = 0; n < nodes(); ++n) REQUIRE_EQUAL(a.bytes[n], 5);
   }
   int holder = 0;
-  if (me() == 0) REQUIRE_OK(quire_acquire(const_cast<byte*>(b.bytes), 1, -1, &holder));
+  if (me() == 0) REQUIRE_OK(quire_pin(const_cast<byte*>(b.bytes), 1, -1, &holder));
   REQUIRE_STATUS(quire_block_begin(b.region, 0), QUIRE_BUSY);
-  if (me() == 0) REQUIRE_OK(quire_release(const_cast<byte*>(b.bytes), 1));
+  if (me() == 0) REQUIRE_OK(quire_unpin(const_cast<byte*>(b.bytes), 1));
   b.begin(0);
   b.end();
 }

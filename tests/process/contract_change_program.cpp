@@ -217,24 +217,24 @@ void what_it_is() {
 void pinned() {
   const area a = make_area("pinned", 4 * page, region_options(page, QUIRE_PLACE_MODULO));
   int holder = 0;
-  if (me() == nodes() - 1) REQUIRE_OK(quire_acquire(const_cast<word*>(a.words), 2 * page, -1, &holder));
+  if (me() == nodes() - 1) REQUIRE_OK(quire_pin(const_cast<word*>(a.words), 2 * page, -1, &holder));
   REQUIRE_STATUS(quire_region_set_consistency(a.region, QUIRE_RELEASE), QUIRE_BUSY);
   REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_SEQUENTIAL));
   if (me() == nodes() - 1) {
     a.words[0] = 5;
-    REQUIRE_OK(quire_release(const_cast<word*>(a.words), 2 * page));
+    REQUIRE_OK(quire_unpin(const_cast<word*>(a.words), 2 * page));
   }
   a.set(QUIRE_RELEASE);
   REQUIRE_EQUAL(a.words[0], 5);
-  REQUIRE_OK(quire_acquire(const_cast<word*>(a.words), page, -1, nullptr));
+  REQUIRE_OK(quire_pin(const_cast<word*>(a.words), page, -1, nullptr));
   REQUIRE_STATUS(quire_push(const_cast<word*>(a.words), page), QUIRE_BUSY);
-  REQUIRE_OK(quire_release(const_cast<word*>(a.words), page));
+  REQUIRE_OK(quire_unpin(const_cast<word*>(a.words), page));
   REQUIRE_OK(quire_push(const_cast<word*>(a.words), page));
   a.set(QUIRE_SEQUENTIAL);
   REQUIRE_OK(quire_push(const_cast<word*>(a.words), page));
-  REQUIRE_OK(quire_acquire(const_cast<word*>(a.words), page, -1, nullptr));
+  REQUIRE_OK(quire_pin(const_cast<word*>(a.words), page, -1, nullptr));
   a.words[1] = a.words[1] + 1;
-  REQUIRE_OK(quire_release(const_cast<word*>(a.words), page));
+  REQUIRE_OK(quire_unpin(const_cast<word*>(a.words), page));
   barrier();
   REQUIRE_EQUAL(a.words[1], nodes());
 }
@@ -246,7 +246,7 @@ void pins_under_load() {
   word done = 0;
   std::thread user([&] {
     for (word i = 0; !stop; ++i) {
-      const quire_status got = quire_acquire(const_cast<word*>(a.words), 2 * page, i % 3 == 0 ? 1 : -1, nullptr);
+      const quire_status got = quire_pin(const_cast<word*>(a.words), 2 * page, i % 3 == 0 ? 1 : -1, nullptr);
       if (got == QUIRE_UNSUPPORTED || got == QUIRE_TIMED_OUT) {
         std::this_thread::yield();
         continue;
@@ -255,7 +255,7 @@ void pins_under_load() {
       a.words[5] = a.words[5] + 1;
       a.words[page / sizeof(word)] = a.words[5];
       ++done;
-      REQUIRE_OK(quire_release(const_cast<word*>(a.words), 2 * page));
+      REQUIRE_OK(quire_unpin(const_cast<word*>(a.words), 2 * page));
     }
   });
   int changed = 0;

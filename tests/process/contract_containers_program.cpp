@@ -239,10 +239,10 @@ void atomic_calls() {
   barrier();
   // What a thread has pinned itself is another matter.
   on_node(0, [&] {
-    REQUIRE_OK(quire_acquire(map(c), page, -1, nullptr));
+    REQUIRE_OK(quire_pin(map(c), page, -1, nullptr));
     REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_BUSY);
     REQUIRE(said("pinned"));
-    REQUIRE_OK(quire_release(map(c), page));
+    REQUIRE_OK(quire_unpin(map(c), page));
   });
   REQUIRE_OK(quire_container_close(c));
   on_node(0, [] { REQUIRE_OK(quire_container_remove("whole", QUIRE_CONTAINER_REMOVE_CONTENT)); });

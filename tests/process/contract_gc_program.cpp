@@ -299,10 +299,10 @@ void errors() {
   REQUIRE(std::string(quire_last_error()).find("quire_block_end") != std::string::npos);
   quire_overlap none_such{};
   REQUIRE_OK(quire_block_end(quire_region{native.id}, &none_such));
-  if (quire_node() == 0) REQUIRE_OK(quire_acquire(root, 8, -1, nullptr));
+  if (quire_node() == 0) REQUIRE_OK(quire_pin(root, 8, -1, nullptr));
   REQUIRE_STATUS(quire_gc_collect(native, nullptr), QUIRE_BUSY);
-  REQUIRE(std::string(quire_last_error()).find("quire_release") != std::string::npos);
-  if (quire_node() == 0) REQUIRE_OK(quire_release(root, 8));
+  REQUIRE(std::string(quire_last_error()).find("quire_unpin") != std::string::npos);
+  if (quire_node() == 0) REQUIRE_OK(quire_unpin(root, 8));
   REQUIRE_OK(quire_gc_collect(native, nullptr));
   // Arguments that are wrong on one node are an error on all.
   quire_gc_statistics bad{};

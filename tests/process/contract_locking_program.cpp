@@ -40,13 +40,13 @@ void plain_increments() {
   constexpr int times = 200;
   auto* volatile words = make_region("increments", 1);
   for (int i = 0; i < times; ++i) {
-    REQUIRE_OK(quire_acquire(words, 16, -1, nullptr));
+    REQUIRE_OK(quire_pin(words, 16, -1, nullptr));
     const std::uint64_t a = words[0], b = words[1];
     REQUIRE_EQUAL(a, b);
     words[0] = a + 1;
     if (i % 8 == 0) std::this_thread::yield();
     words[1] = b + 1;
-    REQUIRE_OK(quire_release(words, 16));
+    REQUIRE_OK(quire_unpin(words, 16));
   }
   barrier();
   REQUIRE_EQUAL(words[0], times * all_nodes());
@@ -60,12 +60,12 @@ void threads_of_each_node() {
   std::mutex mine;
   on_threads(threads, [&](int) {
     for (int i = 0; i < times; ++i) {
-      REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+      REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
       {
         const std::lock_guard guard(mine);
         words[0] = words[0] + 1;
       }
-      REQUIRE_OK(quire_release(words, 8));
+      REQUIRE_OK(quire_unpin(words, 8));
     }
   });
   barrier();
@@ -82,13 +82,13 @@ void overlapping_ranges() {
   for (int i = 0; i < times; ++i) {
     const std::size_t first = random.below(units), count = 1 + random.below(std::min<std::size_t>(4, units - first));
     auto* const at = words + first * unit_words;
-    REQUIRE_OK(quire_acquire(at, count * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(at, count * unit_bytes, -1, nullptr));
     for (std::size_t unit = first; unit < first + count; ++unit) {
       const std::uint64_t before = words[unit * unit_words];
       words[unit * unit_words] = before + 1;
       ++mine[unit];
     }
-    REQUIRE_OK(quire_release(at, count * unit_bytes));
+    REQUIRE_OK(quire_unpin(at, count * unit_bytes));
   }
   auto* sums = shared_object<std::uint64_t>("overlapping sums", units);
   barrier();
@@ -104,11 +104,11 @@ void what_lies_around() {
   auto* volatile words = make_region("around", units, QUIRE_PLACE_MODULO);
   auto* const lock = words + (units - 1) * unit_words;
   for (std::uint64_t i = 0; i < 60; ++i) {
-    REQUIRE_OK(quire_acquire(lock, 8, -1, nullptr));
+    REQUIRE_OK(quire_pin(lock, 8, -1, nullptr));
     const std::uint64_t turn = words[7];
     for (std::size_t u = 0; u < units; ++u) REQUIRE_EQUAL(words[u * unit_words + 7], turn);
     for (std::size_t u = 0; u < units; ++u) words[u * unit_words + 7] = turn + 1;
-    REQUIRE_OK(quire_release(lock, 8));
+    REQUIRE_OK(quire_unpin(lock, 8));
     words[i % units * unit_words + 100 + static_cast<std::size_t>(quire_node())] = i;  // of this node alone
   }
   barrier();
@@ -125,9 +125,9 @@ void no_race() {
   on_threads(3, [&](int thread) {
     for (int i = 1; i <= times; ++i) {
       if (thread == 0) {
-        REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+        REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
         words[0] = words[0] + 1;
-        REQUIRE_OK(quire_release(words, 8));
+        REQUIRE_OK(quire_unpin(words, 8));
       } else if (thread == 1) {
         REQUIRE_OK(quire_mutex_lock(mutex));
         words[1] = words[1] + 1;
@@ -149,47 +149,47 @@ void blocks_and_changes() {
   auto* words = make_region("changes", 2);
   quire_region region{};
   REQUIRE_OK(quire_region_of(words, &region));
-  if (is_node(1)) REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+  if (is_node(1)) REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
   REQUIRE_STATUS(quire_block_begin(region, 0), QUIRE_BUSY);
   if (!scans) REQUIRE_STATUS(quire_region_set_consistency(region, QUIRE_SEQUENTIAL), QUIRE_BUSY);
-  if (is_node(1)) REQUIRE_OK(quire_release(words, 8));
+  if (is_node(1)) REQUIRE_OK(quire_unpin(words, 8));
   REQUIRE_OK(quire_block_begin(region, 0));
-  REQUIRE_STATUS(quire_acquire(words, 8, 0, nullptr), QUIRE_UNSUPPORTED);
+  REQUIRE_STATUS(quire_pin(words, 8, 0, nullptr), QUIRE_UNSUPPORTED);
   REQUIRE_OK(quire_block_end(region, nullptr));
-  REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
-  REQUIRE_OK(quire_release(words, 8));
+  REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
+  REQUIRE_OK(quire_unpin(words, 8));
   if (scans) return;
   REQUIRE_OK(quire_region_set_consistency(region, QUIRE_SEQUENTIAL));
-  REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+  REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
   words[0] = words[0] + 1;
-  REQUIRE_OK(quire_release(words, 8));
+  REQUIRE_OK(quire_unpin(words, 8));
   REQUIRE_OK(quire_region_set_consistency(region, QUIRE_RELEASE));
-  REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+  REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
   REQUIRE_EQUAL(words[0], all_nodes());
-  REQUIRE_OK(quire_release(words, 8));
+  REQUIRE_OK(quire_unpin(words, 8));
 }
 
 /// Pins are counted for each unit; ranges that overlap are released one by one.
 void nested_pins() {
   auto* volatile words = make_region("nested", 4);
   if (is_node(1)) {
-    REQUIRE_OK(quire_acquire(words, 3 * unit_bytes, -1, nullptr));
-    REQUIRE_OK(quire_acquire(words + unit_words, 3 * unit_bytes, -1, nullptr));
-    REQUIRE_OK(quire_acquire(words + 10, 8, 0, nullptr));
-    REQUIRE_OK(quire_release(words, 3 * unit_bytes));
+    REQUIRE_OK(quire_pin(words, 3 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(words + unit_words, 3 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(words + 10, 8, 0, nullptr));
+    REQUIRE_OK(quire_unpin(words, 3 * unit_bytes));
     // Unit 0 is pinned once more, units 1 to 3 once.
-    REQUIRE_STATUS(quire_release(words, 2 * unit_bytes + unit_bytes * 2 + 1), QUIRE_BAD_ADDRESS);
+    REQUIRE_STATUS(quire_unpin(words, 2 * unit_bytes + unit_bytes * 2 + 1), QUIRE_BAD_ADDRESS);
     for (std::size_t unit = 0; unit < 4; ++unit) words[unit * unit_words] = unit + 1;
     barrier();  // others try now
     barrier();
-    REQUIRE_OK(quire_release(words + 5, 1));
-    REQUIRE_OK(quire_release(words + unit_words, 3 * unit_bytes));
-    REQUIRE_STATUS(quire_release(words, 1), QUIRE_NOT_OWNER);
+    REQUIRE_OK(quire_unpin(words + 5, 1));
+    REQUIRE_OK(quire_unpin(words + unit_words, 3 * unit_bytes));
+    REQUIRE_STATUS(quire_unpin(words, 1), QUIRE_NOT_OWNER);
   } else {
     barrier();
     for (std::size_t unit = 0; quire_nodes() > 1 && unit < 4; ++unit) {
       int holder = -7;
-      REQUIRE_STATUS(quire_acquire(words + unit * unit_words, 8, 20, &holder), QUIRE_TIMED_OUT);
+      REQUIRE_STATUS(quire_pin(words + unit * unit_words, 8, 20, &holder), QUIRE_TIMED_OUT);
       REQUIRE_EQUAL(holder, 1);
     }
     barrier();
@@ -205,7 +205,7 @@ void others_wait() {
   auto* released = shared_object<std::uint64_t>("released");
   barrier();
   if (is_node(1)) {
-    REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+    REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
     words[0] = 1;
     if (!relaxed) REQUIRE_STATUS(quire_push(words, 8), QUIRE_BUSY);
     barrier();
@@ -216,7 +216,7 @@ void others_wait() {
     sleep_ms(60);
     words[0] = 2;
     REQUIRE_OK(quire_fetch_add(released, 1, nullptr));
-    REQUIRE_OK(quire_release(words, 8));
+    REQUIRE_OK(quire_unpin(words, 8));
   } else {
     barrier();
     switch (quire_node() % 4) {
@@ -252,26 +252,26 @@ void time_limits() {
   auto* volatile words = make_region("time limits", 8, QUIRE_PLACE_MODULO);
   const int last = quire_nodes() - 1;
   auto* const kept = words + 5 * unit_words;
-  if (quire_node() == last) REQUIRE_OK(quire_acquire(kept, 8, -1, nullptr));
+  if (quire_node() == last) REQUIRE_OK(quire_pin(kept, 8, -1, nullptr));
   barrier();
   if (quire_node() != last) {
     int holder = -7;
     const double begin = now_seconds();
     // All at once, so that most of them queue behind another request of the page.
-    REQUIRE_STATUS(quire_acquire(words + 3 * unit_words, 4 * unit_bytes, 100, &holder), QUIRE_TIMED_OUT);
+    REQUIRE_STATUS(quire_pin(words + 3 * unit_words, 4 * unit_bytes, 100, &holder), QUIRE_TIMED_OUT);
     const double took = now_seconds() - begin;
     REQUIRE(took >= 0.099 && took < 10);
     REQUIRE(holder == last || quire_nodes() > 2);  // or a node that has one of the first, and waits as well
-    REQUIRE_STATUS(quire_release(words + 3 * unit_words, 8), QUIRE_NOT_OWNER);
-    REQUIRE_STATUS(quire_acquire(kept, 8, 0, &holder), QUIRE_BUSY);
+    REQUIRE_STATUS(quire_unpin(words + 3 * unit_words, 8), QUIRE_NOT_OWNER);
+    REQUIRE_STATUS(quire_pin(kept, 8, 0, &holder), QUIRE_BUSY);
     REQUIRE_EQUAL(holder, last);
-    REQUIRE_STATUS(quire_acquire(kept, 8, 30, nullptr), QUIRE_TIMED_OUT);
+    REQUIRE_STATUS(quire_pin(kept, 8, 30, nullptr), QUIRE_TIMED_OUT);
   }
   barrier();
-  if (quire_node() == last) REQUIRE_OK(quire_release(kept, 8));
-  REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, 20'000, nullptr));
+  if (quire_node() == last) REQUIRE_OK(quire_unpin(kept, 8));
+  REQUIRE_OK(quire_pin(words, 8 * unit_bytes, 20'000, nullptr));
   for (std::size_t unit = 0; unit < 8; ++unit) words[unit * unit_words] = words[unit * unit_words] + 1;
-  REQUIRE_OK(quire_release(words, 8 * unit_bytes));
+  REQUIRE_OK(quire_unpin(words, 8 * unit_bytes));
   barrier();
   for (std::size_t unit = 0; unit < 8; ++unit) REQUIRE_EQUAL(words[unit * unit_words], all_nodes());
 }
@@ -294,7 +294,7 @@ void impatience() {
       const std::size_t unit = random.below(units);
       auto* const at = words + unit * unit_words;
       if (thread % 3 == 0) {
-        const quire_status got = quire_acquire(at, 8, 0, nullptr);
+        const quire_status got = quire_pin(at, 8, 0, nullptr);
         if (got != QUIRE_OK) {
           REQUIRE_STATUS(got, QUIRE_BUSY);
           continue;
@@ -303,7 +303,7 @@ void impatience() {
           const std::lock_guard guard(mine[unit]);
           at[0] = at[0] + 1;
         }
-        REQUIRE_OK(quire_release(at, 8));
+        REQUIRE_OK(quire_unpin(at, 8));
         REQUIRE_OK(quire_fetch_add(&sums[unit], 1, nullptr));
       } else if (thread % 3 == 1) {
         const quire_status got = quire_mutex_timed_lock(mutex, 1);
@@ -327,14 +327,16 @@ void impatience() {
 void misuse() {
   auto* words = make_region("misuse", 4);
   std::uint64_t local = 0;
-  REQUIRE_STATUS(quire_acquire(&local, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
-  REQUIRE_STATUS(quire_acquire(nullptr, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_pin(&local, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_pin(nullptr, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_unpin(&local, 8), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_acquire(&local, 8, -1, nullptr), QUIRE_BAD_ADDRESS);  // the names of before
   REQUIRE_STATUS(quire_release(&local, 8), QUIRE_BAD_ADDRESS);
-  REQUIRE_STATUS(quire_release(words, 8), QUIRE_NOT_OWNER);
+  REQUIRE_STATUS(quire_unpin(words, 8), QUIRE_NOT_OWNER);
   if (is_node(0)) {
-    REQUIRE_OK(quire_acquire(words, unit_bytes, -1, nullptr));
-    REQUIRE_STATUS(quire_release(words, 2 * unit_bytes), QUIRE_NOT_OWNER);
-    REQUIRE_OK(quire_release(words, unit_bytes));  // nothing had changed
+    REQUIRE_OK(quire_pin(words, unit_bytes, -1, nullptr));
+    REQUIRE_STATUS(quire_unpin(words, 2 * unit_bytes), QUIRE_NOT_OWNER);
+    REQUIRE_OK(quire_unpin(words, unit_bytes));  // nothing had changed
   }
 }
 
@@ -377,12 +379,12 @@ void guards() {
 void costs() {
   auto* words = make_region("costs", 64);
   if (is_node(1)) {
-    REQUIRE_OK(quire_acquire(words, 64 * unit_bytes, -1, nullptr));
-    REQUIRE_OK(quire_release(words, 64 * unit_bytes));
+    REQUIRE_OK(quire_pin(words, 64 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_unpin(words, 64 * unit_bytes));
     const auto before = counters();
     for (int i = 0; i < 100; ++i) {
-      REQUIRE_OK(quire_acquire(words, 64 * unit_bytes, -1, nullptr));
-      REQUIRE_OK(quire_release(words, 64 * unit_bytes));
+      REQUIRE_OK(quire_pin(words, 64 * unit_bytes, -1, nullptr));
+      REQUIRE_OK(quire_unpin(words, 64 * unit_bytes));
     }
     const auto after = counters();
     REQUIRE_EQUAL(after.pins - before.pins, 6400 * (minipages_given() != 0 ? unit_bytes / minipages_given() : 1));
@@ -394,15 +396,15 @@ void costs() {
 void limit() {
   auto* words = make_region("limit", 32);
   if (is_node(1)) {
-    REQUIRE_STATUS(quire_acquire(words, 9 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
-    REQUIRE_OK(quire_acquire(words, 6 * unit_bytes, -1, nullptr));
-    REQUIRE_OK(quire_acquire(words, 6 * unit_bytes, -1, nullptr));  // no unit more
-    REQUIRE_STATUS(quire_acquire(words + 8 * unit_words, 3 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
-    REQUIRE_STATUS(quire_release(words + 8 * unit_words, 1), QUIRE_NOT_OWNER);
-    REQUIRE_OK(quire_acquire(words + 8 * unit_words, 2 * unit_bytes, -1, nullptr));
-    REQUIRE_OK(quire_release(words + 8 * unit_words, 2 * unit_bytes));
-    REQUIRE_OK(quire_release(words, 6 * unit_bytes));
-    REQUIRE_OK(quire_release(words, 6 * unit_bytes));
+    REQUIRE_STATUS(quire_pin(words, 9 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
+    REQUIRE_OK(quire_pin(words, 6 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(words, 6 * unit_bytes, -1, nullptr));  // no unit more
+    REQUIRE_STATUS(quire_pin(words + 8 * unit_words, 3 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
+    REQUIRE_STATUS(quire_unpin(words + 8 * unit_words, 1), QUIRE_NOT_OWNER);
+    REQUIRE_OK(quire_pin(words + 8 * unit_words, 2 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_unpin(words + 8 * unit_words, 2 * unit_bytes));
+    REQUIRE_OK(quire_unpin(words, 6 * unit_bytes));
+    REQUIRE_OK(quire_unpin(words, 6 * unit_bytes));
   }
   barrier();
 }
@@ -411,13 +413,13 @@ void limit() {
 void end_with_pins() {
   auto* words = make_region("end", 8);
   if (is_node(1)) {
-    REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(words, 8 * unit_bytes, -1, nullptr));
     words[0] = 5;
   }
   barrier();
   if (is_node(2)) {
     sleep_ms(50);
-    REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_pin(words, 8 * unit_bytes, -1, nullptr));
     REQUIRE_EQUAL(words[0], 5);
   }
   if (is_node(0)) (void)quire_prefetch(words, 8 * unit_bytes, 1);
@@ -426,15 +428,15 @@ void end_with_pins() {
 /// A node dies with pins; the others wait for them, in all ways, and end.
 void die_with_pins() {
   auto* words = make_region("death", 8);
-  if (is_node(1)) REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+  if (is_node(1)) REQUIRE_OK(quire_pin(words, 8 * unit_bytes, -1, nullptr));
   barrier();
   if (is_node(1)) {
     sleep_ms(100);
     ::raise(SIGKILL);
   }
   on_threads(3, [&](int thread) {
-    if (thread == 0) REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
-    if (thread == 1) REQUIRE_OK(quire_acquire(words + 1 * unit_words, 8, 60'000, nullptr));
+    if (thread == 0) REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
+    if (thread == 1) REQUIRE_OK(quire_pin(words + 1 * unit_words, 8, 60'000, nullptr));
     if (thread == 2 && relaxed && is_node(0)) REQUIRE_OK(quire_fetch_add(words + 2 * unit_words, 1, nullptr));
     if (thread == 2) *static_cast<volatile std::uint64_t*>(words + 2 * unit_words) = 1;
     fail(__FILE__, __LINE__, "a thread got what a dead node had pinned");

@@ -154,9 +154,9 @@ void mixed() {
           ++added;
         } else if (what == 1) {
           word* const at = fine(words + pinned_at);
-          REQUIRE_OK(quire_acquire(at, 256, -1, nullptr));
+          REQUIRE_OK(quire_pin(at, 256, -1, nullptr));
           at[thread] += 1;  // the pin is the node's
-          REQUIRE_OK(quire_release(at, 256));
+          REQUIRE_OK(quire_unpin(at, 256));
           ++pinned;
         } else if (what == 2) {
           REQUIRE_OK(quire_mutex_lock(mutex));

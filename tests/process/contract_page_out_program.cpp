@@ -159,9 +159,9 @@ void mixed() {
           REQUIRE_OK(quire_fetch_add(words, 1, &before));
           ++added;
         } else if (what == 1) {
-          REQUIRE_OK(quire_acquire(words, page, -1, nullptr));
+          REQUIRE_OK(quire_pin(words, page, -1, nullptr));
           words[1 + thread] += 1;  // the pin is the node's
-          REQUIRE_OK(quire_release(words, page));
+          REQUIRE_OK(quire_unpin(words, page));
           ++pinned;
         } else if (what == 2) {
           REQUIRE_OK(quire_mutex_lock(mutex));

@@ -161,10 +161,10 @@ void bad_calls() {
   REQUIRE_STATUS(quire_produce_begin(words, page, quire_node()), QUIRE_UNSUPPORTED);
   REQUIRE_STATUS(quire_push(words, page), QUIRE_UNSUPPORTED);
   REQUIRE_OK(quire_block_end(region, nullptr));
-  if (quire_node() == 0) REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+  if (quire_node() == 0) REQUIRE_OK(quire_pin(words, 8, -1, nullptr));
   REQUIRE_OK(quire_produce_begin(words, page, 0));
   REQUIRE_STATUS(quire_produce_end(words, page, 0), quire_node() == 0 ? QUIRE_BUSY : QUIRE_OK);
-  if (quire_node() == 0) REQUIRE_OK(quire_release(words, 8));
+  if (quire_node() == 0) REQUIRE_OK(quire_unpin(words, 8));
   barrier();
 }
 

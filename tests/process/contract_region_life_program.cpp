@@ -166,7 +166,7 @@ void is_refused() {
   barrier();
   if (quire_node() == nodes() - 1) {
     a.words[1] = 8;
-    REQUIRE_OK(quire_acquire(a.words, page, -1, nullptr));
+    REQUIRE_OK(quire_pin(a.words, page, -1, nullptr));
   }
   barrier();
   if (leads()) {
@@ -174,7 +174,7 @@ void is_refused() {
     REQUIRE(std::strstr(quire_last_error(), "pinned") != nullptr);
   }
   barrier();
-  if (quire_node() == nodes() - 1) REQUIRE_OK(quire_release(a.words, page));
+  if (quire_node() == nodes() - 1) REQUIRE_OK(quire_unpin(a.words, page));
   barrier();
   REQUIRE_EQUAL(a.words[1], 8);  // nothing has changed
   REQUIRE_OK(quire_block_begin(a.region, 0));

@@ -451,7 +451,7 @@ void long_limits() {
       REQUIRE_OK(quire_event_reset(all->event));
       REQUIRE_OK(quire_mutex_lock(all->mutex));
       REQUIRE_OK(quire_rwlock_write_lock(all->lock, -1));
-      REQUIRE_OK(quire_acquire(pinned, 8, -1, nullptr));
+      REQUIRE_OK(quire_pin(pinned, 8, -1, nullptr));
       all->ready = 0;
     }
     barrier();
@@ -461,7 +461,7 @@ void long_limits() {
       sleep_ms(5);
       REQUIRE_OK(quire_rwlock_unlock(all->lock));
       sleep_ms(5);
-      REQUIRE_OK(quire_release(pinned, 8));
+      REQUIRE_OK(quire_unpin(pinned, 8));
       sleep_ms(5);
       REQUIRE_OK(quire_event_set(all->event));
       sleep_ms(5);
@@ -479,8 +479,8 @@ void long_limits() {
       REQUIRE_OK(quire_rwlock_unlock(all->lock));
       REQUIRE_OK(quire_rwlock_write_lock(all->lock, limit_ms));
       REQUIRE_OK(quire_rwlock_unlock(all->lock));
-      REQUIRE_OK(quire_acquire(pinned, 8, limit_ms, nullptr));
-      REQUIRE_OK(quire_release(pinned, 8));
+      REQUIRE_OK(quire_pin(pinned, 8, limit_ms, nullptr));
+      REQUIRE_OK(quire_unpin(pinned, 8));
       REQUIRE_OK(quire_event_wait(all->event, limit_ms));
       REQUIRE_OK(quire_semaphore_acquire(all->semaphore, limit_ms));
       void* found = nullptr;

@@ -174,17 +174,17 @@ void calls(std::size_t bytes, quire_consistency consistency) {
   for (std::size_t word = 0; word < 2 * page / 8; ++word) REQUIRE_EQUAL(base[word], word + 5);
   barrier();
   // Page locking of one minipage: its neighbours stay free.
-  if (self == 0) REQUIRE_OK(quire_acquire(counter, 8, -1, nullptr));
+  if (self == 0) REQUIRE_OK(quire_pin(counter, 8, -1, nullptr));
   barrier();
   if (self == nodes - 1 && nodes > 1) {
     int holder = -2;
-    REQUIRE_STATUS(quire_acquire(counter, 8, 0, &holder), QUIRE_BUSY);
+    REQUIRE_STATUS(quire_pin(counter, 8, 0, &holder), QUIRE_BUSY);
     std::atomic_ref(*minipage(base, bytes, 0)).store(9);
-    REQUIRE_OK(quire_acquire(minipage(base, bytes, 0), 8, 1000, &holder));
-    REQUIRE_OK(quire_release(minipage(base, bytes, 0), 8));
+    REQUIRE_OK(quire_pin(minipage(base, bytes, 0), 8, 1000, &holder));
+    REQUIRE_OK(quire_unpin(minipage(base, bytes, 0), 8));
   }
   barrier();
-  if (self == 0) REQUIRE_OK(quire_release(counter, 8));
+  if (self == 0) REQUIRE_OK(quire_unpin(counter, 8));
   barrier();
   REQUIRE_OK(quire_advise(base, 2 * page, QUIRE_WILL_WRITE));
   REQUIRE_OK(quire_advise(base, 2 * page, QUIRE_NORMAL));

@@ -93,8 +93,8 @@ void run_all(std::size_t unit, bool release, const char* directory) {
   barrier();
   write_two_units_at_once(memory, unit);
   read_into_many_units(memory, unit);
-  REQUIRE_OK(quire_acquire(memory, 8, 20'000, nullptr));
-  REQUIRE_OK(quire_release(memory, 8));
+  REQUIRE_OK(quire_pin(memory, 8, 20'000, nullptr));
+  REQUIRE_OK(quire_unpin(memory, 8));
   barrier();
   for (int i = 0; directory != nullptr && i < 3; ++i) REQUIRE_OK(quire_checkpoint(directory));
 }

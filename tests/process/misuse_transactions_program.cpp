@@ -50,7 +50,7 @@ void refused() {
     REQUIRE_STATUS(quire_condition_wait(condition, lock, -1), QUIRE_INVALID);
     REQUIRE_STATUS(quire_barrier_wait(quire_barrier{0}), QUIRE_INVALID);
     REQUIRE_STATUS(quire_join(thread, nullptr), QUIRE_INVALID);
-    REQUIRE_STATUS(quire_acquire(plain, sizeof *plain, -1, nullptr), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_pin(plain, sizeof *plain, -1, nullptr), QUIRE_INVALID);
     REQUIRE_STATUS(quire_checkpoint("nowhere"), QUIRE_INVALID);
     void* found = nullptr;
     REQUIRE_STATUS(quire_lookup("what nobody publishes", -1, &found), QUIRE_INVALID);
@@ -67,7 +67,7 @@ void refused() {
   REQUIRE_OK(quire_mutex_destroy(lock));
   word before = 0;
   REQUIRE_STATUS(quire_fetch_add(const_cast<word*>(at), 1, &before), QUIRE_UNSUPPORTED);
-  REQUIRE_STATUS(quire_acquire(const_cast<word*>(at), 8, 0, nullptr), QUIRE_UNSUPPORTED);
+  REQUIRE_STATUS(quire_pin(const_cast<word*>(at), 8, 0, nullptr), QUIRE_UNSUPPORTED);
   quire_region_options about = transactional();
   for (const auto detector : {QUIRE_DETECT_USERFAULT_THREAD, QUIRE_DETECT_SCAN}) {
     about.detector = detector;

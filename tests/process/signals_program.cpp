@@ -131,14 +131,14 @@ void handled_while_waiting(const std::string& in) {
   if (quire_node() == 0) {
     REQUIRE_OK(quire_mutex_create(mutex));
     REQUIRE_OK(quire_mutex_lock(*mutex));
-    if (in == "fault") REQUIRE_OK(quire_acquire(g_memory, page, -1, nullptr));
+    if (in == "fault") REQUIRE_OK(quire_pin(g_memory, page, -1, nullptr));
   }
   set_handler(SIGALRM, notes_time);
   barrier();
   if (quire_node() == 0) {
     sleep_ms(1000);
     *released = now_seconds();
-    if (in == "fault") REQUIRE_OK(quire_release(g_memory, page));
+    if (in == "fault") REQUIRE_OK(quire_unpin(g_memory, page));
     REQUIRE_OK(quire_mutex_unlock(*mutex));
     if (in == "barrier") barrier();
   } else {
@@ -163,7 +163,7 @@ void nothing_is_handled() {
 /// Without a handler the signal ends the node, also in the middle of a fault.
 void ends_while_faulting() {
   memory_of_node_0();
-  if (quire_node() == 0) REQUIRE_OK(quire_acquire(g_memory, page, -1, nullptr));
+  if (quire_node() == 0) REQUIRE_OK(quire_pin(g_memory, page, -1, nullptr));
   barrier();
   if (quire_node() == 1) {
     alarm_after(200);

@@ -321,7 +321,7 @@ void counted_barrier() {
 void in_fault() {
   std::uint64_t* const word = fine(g_words + page_words * 5);
   if (is_victim()) {
-    REQUIRE_OK(quire_acquire(word, 8, -1, nullptr));
+    REQUIRE_OK(quire_pin(word, 8, -1, nullptr));
     *word = 1;
   }
   ready();
@@ -333,7 +333,7 @@ void in_fault() {
       const quire_status why = quire_fetch_add(word, 1, &value);
       REQUIRE(why == QUIRE_LOST || (why == QUIRE_PEER_LOST && victim == 5 % quire_nodes()));
     }
-    if (t == 2) REQUIRE_STATUS(quire_acquire(word, 8, -1, nullptr), QUIRE_LOST);
+    if (t == 2) REQUIRE_STATUS(quire_pin(word, 8, -1, nullptr), QUIRE_LOST);
   });
   wait_for_death();
   REQUIRE_STATUS(quire_fetch_add(word, 1, nullptr), QUIRE_LOST);

@@ -246,11 +246,11 @@ class troublemaker {
   void pin(char* range, std::size_t bytes) {
     constexpr std::int64_t times[] = {0, 5, -1};
     int holder;
-    const quire_status got = quire_acquire(range, bytes, times[random_.below(3)], &holder);
+    const quire_status got = quire_pin(range, bytes, times[random_.below(3)], &holder);
     if (got == QUIRE_BUSY || got == QUIRE_TIMED_OUT) return;
     REQUIRE_OK(got);
     if (random_.below(4) == 0) pause(200);
-    REQUIRE_OK(quire_release(range, bytes));
+    REQUIRE_OK(quire_unpin(range, bytes));
   }
 
   void use_ballast(std::size_t p) {

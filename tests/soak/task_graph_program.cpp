@@ -119,9 +119,9 @@ class worker {
     } else if (e.kind == edge_kind::atomic) {
       REQUIRE_OK(quire_fetch_add(memory_.by_atomic(e.from), 0, &value));
     } else {
-      REQUIRE_OK(quire_acquire(memory_.by_pin(e.from), sizeof value, -1, nullptr));
+      REQUIRE_OK(quire_pin(memory_.by_pin(e.from), sizeof value, -1, nullptr));
       value = *memory_.by_pin(e.from);
-      REQUIRE_OK(quire_release(memory_.by_pin(e.from), sizeof value));
+      REQUIRE_OK(quire_unpin(memory_.by_pin(e.from), sizeof value));
     }
     return value;
   }
@@ -145,9 +145,9 @@ class worker {
     std::uint64_t before;
     if (tells(edge_kind::atomic)) REQUIRE_OK(quire_exchange(memory_.by_atomic(i), round, &before));
     if (tells(edge_kind::pin)) {
-      REQUIRE_OK(quire_acquire(memory_.by_pin(i), sizeof round, -1, nullptr));
+      REQUIRE_OK(quire_pin(memory_.by_pin(i), sizeof round, -1, nullptr));
       *memory_.by_pin(i) = round;
-      REQUIRE_OK(quire_release(memory_.by_pin(i), sizeof round));
+      REQUIRE_OK(quire_unpin(memory_.by_pin(i), sizeof round));
     }
   }
 

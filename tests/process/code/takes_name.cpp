@@ -9,7 +9,7 @@ char variable;
 
 __attribute__((constructor)) void take() {
   int holder = -1;
-  if (std::getenv("QUIRE_TEST_PIN") != nullptr && quire_acquire(&variable, 1, -1, &holder) != QUIRE_OK) std::abort();
+  if (std::getenv("QUIRE_TEST_PIN") != nullptr && quire_pin(&variable, 1, -1, &holder) != QUIRE_OK) std::abort();
   if (quire_publish("code:takes_name.so", &variable) != QUIRE_OK) std::abort();
 }
 __attribute__((destructor)) void end() { ::setenv("QUIRE_TEST_ENDED", "1", 1); }
