@@ -418,6 +418,7 @@ static const struct {
     COUNTER(planned_unused),
     COUNTER(line_units),
     COUNTER(write_ahead_units),
+    COUNTER(host_units),
 #undef COUNTER
 };
 
