@@ -117,6 +117,16 @@ def sweep_group(transport):
          Row(f"bare transport into memory never used, {transport}", "fresh:bandwidth", "floor:bandwidth")])
 
 
+def host_frames_group():
+    rows = [Row(f"frames of 256 MiB that {n} nodes read, MB", f"shared{n}:frames", 256 * 1.048576, 1.1, told=True) for n in (2, 4, 8)]
+    for n, fault, sweep in ((2, 0.5, 3), (4, None, None), (8, None, None)):
+        rows += [Row(f"first read of what a neighbour has, {n} nodes", f"shared{n}:first_read", f"own{n}:first_read", fault),
+                 Row(f"sweep of what a neighbour wrote, {n} nodes", f"shared{n}:sweep", f"own{n}:sweep", sweep, bound="least")]
+    return Group("host-frames", "nodes of one host that read the same memory: frames of the host, against one a node", [
+        Program(f"{key}{n}", ("quire_host_frames",), nodes=n, environment={"QUIRE_HOST_FRAMES": on}, quick=("--mebibytes", "16", "--rounds", "1"))
+        for n in (2, 4, 8) for key, on in (("shared", "1"), ("own", "0"))], rows)
+
+
 def hands_group():
     """Memory that changes hands, each against the sweep of a reader in the same job, and without migratory units."""
     few = ("--mebibytes", "8", "--rounds", "2")
@@ -522,7 +532,7 @@ GROUPS = [
     encrypted_group(),
     sweep_group("shm"),
     sweep_group("tcp"),
-    hands_group(),
+    hands_group(), host_frames_group(),
     sync_group("shm"),
     sync_group("tcp"),
     free_group("shm"),

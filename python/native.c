@@ -426,6 +426,7 @@ static const struct {
     COUNTER(planned_unused),
     COUNTER(line_units),
     COUNTER(write_ahead_units),
+    COUNTER(host_units),
 #undef COUNTER
 };
 

@@ -656,6 +656,7 @@ typedef struct quire_counters {
   uint64_t planned_unused;  /**< of these, units that were not used there, as far as it is known */
   uint64_t line_units;      /**< units that were read ahead where many sweeps take turns */
   uint64_t write_ahead_units; /**< units at home that sweeps of writes could write without a fault */
+  uint64_t host_units;        /**< units whose content was not sent, as the node that asked has the same frame */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

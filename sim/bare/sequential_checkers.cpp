@@ -133,6 +133,19 @@ std::string check_payload(const cluster& c, const message& m, std::span<const st
   return about("the sender's frame changed while its content was on the way", m.unit, m.from);
 }
 
+std::string check_landing(const cluster& c, model::node_id to, std::uint64_t unit,
+                          std::span<const std::uint64_t> payload) {
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    const node_id node{n};
+    if (node == to || !c.hosts().together(node, to)) continue;
+    if (c.machine(node).right_of(unit) == access::write)
+      return about("content comes into a frame that another node of the host may write", unit, node);
+    if (c.view(node, unit) != access::none && !std::ranges::equal(c.content(node, unit), payload))
+      return about("content changes a frame that another node of the host may read", unit, node);
+  }
+  return {};
+}
+
 std::string check_copies(const cluster& c) {
   const auto& o = c.options();
   if (!o.replicas || !c.is_settled() || o.nodes - static_cast<unsigned>(__builtin_popcountll(c.state().dead)) < 2)

@@ -33,6 +33,10 @@ class cluster;
 /// When content arrives: the sender's frame has not changed since it was sent (transports send from the frame itself).
 [[nodiscard]] std::string check_payload(const cluster& c, const model::message& m,
                                         std::span<const std::uint64_t> payload);
+/// The same, where nodes of one host have a frame together: while threads of one may look at it, it is what they have
+/// seen; and a writer's is never what comes.
+[[nodiscard]] std::string check_landing(const cluster& c, model::node_id to, std::uint64_t unit,
+                                        std::span<const std::uint64_t> payload);
 /// With replicas, after every action: each acknowledged write is at two living nodes.
 [[nodiscard]] std::string check_copies(const cluster& c);
 /// A push that is reported as done: everybody has a copy.

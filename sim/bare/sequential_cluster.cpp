@@ -68,6 +68,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, cl
     shape.units = options.units;
     shape.learns = options.learns;
     shape.stored = options.stored;
+    shape.hosts = hosts();
     if (options_.survives) shape.members = &state_.members[n];
     const std::size_t at = std::size_t{n} * options.units;
     if (options.replicas) shape.replicas = {&state_.replicas[at], &state_.books[n], &state_.rounds[n]};
@@ -117,6 +118,7 @@ void cluster::deliver(node_id to, const message& m, std::span<const std::byte> p
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t) && m.payload_bytes == payload.size());
     std::memcpy(words.data(), payload.data(), payload.size());
     fail(check_payload(*this, m, words));
+    fail(check_landing(*this, to, m.unit, words));
     bring(to, m.unit, content_use::replaced);
     std::ranges::copy(words, frame(to, m.unit).begin());
   }

@@ -89,8 +89,9 @@ struct cluster_options {
   bool replicas =
       false;            ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
   bool stored = false;  ///< a store keeps the content. Each unit has a word more: it counts writes
-  unsigned store_fails = 0;  ///< so many fills and flushes fail, whichever (explorer)
-  unsigned deaths = 0;       ///< so many nodes of `mortal` die, at any moment (explorer)
+  unsigned store_fails = 0;            ///< so many fills and flushes fail, whichever (explorer)
+  std::vector<std::uint16_t> hosts{};  ///< [node]: the first node that it has frames together with; empty: none has
+  unsigned deaths = 0;                 ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };
@@ -215,8 +216,10 @@ class cluster {
   [[nodiscard]] std::span<const std::uint64_t> content(node_id node, std::uint64_t unit) const noexcept {
     if (state_.where[node.value() * options_.units + unit] == (frame_gone | frame_stored)) return stored(unit);
     const bool on_disk = state_.where[node.value() * options_.units + unit] == (frame_gone | frame_saved);
-    return std::span(on_disk ? state_.disk : state_.contents)
-        .subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+    return std::span(on_disk ? state_.disk : state_.contents).subspan(frame_at(node, unit), options_.words);
+  }
+  [[nodiscard]] model::host_map hosts() const noexcept {
+    return {options_.hosts.empty() ? nullptr : options_.hosts.data()};
   }
   [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return threads_of_[node.value()]; }
   [[nodiscard]] node_id node_of(std::size_t thread) const { return scripts_[thread].node; }
@@ -297,8 +300,13 @@ class cluster {
   void operate(node_id node, const model::action& a);
   void wake(node_id node, std::uint64_t unit);
   void complete(const message& m);
+  /// Nodes of a host have one.
+  [[nodiscard]] std::size_t frame_at(node_id node, std::uint64_t unit) const noexcept {
+    const unsigned whose = options_.hosts.empty() ? node.value() : options_.hosts[node.value()];
+    return (whose * options_.units + unit) * options_.words;
+  }
   [[nodiscard]] std::span<std::uint64_t> frame(node_id node, std::uint64_t unit) noexcept {
-    return std::span(state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+    return std::span(state_.contents).subspan(frame_at(node, unit), options_.words);
   }
   [[nodiscard]] std::uint64_t& latest(std::uint64_t unit, std::uint64_t word) noexcept {
     return state_.latest[unit * options_.words + word];

@@ -144,6 +144,8 @@ world_options job::draw_options() {
   o.node.survives = o.node.replicas = replicas_;
   draw_memory(o);
   o.intruding_percent = options_.intrudes && sim::mix(options_.seed) % 2 == 0 ? 25 : 0;
+  for (unsigned n = 0; options_.host_nodes != 0 && n < options_.nodes; ++n)
+    o.node.hosts.push_back(static_cast<std::uint16_t>(n / options_.host_nodes * options_.host_nodes));
   in_order_ = !o.net.reads_late && !o.node.pages_out;
   return o;
 }
@@ -238,6 +240,7 @@ void job::count(node& n) {
   done_["copies given up"] += release.copies_dropped + sequential.copies_dropped;
   done_["pin waits"] += release.pin_waits + sequential.pin_waits;
   done_["replicas"] += sequential.replicas_sent;
+  done_["units in frames of a host"] += sequential.host_units;
 }
 
 /// One after the other, each on its node; then everything else.

@@ -64,6 +64,7 @@ struct job_options {
   unsigned few_twins_percent = 30;  ///< runs whose nodes have room for a few twins only
   unsigned replicas_percent = 10;   ///< runs with content on two nodes: sequential consistency only
   unsigned scans_percent = 30;      ///< runs with regions where writes are found by scans
+  unsigned host_nodes = 0;          ///< so many nodes are on each host, and have its frames; 0: each has its own
   bool reorders = false;            ///< messages between two nodes overtake one another, as no transport has it
   bool intrudes = true;             ///< in half of the runs some accesses come between two actions of a step
   std::uint64_t step_limit =

@@ -55,20 +55,30 @@ void remove(const std::byte* view) { all().erase(view); }
 }  // namespace private_views
 }  // namespace
 
-array_pool::array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine)
+host_memory::host_memory(std::uint64_t size) : bytes(size), at(nullptr), frames(size / os::page_bytes) {
+  int error = 0;
+  at = static_cast<std::byte*>(os::map_table(bytes, error));
+  CHECK(at != nullptr);
+}
+
+host_memory::~host_memory() { os::unmap(at, bytes); }
+
+array_pool::array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine,
+                       std::shared_ptr<host_memory> host)
     : bytes_(bytes),
       at_(nullptr),
       views_bytes_(fine.count * fine.stride + bytes),
-      framed_(*next_frames),
-      next_frames_(next_frames) {
+      framed_(next_frames),
+      next_frames_(next_frames),
+      host_(std::move(host)) {
   int error = 0;
-  if (framed_.view == ::quire::pool::view_kind::private_copies) {
+  if (framed_->view == ::quire::pool::view_kind::private_copies) {
     map_private();
     return;
   }
-  at_ = static_cast<std::byte*>(os::map_table(bytes, error));
+  at_ = host_ != nullptr ? host_->at : static_cast<std::byte*>(os::map_table(bytes, error));
   CHECK(at_ != nullptr);
-  if (fine.count == 0) return;
+  if (fine.count == 0 && host_ == nullptr) return;
   views_ = static_cast<std::byte*>(os::reserve(views_bytes_, nullptr, error));
   CHECK(views_ != nullptr);
 }
@@ -90,31 +100,43 @@ void array_pool::map_private() {
 array_pool::~array_pool() { (void)leave(); }
 
 int array_pool::show(::quire::pool::view_kind what) noexcept {
-  framed_.view = what;
-  framed_.copied.assign(framed_.copied.size(), false);
-  next_frames_ = &framed_;
+  framed_->view = what;
+  framed_->copied.assign(framed_->copied.size(), false);
+  next_frames_ = framed_;
   const int error = os::advise(views_, bytes_, MADV_DONTNEED);
   return error != 0 ? error : os::protect(views_, bytes_, PROT_NONE);
 }
 
 int array_pool::leave() noexcept {
   private_views::remove(views_);
-  os::unmap(at_, bytes_);
+  if (host_ == nullptr || own_ != nullptr) os::unmap(at_, bytes_);
+  host_.reset();
   os::unmap(views_, views_bytes_);
   at_ = views_ = nullptr;
   return 0;
 }
 
+int array_pool::own_frames(std::byte*& host) noexcept {
+  CHECK(host_ != nullptr && own_ == nullptr);
+  int error = 0;
+  host = at_;
+  at_ = static_cast<std::byte*>(os::map_table(bytes_, error));
+  if (at_ == nullptr) return error;
+  own_ = std::make_unique<frame_map>(bytes_ / os::page_bytes);
+  next_frames_ = framed_ = own_.get();
+  return 0;
+}
+
 int array_pool::populate(std::uint64_t offset, std::size_t bytes) noexcept {
   for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page)
-    framed_.framed[page] = true;
+    framed_->framed[page] = true;
   return 0;
 }
 
 int array_pool::give_back(std::uint64_t offset, std::size_t bytes) noexcept {
   std::memset(at_ + offset, 0, bytes);
   for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page)
-    framed_.framed[page] = false;
+    framed_->framed[page] = false;
   return 0;
 }
 

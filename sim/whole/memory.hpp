@@ -36,15 +36,27 @@ struct frame_map {
   std::vector<bool> copied;
 };
 
+/// Frames that the pools of several nodes have together: of a host, and a range of addresses.
+struct host_memory {
+  explicit host_memory(std::uint64_t bytes);
+  ~host_memory();
+  host_memory(const host_memory&) = delete;
+  host_memory& operator=(const host_memory&) = delete;
+  std::uint64_t bytes;
+  std::byte* at;
+  frame_map frames;
+};
+
 class array_pool final : public pool::pool {
  public:
   /// `next_frames`: of the range that a detector attaches next.
-  array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine = {});
+  array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine = {},
+             std::shared_ptr<host_memory> host = nullptr);
   ~array_pool() override;
   array_pool(const array_pool&) = delete;
   array_pool& operator=(const array_pool&) = delete;
   [[nodiscard]] std::byte* application_view() const noexcept override { return views_ != nullptr ? views_ : at_; }
-  [[nodiscard]] bool has_copies() const noexcept { return framed_.view == ::quire::pool::view_kind::private_copies; }
+  [[nodiscard]] bool has_copies() const noexcept { return framed_->view == ::quire::pool::view_kind::private_copies; }
   /// Where threads find the byte `offset` of the pool, `distance` behind the start of all application views.
   [[nodiscard]] std::byte* content(std::uint64_t distance, std::uint64_t offset) const noexcept {
     return has_copies() ? views_ + distance : at_ + offset;
@@ -56,6 +68,9 @@ class array_pool final : public pool::pool {
   [[nodiscard]] const char* name() const noexcept override { return "array"; }
   [[nodiscard]] const char* when_full() const noexcept override { return "it is never full"; }
   [[nodiscard]] int leave() noexcept override;
+  [[nodiscard]] bool of_host() const noexcept override { return host_ != nullptr; }
+  [[nodiscard]] int own_frames(std::byte*& host) noexcept override;
+  void end_host() noexcept override { host_.reset(); }
   [[nodiscard]] int show(::quire::pool::view_kind) noexcept override;
   [[nodiscard]] int make_accessible() noexcept override { return 0; }  // what threads may do is the table's
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
@@ -65,11 +80,13 @@ class array_pool final : public pool::pool {
 
   std::uint64_t bytes_;
   std::byte* at_;
-  std::byte* views_ = nullptr;  ///< where there are fine ones: addresses of all application views, which only name
-                                ///< pages. Private copies: the view
+  std::byte* views_ = nullptr;  ///< where there are fine ones, or frames that may become others: addresses of all
+                                ///< application views, which only name pages. Private copies: the view
   std::uint64_t views_bytes_;
-  frame_map& framed_;
+  frame_map* framed_;
   frame_map*& next_frames_;
+  std::shared_ptr<host_memory> host_;
+  std::unique_ptr<frame_map> own_{};  ///< after own_frames()
 };
 
 class table_detector : public detect::detector {

@@ -114,9 +114,15 @@ void node::call_at(std::uint64_t ns) noexcept {
   });
 }
 
-base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes,
-                                                          bool, const pool::fine_views& fine, pool::view_kind view) {
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings& how, std::uint64_t address,
+                                                          std::uint64_t bytes, bool, const pool::fine_views& fine,
+                                                          pool::view_kind view) {
   if (view != pool::view_kind::shared && fine.count != 0) return QUIRE_UNSUPPORTED;
+  if (how.host_file >= 0) {
+    auto host = world_.host_memory_of(self(), address, bytes);
+    next_frames_ = &host->frames;
+    return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, next_frames_, fine, std::move(host)));
+  }
   next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes, view)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, next_frames_, fine));
 }

@@ -20,6 +20,7 @@ world::world(const world_options& options) : options_(options), net_(options.net
   c.nodes = options.net.nodes;
   c.base = base_address;
   c.bytes = range_bytes;
+  c.pool.host_file = c.hosts.empty() ? -1 : 0;  // it has no number, but it is there
   static constexpr std::array simulated = {&kept_store::the_row};
   if (c.stores.data() == store::built_in().data()) c.stores = simulated;
   for (unsigned n = 0; n < c.nodes; ++n) {
@@ -32,6 +33,14 @@ world::world(const world_options& options) : options_(options), net_(options.net
 }
 
 world::~world() = default;
+
+std::shared_ptr<host_memory> world::host_memory_of(node_id node, std::uint64_t address, std::uint64_t bytes) {
+  auto& known = hosts_[{options_.node.hosts[node.value()], address}];
+  auto found = known.lock();
+  if (found == nullptr) known = found = std::make_shared<host_memory>(bytes);
+  CHECK(found->bytes == bytes);
+  return found;
+}
 
 void world::add_region(core::region_description about) {
   kept_store::complain_to([this](const std::string& wrong) { fail(wrong); });

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "sim/network.hpp"
@@ -81,6 +83,8 @@ class world {
   [[nodiscard]] bool failed() const noexcept { return !failure_.empty(); }
 
   // Of nodes and their fibres.
+  /// What the nodes of its host have at an address; made for the first, and again when all have left it.
+  [[nodiscard]] std::shared_ptr<host_memory> host_memory_of(node_id node, std::uint64_t address, std::uint64_t bytes);
   /// The running thread does nothing for so long.
   void sleep(sim::time_ns ns);
   /// The running thread waits until `o` is done, or the time has come. True if it is done.
@@ -133,6 +137,7 @@ class world {
   world_options options_;
   sim::network net_;
   std::vector<std::unique_ptr<node>> nodes_{};
+  std::map<std::pair<unsigned, std::uint64_t>, std::weak_ptr<host_memory>> hosts_{};
   std::vector<std::uint16_t> regions_{};
   std::vector<std::unique_ptr<thread>> threads_{};
   std::unordered_map<const node*, std::vector<thread*>> threads_of_{};  ///< in the same order

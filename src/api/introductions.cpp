@@ -62,6 +62,8 @@ std::size_t introductions::without_address() const noexcept {
   return static_cast<std::size_t>(first - all_.begin());
 }
 
+introduction introductions::of(std::size_t node) const noexcept { return read(all_[node]); }
+
 bool introductions::any_limit() const noexcept {
   return std::any_of(all_.begin(), all_.end(), [](const auto& one) { return read(one).memory_limit != 0; });
 }

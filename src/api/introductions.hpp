@@ -20,6 +20,13 @@ class core;
 
 namespace quire::api {
 
+/// A memory file that other nodes of the machine may open; none if `file` is negative.
+struct frames_offer {
+  std::int32_t file = -1;  ///< its number in the node's process
+  std::uint32_t user = 0;
+  std::uint64_t device = 0, inode = 0;
+};
+
 /// Who a node is, whether it has a memory limit, which those without one have to know, how its transactions commit,
 /// where it would mount (os::place_of(); 0: nowhere), which detector it cannot have, and its machine.
 struct introduction {
@@ -30,6 +37,7 @@ struct introduction {
   char host[60] = {};
   detector_lack detector{};
   os::machine_place machine{};
+  frames_offer frames{};
 };
 
 class introductions {
@@ -39,6 +47,8 @@ class introductions {
   /// The first node that gave no address; how many there are, if all did. A job of one needs none.
   [[nodiscard]] std::size_t without_address() const noexcept;
   [[nodiscard]] bool any_limit() const noexcept;
+  /// What a node has told.
+  [[nodiscard]] introduction of(std::size_t node) const noexcept;
   [[nodiscard]] std::vector<std::uint64_t> mounts() const;
   void agree_on_detector(detector_choice& detector, std::size_t self) const;
   /// Why nodes of one machine share no memory, and what would help, as sentences.

@@ -21,6 +21,7 @@
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/gc_heaps.hpp"
+#include "api/host_frames.hpp"
 #include "api/introductions.hpp"
 #include "api/names.hpp"
 #include "api/pointer_check.hpp"
@@ -86,6 +87,8 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   mine.commit = static_cast<std::int32_t>(r.options.choice<base::commit_choice>(base::option::commit));
   mine.detector = detector.lack();
   mine.machine = os::machine_of_process();
+  host_frames frames;
+  frames.offer(r.options, c, mine);
   if (const auto s = wire.meet(others, mine); !s.ok()) return s;
   r.messages = wire.account();
   others.agree_on_detector(detector, c.self.value());
@@ -106,7 +109,7 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
-  return {};
+  return frames.meet(*r.job, others, c);
 }
 
 void make_services(runtime& r) {

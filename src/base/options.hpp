@@ -26,6 +26,7 @@ enum class option : int {
   pool_dir,
   pool_fill,
   pool_link,
+  host_frames,
   crash_dir,
   fault_trace,
   range,
@@ -74,7 +75,7 @@ enum class option : int {
   secret_file,
   rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 56;
+inline constexpr std::size_t option_count = 57;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -153,6 +153,7 @@ base::status changer::change(const change_call& call) noexcept {
     });
   }
   core_.as_driver([&] {
+    if (why.ok() && !call.region.gone()) r.memory->end_host();  // all nodes have theirs
     if (!call.region.gone()) thaw(r, freeze::change, call.what == change_call::kind::begin_block && r.block != nullptr);
   });
   return why;
@@ -272,9 +273,20 @@ void changer::look_whether_quiet() noexcept {
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
+/// Where consistency is relaxed nodes have different content of a unit, each in a frame of its own.
+void changer::take_from_host(const change_call& call) noexcept {
+  region_slot& r = *call.region;
+  if (!r.memory->of_host() || call.to->can.host_frames) return;
+  const int error = core_.builder.take_from_host(r);
+  if (error == 0) return;
+  base::die(QUIRE_SYSTEM, "cannot give region %u frames of this node's own for another consistency: %s",
+            unsigned{r.about.id}, std::strerror(error));
+}
+
 void changer::convert(const change_call& call) noexcept {
   region_slot& r = *call.region;
   const bool begins = call.what == change_call::kind::begin_block;
+  take_from_host(call);
   if (call.what != change_call::kind::set) core_.blocks.turn(r, begins, call.checked);
   model::machine& from = *r.machine;
   if (call.to->id == from.protocol()) return core_.blocks.mark(r, begins);

@@ -103,6 +103,7 @@ class changer {
 
  private:
   void stop(const change_call& call, totals& t) noexcept;
+  void take_from_host(const change_call& call) noexcept;
   void convert(const change_call& call) noexcept;
   [[nodiscard]] bool can_change(const region_slot& r, const protocol::row& to) const noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/layouts.hpp"
 #include "detect/kinds.hpp"
@@ -37,7 +38,9 @@ struct configuration {
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
   protocol::migratory migratory = protocol::migratory::learned;  ///< release consistency: homes of units that nodes
                                                                  ///< write in turn go to who reads them
-  std::uint64_t twin_bytes = std::uint64_t{256} << 20;           ///< that twins may take on this node
+  std::vector<std::uint16_t> hosts{};  ///< [node]: the first of the nodes that map the same memory (pool.host_file), as
+                                       ///< it is known to all; empty: none do
+  std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t notice_limit = 0;  ///< notices that a node keeps before it packs them; 0: as many as the protocol likes
   bool sharing = false;          ///< the parts of units that threads use are counted (sharing/table.hpp)
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned

@@ -157,6 +157,8 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(line_units, "Units that were read ahead where many sweeps take turns", from.line_units),
     QUIRE_COUNTER(write_ahead_units, "Units at home that sweeps of writes could write without a fault",
                   from.write_ahead_units),
+    QUIRE_COUNTER(host_units, "Units whose content was not sent, as the node that asked has the same frame",
+                  from.sequential.host_units),
 };
 #undef QUIRE_COUNTER
 

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_words.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/frames.hpp"
 #include "core/host.hpp"
+#include "core/mapping.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/stored_units.hpp"
@@ -69,15 +71,21 @@ void tell_failure(const region_slot& r, int error) noexcept {
             static_cast<unsigned long>(r.about.bytes >> 20), std::strerror(error), r.detector->name(),
             os::explain_error(error).text);
 }
-pool::settings pool_for(const configuration& c, const region_description& about) {
+}  // namespace
+
+/// All nodes find the same of a host's frames: descriptions are the same, and so is what is asked of the job here.
+pool::settings region_builder::pool_for(const region_description& about, const protocol::row& of) const {
+  const configuration& c = core_.config;
   pool::settings pool = c.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   pool.code = about.code != 0;
   pool.runs = c.runs(about.id);
+  const bool of_host = !c.hosts.empty() && of.can.host_frames && pool.which == pool::kind::memfd && !pool.code &&
+                       !pool.runs && about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) &&
+                       !c.pages_out && !c.survives;
+  if (!of_host) pool.host_file = -1;
   return pool;
 }
-
-}  // namespace
 
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
   region_slot* const r = &slot;
@@ -99,7 +107,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   const protocol::row* const of = protocol::find(core_.config.protocols, about.consistency);
   if (of == nullptr) return QUIRE_INVALID;
   if (const auto why = can_survive(about, *of); !why.ok()) return why;
-  const pool::settings pool = pool_for(core_.config, about);
+  const pool::settings pool = pool_for(about, *of);
   if (split_ && pool.which != pool::kind::fork) {
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'",
               pool::name_of(pool.which));
@@ -155,6 +163,45 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   put_in_charge(*r, *of);
   if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
+}
+
+namespace {
+/// 0 or errno.
+int unmap_all(region_slot& r) noexcept {
+  const auto used = r.machine->used();
+  for (std::uint64_t unit = used.first(), end = unit; unit < used.end(); unit = std::max(end, unit + 1)) {
+    const model::access now = r.machine->mapped(unit);
+    for (end = unit; now != model::access::none && end < used.end() && r.machine->mapped(end) == now;) ++end;
+    if (end == unit) continue;
+    if (const int error = mapping::protect(r, unit, end - unit, now, model::access::none); error != 0) return error;
+  }
+  return 0;
+}
+}  // namespace
+
+int region_builder::take_from_host(region_slot& r) noexcept {
+  std::byte* host = nullptr;
+  int error = unmap_all(r);
+  if (error == 0) error = r.memory->own_frames(host);
+  if (error != 0) return error;
+  r.system_base.store(reinterpret_cast<std::uint64_t>(r.memory->system_view()), std::memory_order_relaxed);
+  const auto used = r.machine->used();
+  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    if (!r.machine->knows(unit) || !r.machine->has_content(unit) || !r.machine->is_written(unit)) continue;
+    base::copy_words(r.system(unit), host + r.layout.offset_of(unit), r.bytes_of(unit));
+  }
+  for (unsigned view = 0; error == 0 && view <= r.views.fine(); ++view) {
+    std::byte* const at = r.memory->application_view() + r.views.distance({view, 0});
+    r.detector->detach(at, r.about.bytes);
+    error = r.detector->attach(at, r.about.bytes, false);
+  }
+  if (error == 0 && r.detector->accessible()) error = r.memory->make_accessible();
+  if (error != 0) return error;
+  r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) { r.memory->dump(first, bytes); });
+  for (const auto& m : r.made) {
+    if (m != nullptr) m->on_frames_apart();
+  }
+  return 0;
 }
 
 /// Mapped anew first, in one step, with no permission: a thread that the detector does not watch for a moment could go
@@ -312,6 +359,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home},
                                                 r.layout.units_a_page());
+  if (of.can.host_frames && r.memory->of_host()) shape.hosts.first = core_.config.hosts.data();
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
   if (shape.scans) scanning_ = true;

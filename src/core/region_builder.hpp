@@ -36,6 +36,10 @@ class region_builder {
   /// thread, as above, where region_description::copies is set, and no thread may go on. 0 or errno: then nobody may
   /// use the region.
   [[nodiscard]] int show(region_slot& r, bool copies) noexcept;
+  /// The frames of the region, which were its host's, are this node's own from now on, with all content that it has a
+  /// right to; nothing is mapped. Driver's thread, as above, when nothing of the region is on its way. 0 or errno: as
+  /// above.
+  [[nodiscard]] int take_from_host(region_slot& r) noexcept;
   /// The machine of this protocol decides from now on. Driver's thread, as above.
   void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
 
@@ -53,6 +57,7 @@ class region_builder {
 
  private:
   [[nodiscard]] base::status lay_out(region_slot& r) const;
+  [[nodiscard]] pool::settings pool_for(const region_description& about, const protocol::row& of) const;
   [[nodiscard]] std::uint64_t position_for(const region_description& about);
 
   [[nodiscard]] base::status fill(region_slot& r, const region_description& about);

@@ -67,6 +67,7 @@ engine::~engine() {
   }
   const auto& c = core_.config;
   if (reserved_) os::unmap(reinterpret_cast<void*>(c.base), c.bytes);
+  os::close_descriptor(c.pool.host_file);
 }
 
 base::status engine::open() {

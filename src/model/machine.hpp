@@ -99,6 +99,8 @@ class machine {
   /// What threads have mapped is gone, and so are private copies: the region's views are about to show something else.
   /// Nothing is under way.
   virtual void on_views_gone() noexcept {}
+  /// The same, and nodes of its host have frames of their own from now on.
+  virtual void on_frames_apart() noexcept {}
 
   // ---- The region goes
   /// This node has all that it has asked for, and will tell others nothing by itself. No thread asks for anything

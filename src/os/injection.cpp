@@ -27,7 +27,7 @@ bool inject_from_environment() noexcept {
                                           "pagemap_open", "pagemap_scan",    "scratch_write",  "file_make",
                                           "file_write",   "file_sync",       "file_rename",    "file_remove",
                                           "hand_over",    "unnamed_file",    "segment_attach", "userfault_read_only",
-                                          "populate",     "thread_finished", "process_handle"};
+                                          "populate",     "thread_finished", "process_handle", "process_file"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));

@@ -37,6 +37,7 @@ enum class call : int {
   thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within
                     ///< the library; for `wait`
   process_handle,   ///< pidfd_open(); ESRCH: the process has ended
+  process_file,     ///< open() of a file that another process has (process_file.hpp)
   count
 };
 

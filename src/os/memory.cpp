@@ -41,12 +41,12 @@ void close_descriptor(int fd) noexcept {
 }
 
 namespace {
-void* map(void* at, std::uint64_t bytes, int prot, int flags, int fd, int& error) noexcept {
+void* map(void* at, std::uint64_t bytes, int prot, int flags, int fd, int& error, std::uint64_t offset = 0) noexcept {
   if (injected(call::map)) {
     error = errno;
     return nullptr;
   }
-  void* address = ::mmap(at, bytes, prot, flags, fd, 0);
+  void* address = ::mmap(at, bytes, prot, flags, fd, static_cast<off_t>(offset));
   if (address == MAP_FAILED) {
     error = errno;
     return nullptr;
@@ -64,6 +64,12 @@ void* map(void* at, std::uint64_t bytes, int prot, int flags, int fd, int& error
 void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {
   return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE,
              MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0) | (fd < 0 ? MAP_ANONYMOUS : 0), fd, error);
+}
+
+void* map_shared_part(int fd, std::uint64_t offset, std::uint64_t bytes, void* at, bool accessible,
+                      int& error) noexcept {
+  return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error, offset);
 }
 
 void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {

@@ -18,6 +18,9 @@ void close_descriptor(int fd) noexcept;
 /// Maps `bytes` of `fd` shared, from offset 0; -1: anonymous memory. With `at`, exactly there, replacing what the
 /// caller has reserved. Gives the address; nullptr with errno in `error`.
 [[nodiscard]] void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
+/// `bytes` of `fd` from `offset` on, shared: as above.
+[[nodiscard]] void* map_shared_part(int fd, std::uint64_t offset, std::uint64_t bytes, void* at, bool accessible,
+                                    int& error) noexcept;
 /// The same, private: the first write to a page makes a copy of it, which only this mapping has. Costs nothing until
 /// written.
 [[nodiscard]] void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;

@@ -33,6 +33,8 @@ class descriptor {
   }
   ~descriptor() { reset(); }
   void reset() noexcept;
+  /// It is the caller's to close.
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] bool open() const noexcept { return number_ >= 0; }
 

@@ -42,6 +42,7 @@ const char* when_full(kind which) noexcept {
 
 int pool::show(view_kind) noexcept { return EOPNOTSUPP; }
 int pool::make_accessible() noexcept { return EOPNOTSUPP; }
+int pool::own_frames(std::byte*&) noexcept { return EOPNOTSUPP; }
 
 bool takes_private_copies(kind which) noexcept {
   return which == kind::memfd || which == kind::file || which == kind::posix;
@@ -80,6 +81,7 @@ base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t addr
     return QUIRE_SYSTEM;
   }
   const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view, how.runs};
+  if (how.which == kind::memfd && how.host_file >= 0) return make_of_host(r, how);
   switch (how.which) {
     case kind::memfd:
       return make_memfd(r);

@@ -50,6 +50,14 @@ class pool {
   [[nodiscard]] virtual int show(view_kind) noexcept;
   /// The application view is read-write, as make() has it with `accessible`. 0 or errno.
   [[nodiscard]] virtual int make_accessible() noexcept;
+  /// Its frames are those of a host (settings::host_file), or were, and end_host() has not been called.
+  [[nodiscard]] virtual bool of_host() const noexcept { return false; }
+  /// Of such a pool: it has frames of its own from now on, of zeros. Its application views permit nothing until
+  /// make_accessible(); what the host has of the same range is at `host` until end_host(). 0 or errno. Driver's thread,
+  /// when nobody accesses the system view.
+  [[nodiscard]] virtual int own_frames(std::byte*& host) noexcept;
+  /// After own_frames(), when no node of the host needs its frames of the range any more: they go. Driver's thread.
+  virtual void end_host() noexcept {}
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;
 };
@@ -71,6 +79,8 @@ struct settings {
   bool written = false;       ///< file: filled with zeros by write(), not only given its length by ftruncate()
   std::uint64_t segment = 0;  ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
   os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
+  int host_file = -1;           ///< memfd: the memory that the nodes of a host map, in place of one of the pool's own
+  std::uint64_t host_base = 0;  ///< the address of its first byte
   bool code = false;  ///< threads run what is in the pool, and none writes it: in place of read-write, the application
                       ///< view is read-execute
   bool runs = false;  ///< threads run what they have written: it is read-write-execute
@@ -88,7 +98,8 @@ struct fine_views {
 /// before somebody asks for it (dump()). Application thread. A crash, kill -9 included, leaves nothing. QUIRE_SYSTEM,
 /// QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split, or for code; code where the file system of
 /// the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged. A
-/// pool with private copies has a descriptor to the end.
+/// pool with private copies has a descriptor to the end. With `host_file` the frames are those that pools of other
+/// processes have at the same address; leave() gives them back for all, the end of a pool does not.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
                                                        bool accessible, const fine_views& fine = {},
                                                        view_kind view = view_kind::shared);

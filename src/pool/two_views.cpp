@@ -26,7 +26,7 @@ void keep_from_others(std::byte* view, std::uint64_t bytes) noexcept {
 
 class two_views final : public pool {
  public:
-  two_views(const request& r, std::byte* system, int fd)
+  two_views(const request& r, std::byte* system, int fd, bool of_host)
       : name_(r.name),
         when_full_(r.when_full),
         application_(r.application()),
@@ -34,13 +34,15 @@ class two_views final : public pool {
         bytes_(r.bytes),
         fine_(r.fine),
         runs_(r.runs),
-        fd_(fd) {}
+        fd_(fd),
+        of_host_(of_host) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
   ~two_views() override {
     for (unsigned view = 0; application_ != nullptr && view <= fine_.count; ++view)
       os::unmap(application_ + view * fine_.stride, bytes_);
     os::unmap(system_, bytes_);
+    os::unmap(host_, bytes_);
     os::close_descriptor(fd_);
   }
   std::byte* application_view() const noexcept override { return application_; }
@@ -55,6 +57,7 @@ class two_views final : public pool {
   const char* name() const noexcept override { return name_; }
   const char* when_full() const noexcept override { return when_full_; }
   int leave() noexcept override {
+    if (of_host_ && host_ == nullptr) (void)give_back(0, bytes_);  // nobody else will
     for (unsigned view = 0; view <= fine_.count; ++view) {
       if (const int error = os::reserve_again(application_ + view * fine_.stride, bytes_); error != 0) return error;
     }
@@ -63,6 +66,13 @@ class two_views final : public pool {
     system_ = nullptr;
     os::close_descriptor(std::exchange(fd_, -1));
     return 0;
+  }
+  bool of_host() const noexcept override { return of_host_; }
+  int own_frames(std::byte*& host) noexcept override;
+  void end_host() noexcept override {
+    if (host_ != nullptr) (void)os::advise(host_, bytes_, MADV_REMOVE);
+    os::unmap(std::exchange(host_, nullptr), bytes_);
+    of_host_ = false;
   }
   int show(view_kind what) noexcept override {
     if (fd_ < 0) return EOPNOTSUPP;
@@ -75,7 +85,10 @@ class two_views final : public pool {
     return 0;
   }
   int make_accessible() noexcept override {
-    return os::protect(application_, bytes_, PROT_READ | PROT_WRITE | (runs_ ? PROT_EXEC : 0));
+    int error = 0;
+    for (unsigned view = 0; error == 0 && view <= fine_.count; ++view)
+      error = os::protect(application_ + view * fine_.stride, bytes_, PROT_READ | PROT_WRITE | (runs_ ? PROT_EXEC : 0));
+    return error;
   }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);
@@ -90,7 +103,28 @@ class two_views final : public pool {
   fine_views fine_;
   bool runs_;
   int fd_;
+  bool of_host_;
+  std::byte* host_ = nullptr;  ///< after own_frames(): the system view from before
 };
+
+/// Views are mapped in place, each in one step: no thread gets to the host's frames any more, or to anything without
+/// protection.
+int two_views::own_frames(std::byte*& host) noexcept {
+  if (!of_host_ || host_ != nullptr) return EOPNOTSUPP;
+  const int fd = os::make_memfd("quire", bytes_);
+  if (fd < 0) return -fd;
+  int error = 0;
+  void* const system = os::map_shared(fd, bytes_, nullptr, true, error);
+  for (unsigned view = 0; error == 0 && view <= fine_.count; ++view) {
+    std::byte* const at = application_ + view * fine_.stride;
+    if (os::map_shared(fd, bytes_, at, false, error) != nullptr) keep_from_others(at, bytes_);
+  }
+  os::close_descriptor(fd);
+  if (system == nullptr) return error;
+  host = host_ = std::exchange(system_, static_cast<std::byte*>(system));
+  keep_from_others(system_, bytes_);
+  return error;
+}
 
 /// Code cannot be written by who runs it. Tried whether it is accessible now or later: memory of a file system
 /// that is mounted noexec cannot be run. 0 or errno.
@@ -136,10 +170,10 @@ base::status failed(const request& r, const char* what, int error) {
   return error == ENOMEM || error == ENOSPC ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
 }
 
-base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd) {
+base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd, bool of_host) {
   keep_from_others(r.application(), r.bytes);
   keep_from_others(system, r.bytes);  // in a core file it would only double what is used
-  std::unique_ptr<pool> made = std::make_unique<two_views>(r, system, fd);
+  std::unique_ptr<pool> made = std::make_unique<two_views>(r, system, fd, of_host);
   if (const int error = add_fine_views(r, system); error != 0) {
     (void)made->leave();
     return failed(r, "map the fine views of", error);
@@ -149,6 +183,17 @@ base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* syste
     return no_code(r, error);
   }
   return made;
+}
+
+base::result<std::unique_ptr<pool>> make_of_host(const request& r, const settings& how) {
+  const std::uint64_t offset = r.address - how.host_base;
+  int error = 0;
+  void* const application = os::map_shared_part(how.host_file, offset, r.bytes, r.application(), r.accessible, error);
+  void* const system =
+      application != nullptr ? os::map_shared_part(how.host_file, offset, r.bytes, nullptr, true, error) : nullptr;
+  if (system != nullptr) return own_views(r, static_cast<std::byte*>(system), -1, true);
+  os::unmap(application, r.bytes);
+  return failed(r, "map the host's", error);
 }
 
 base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {

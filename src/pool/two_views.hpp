@@ -27,11 +27,15 @@ struct request {
 
 /// Takes over two views of the same pages, and adds the fine ones. All go away with the pool. `fd`: what they map,
 /// where the application view is to change.
-[[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd = -1);
+[[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd = -1,
+                                                            bool of_host = false);
 
 /// Maps the object behind `fd` twice, and closes `fd`, unless the view may change: the mappings keep the object alive,
 /// and nothing else does.
 [[nodiscard]] base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd);
+
+/// The same of a part of a host's file, which stays the caller's; the pool gives its frames back when it leaves.
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_of_host(const request& r, const settings& how);
 
 // One a folder.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make_memfd(const request& r);

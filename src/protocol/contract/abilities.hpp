@@ -23,6 +23,7 @@ struct abilities {
   bool replicas = false;      ///< content on two nodes
   bool tells = false;         ///< its domain tells other nodes something before messages that synchronise threads
   bool stores = false;        ///< units that a store keeps
+  bool host_frames = false;   ///< nodes of one host can have their frames together
   bool transactions = false;  ///< threads see units by private views, and write by transactions only
 };
 

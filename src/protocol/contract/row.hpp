@@ -11,6 +11,7 @@
 #include "directory/pins.hpp"
 #include "directory/placement.hpp"
 #include "model/copyset.hpp"
+#include "model/host_map.hpp"
 #include "model/machine.hpp"
 #include "model/membership.hpp"
 #include "protocol/contract/abilities.hpp"
@@ -59,6 +60,7 @@ struct region_shape {
   bool stored = false;  ///< a store of its own keeps its content (model/storing.hpp)
   bool refills =
       false;  ///< this node has that store, or a way to it: content that nobody alive has is asked of it again
+  model::host_map hosts{};  ///< whose frames are the same, where the protocol can (abilities::host_frames)
 };
 
 struct row {

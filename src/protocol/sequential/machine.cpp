@@ -82,6 +82,12 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   return e.touched != 1 || e.copies.may_contain(table_.shape.nodes, e.owner);  // (I4)
 }
 
+void machine::on_frames_apart() noexcept {
+  table_.shape.hosts = {};
+  for (std::uint64_t unit = table_.used.first(); unit < table_.used.end(); ++unit)
+    table_.units[unit].set_mapped(access::none);
+}
+
 bool machine::at_rest() noexcept {
   const bool saved = !table_.replicated() ||
                      (table_.shape.replicas.book->unsaved.head == 0 && table_.shape.replicas.book->saving.head == 0);

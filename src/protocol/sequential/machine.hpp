@@ -94,6 +94,7 @@ class machine : public model::machine {
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept override {
     return unit(u).touched != 0 || entry(u).touched != 0;
   }
+  void on_frames_apart() noexcept override;
   [[nodiscard]] bool at_rest() noexcept override;
   void forget() noexcept override;
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.

@@ -47,7 +47,7 @@ bool manager_side::settle(const message& m, directory_entry& e, actions& out) {
 bool manager_side::settle_read(const message& m, directory_entry& e, actions& out) {
   const auto g = table_.shape.nodes;
   const bool mine = e.owner == table_.shape.self || (g.exact() && e.copies.may_contain(g, table_.shape.self));
-  if (!mine) return false;
+  if (!mine || (!table_.is_in_frame_of(m.requester) && has_neighbour(m.requester, e))) return false;
   e.copies.add(g, m.requester);
   message f = table_.reply_to(m, message_kind::fetch_read);
   f.flags = message_flag::settled;
@@ -85,6 +85,12 @@ bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& 
   return true;
 }
 
+/// The node's host has the content in a frame, for certain: then no other host sends it (I19).
+bool manager_side::has_neighbour(node_id node, const directory_entry& e) const {
+  const auto g = table_.shape.nodes;
+  return g.exact() && table_.shape.hosts.neighbour(e.copies, g, node) != node;
+}
+
 /// Starts the request at the front of the queue.
 void manager_side::serve(std::uint64_t unit, directory_entry& e, actions& out) {
   const message m = table_.requests.front(e.requests);
@@ -111,9 +117,15 @@ void manager_side::serve_read(const message& m, directory_entry& e, actions& out
     return table_.send(m.requester, r, false, out);
   }
   // The manager's own copy, if it certainly has one, saves a hop; else the owner's.
+  // Before both a node whose frame is the requester's: no other host knows that what it was sent has come (I19).
   const bool mine = g.exact() && e.copies.may_contain(g, table_.shape.self);
+  node_id from = mine ? table_.shape.self : e.owner;
+  if (g.exact() && !table_.shape.hosts.together(from, m.requester)) {
+    const node_id near = table_.shape.hosts.neighbour(e.copies, g, m.requester);
+    if (near != m.requester) from = near;
+  }
   e.copies.add(g, m.requester);
-  table_.send(mine ? table_.shape.self : e.owner, table_.reply_to(m, message_kind::fetch_read), false, out);
+  table_.send(from, table_.reply_to(m, message_kind::fetch_read), false, out);
 }
 
 void manager_side::serve_write(const message& m, directory_entry& e, actions& out) {
@@ -132,6 +144,8 @@ void manager_side::serve_write(const message& m, directory_entry& e, actions& ou
   message r = table_.reply_to(m, has_copy ? message_kind::write_grant : message_kind::fetch_write);
   r.acks = acks;
   if (has_copy) marks_.tell_backup(m.requester, e, r);
+  // The neighbour's acknowledgement, for which the requester waits, says that the content is in the frame (I19).
+  if (!has_copy && has_neighbour(m.requester, e)) r.flags |= message_flag::no_data;
   table_.send(has_copy ? m.requester : e.owner, r, false, out);
   if (m.requester != table_.shape.self)
     e.dirty = 1;  // this node sees when its own threads are let in (note_writable())

@@ -186,13 +186,19 @@ void node_side::on_read_reply(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   CHECK(s.pending() == access::read);
   const bool inherited =
-      table_.replicated() ||
+      table_.replicated() || table_.is_in_frame_of(m.from) ||
       table_.shape.refills;  // this node itself may have got all of it meanwhile, being the manager (touch_entry())
   CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read || inherited);
-  if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
+  note_written(s, m);
   if (s.right() != access::write) s.set_right(access::read);  // else it may be pinned already, and written (I8)
   marks_.note_content(m);
   arrived(m.unit, s, (m.flags & message_flag::settled) != 0, out);
+}
+
+/// What came may differ from zero: content, or a frame that others of the host have written (I19).
+void node_side::note_written(unit_state& s, const message& m) const {
+  const bool in_frame = table_.shape.hosts.any() && s.right() == access::none;
+  if ((m.flags & (in_frame ? message_flag::zero : message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
 }
 
 void node_side::on_write_reply(const message& m, actions& out) {
@@ -233,13 +239,15 @@ void node_side::on_fetch(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   CHECK(s.right() >= access::read && m.requester != table_.shape.self);  // (I5)
   const bool for_writing = m.kind == message_kind::fetch_write;
-  const bool there = marks_.is_backup(m.unit, m.requester);
+  const bool in_frame = (m.flags & message_flag::no_data) != 0 || table_.is_in_frame_of(m.requester);  // (I19)
+  const bool there = in_frame || marks_.is_backup(m.unit, m.requester);
   lower(m.unit, s, for_writing ? access::none : access::read, out);
   message r = table_.reply_to(m, for_writing ? message_kind::write_reply : message_kind::read_reply);
   r.acks = m.acks;
   r.flags = m.flags & message_flag::settled;
   if (s.written == 0) r.flags |= message_flag::zero;
   if (there) r.flags |= message_flag::no_data;
+  if (in_frame && s.written != 0) ++table_.count.host_units;
   if (table_.replicated()) r.b = table_.shape.replicas.units[m.unit].stamp;
   table_.send(m.requester, r, s.written != 0 && !there, out);
 }

@@ -41,6 +41,7 @@ class node_side {
   void arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void send_done(std::uint64_t unit, actions& out) const;
+  void note_written(unit_state& s, const message& m) const;
 
   unit_table& table_;
   habits& habits_;

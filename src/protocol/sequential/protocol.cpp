@@ -63,6 +63,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.learns = node.learn_writes;
   shape.stored = of.stored;
   shape.refills = of.refills;
+  shape.hosts = of.hosts;
   if (on_two_nodes) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
   auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all.requests, *node.pins);
   made->own(std::move(own));
@@ -83,7 +84,8 @@ constexpr protocol::row the_row{
             .checkpoint = true,
             .survive = true,
             .replicas = true,
-            .stores = true},
+            .stores = true,
+            .host_frames = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,

@@ -36,13 +36,22 @@ void broadcasts::push_on(const message& m, node_id owner, actions& out) {
   if (table_.shape.members != nullptr && table_.shape.members->dead != 0) {  // a tree would have holes
     for (unsigned n = 0; n < nodes && rank == 0; ++n) {
       const node_id to{static_cast<std::uint16_t>(n)};
-      if (to != owner && !table_.shape.members->is_dead(to)) table_.send(to, copy, s.written != 0, out);
+      if (to != owner && !table_.shape.members->is_dead(to)) send_copy(to, copy, s, out);
     }
     return;
   }
   for (unsigned child = rank * fan_out + 1; child <= rank * fan_out + fan_out && child < nodes; ++child) {
-    table_.send(node_id{static_cast<std::uint16_t>((owner.value() + child) % nodes)}, copy, s.written != 0, out);
+    send_copy(node_id{static_cast<std::uint16_t>((owner.value() + child) % nodes)}, copy, s, out);
   }
+}
+
+void broadcasts::send_copy(node_id to, message copy, const unit_state& s, actions& out) {
+  const bool in_frame = s.written != 0 && table_.is_in_frame_of(to);  // (I19)
+  if (in_frame) {
+    copy.flags |= message_flag::no_data;
+    ++table_.count.host_units;
+  }
+  table_.send(to, copy, s.written != 0 && !in_frame, out);
 }
 
 void broadcasts::on_fetch_push(const message& m, actions& out) {

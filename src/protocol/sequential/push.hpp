@@ -25,6 +25,7 @@ class broadcasts final : public model::broadcasting {
 
  private:
   void push_on(const message& m, node_id owner, actions& out);
+  void send_copy(node_id to, message copy, const unit_state& s, actions& out);
 
   unit_table& table_;
   node_side& node_;

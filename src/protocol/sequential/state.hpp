@@ -8,6 +8,7 @@
 #include "directory/placement.hpp"
 #include "directory/request_queue.hpp"
 #include "model/copyset.hpp"
+#include "model/host_map.hpp"
 #include "model/ids.hpp"
 #include "model/membership.hpp"
 #include "protocol/contract/table_memory.hpp"
@@ -123,6 +124,7 @@ struct region_shape {
   bool learns = true;    ///< double faults are avoided where units show the pattern, not only where threads advise it
   bool stored = false;   ///< a store keeps the content: a unit begins there, and not as zeroes
   bool refills = false;  ///< this node has that store: what nobody alive has begins there again
+  model::host_map hosts{};  ///< whose frames are the same
 };
 
 struct counters {
@@ -135,6 +137,7 @@ struct counters {
   std::uint64_t replicas_sent = 0;        ///< units whose content was sent to a backup
   std::uint64_t flushes = 0;              ///< units that went to their store
   std::uint64_t replica_waits = 0;        ///< orders and requests that waited for that
+  std::uint64_t host_units = 0;           ///< units whose content was not sent, as the receiver has the same frame
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
 

@@ -51,6 +51,9 @@ class unit_table {
   void send(node_id to, const message& m, bool with_content, actions& out) const;
   [[nodiscard]] message reply_to(const message& m, model::message_kind kind) const;
 
+  /// What is in a frame of this node is in that node's.
+  [[nodiscard]] bool is_in_frame_of(node_id node) const noexcept { return shape.hosts.together(shape.self, node); }
+
   /// Content is kept on two nodes.
   [[nodiscard]] bool replicated() const noexcept { return shape.replicas.units != nullptr; }
   [[nodiscard]] bool is_saving(std::uint64_t unit) const noexcept {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole nodes whose frames are those of their host (QUIRE_HOST_FRAMES): random programs find what was written last, on
+// one host and on several, also where regions come, go and change their consistency, and where the content that is
+// read is that of the moment in which it leaves.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/seeds.hpp"
+#include "sim/whole/job.hpp"
+
+namespace quire::whole::whole_hosts_test {
+namespace {
+
+struct extent {
+  unsigned nodes, host_nodes;
+  friend void PrintTo(const extent& e, std::ostream* to) { *to << e.nodes << " nodes, " << e.host_nodes << " a host"; }
+};
+
+class whole_hosts : public testing::TestWithParam<extent> {};
+
+job_options on_hosts(const extent& e) {
+  job_options one;
+  one.nodes = e.nodes;
+  one.host_nodes = e.host_nodes;
+  one.short_percent = one.replicas_percent = 0;
+  return one;
+}
+
+TEST_P(whole_hosts, hold_for_every_seed) {
+  std::uint64_t in_frames = 0;
+  job_options one = on_hosts(GetParam());
+  for (const std::uint64_t seed : sim::seeds(1, 60)) {
+    one.seed = seed;
+    one.often = {.phased = seed % 3 == 0 ? 40u : 0u, .comings = seed % 4 == 1 ? 20u : 0u};
+    job j(one);
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    in_frames += j.done().at("units in frames of a host");
+  }
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(in_frames, 1000u) << "too few to mean anything";
+}
+
+INSTANTIATE_TEST_SUITE_P(all, whole_hosts,
+                         testing::Values(extent{2, 2}, extent{3, 2}, extent{4, 2}, extent{4, 4}, extent{6, 3}));
+
+}  // namespace
+}  // namespace quire::whole::whole_hosts_test
