@@ -60,6 +60,8 @@ class bootstrap {
   /// beside `path` ("quire.3.record" becomes "quire.3.memory"), if the node dies before it has written there. At the
   /// start, before the service thread.
   virtual void keep_record(int /*descriptor*/, std::string_view /*path*/) noexcept {}
+  /// Whether somebody does that. If not, the node keeps the record in that file itself, from the start.
+  [[nodiscard]] virtual bool keeps_records() const noexcept { return false; }
   /// Ends the whole job, as far as the launcher lets a node do that. Service thread; takes half a second at most.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON
