@@ -50,6 +50,7 @@ struct configuration {
   bool pages_out = false;          ///< some node of the job has a memory limit
   std::string page_out_directory{};
   bool runs_heap = false;           ///< threads run what they have written to the heap
+  bool sees_deaths = false;         ///< where it does: each node by itself (bootstrap::see_deaths()); no launcher tells
   bool survives = false;            ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
   std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
                                     ///< keep regions; 0: when it is asked for
