@@ -467,8 +467,7 @@ def replicas_group():
     applications = (("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
                     ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),
                     ("md", "MD, 2048 particles", (), ("--steps", "2")))
-    # Who goes on without a node talks over TCP.
-    ways = (("once", ("--transport", "tcp")), ("twice", ("--replicas", "1")))
+    ways = (("once", ()), ("twice", ("--replicas", "1")))
     programs, rows = [], []
     for name, about, full, quick in applications:
         for key, options in ways:
@@ -478,7 +477,7 @@ def replicas_group():
     few = ("--count", "1000")
     programs += [Program(f"sync {key}", ("quire_sync",), job_options=options, quick=few) for key, options in ways]
     rows.append(Row("lock + unlock, held last by the other node, replicas", "sync twice:lock_unlock", "sync once:lock_unlock"))
-    return Group("replicas", "content on two nodes, against on one; 2 nodes, TCP", programs, rows, rounds=5)
+    return Group("replicas", "content on two nodes, against on one; 2 nodes, shared memory", programs, rows, rounds=5)
 
 
 def openmp_group():

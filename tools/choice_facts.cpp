@@ -135,9 +135,7 @@ fact_group choice_facts(const base::option_values& options) {
   const auto detector = choose_detector(options.choice<detect_choice>(option::detect), pool::takes_userfault(pages));
   const bool shm = has_memory_without_names();
   const auto asked = options.choice<base::transport_choice>(option::transport);
-  const bool outlives = options.choice<base::failure_choice>(option::on_failure) == base::failure_choice::notify;
-  const bool tcp =
-      asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));
+  const bool tcp = asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && !shm);
   const char* const transport = tcp ? "tcp" : "shm";
   const auto first = static_cast<std::uint64_t>(options.number(option::base));
   const std::string missing = os::why_no_room(first, range);

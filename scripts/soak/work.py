@@ -255,7 +255,7 @@ class Kills(Work):
 
 
 class Survivals(Work):
-    """kill -9 of one node where the others go on: they do, and with replicas nothing is lost."""
+    """kill -9 of one node, or of two, where the others go on: they do, and with replicas nothing is lost that one death at a time may not take."""
 
     SECONDS = 3.0
     WAYS = ("idle", "compute", "rounds")
@@ -264,27 +264,32 @@ class Survivals(Work):
         draw = random.Random(seed)
         nodes, replicas = draw.choice((3, 3, 4)), draw.random() < 0.5
         way = draw.choice(("idle", "compute", "acknowledged") if replicas else self.WAYS)
-        victim = draw.randrange(nodes)
+        victims = draw.sample(range(nodes), 2 if nodes == 4 and draw.random() < 0.5 else 1)
+        # Content is on two nodes again a moment after a death.
+        pause_s = draw.uniform(1, 1.5) if replicas else draw.choice((0, draw.uniform(0, 0.05), draw.uniform(0, 0.5)))
         words = [self.build / "bin" / "quire", "run", "-n", nodes, "--detect", draw.choice(("userfault", "segv")), "--on-failure", "notify",
-                 *(("--replicas", "1") if replicas else ()), "--timeout", "120", self.build / "tests" / "process" / "survive_program", way]
-        delay_s = draw.uniform(0.2, 1.2)
-        environment = {"TEST_VICTIM": victim} | ({"TEST_LEDGER": "ledger"} if replicas else {})
+                 "--transport", draw.choice(("shm", "shm", "tcp")), *(("--replicas", "1") if replicas else ()), "--timeout", "120",
+                 self.build / "tests" / "process" / "survive_program", way, len(victims)]
+        delay_s = draw.uniform(0.05, 1.2)
+        environment = {"TEST_VICTIM": victims[0]} | ({"TEST_LEDGER": "ledger"} if replicas else {})
         with Command(words, environment, 120, {"ledger": bytes(4096)}) as command:
-            killed = None
+            killed = False
             until = time.monotonic() + 60
-            while killed is None and time.monotonic() < until and not self.stop.is_set() and command.process.poll() is None:
+            while not killed and time.monotonic() < until and not self.stop.is_set() and command.process.poll() is None:
                 told = dict(re.findall(r"node (\d+) is (\d+)\n", command.output()))
                 if len(told) == nodes:
                     self.stop.wait(delay_s)
-                    killed = int(told[str(victim)])
-                    os.kill(killed, signal.SIGKILL)
+                    for i, victim in enumerate(victims):
+                        self.stop.wait(pause_s if i != 0 else 0)
+                        os.kill(int(told[str(victim)]), signal.SIGKILL)
+                    killed = True
                 time.sleep(0.02)
             command.limit_s = command.seconds() + self.patience_s
             result = command.finish(self.stop, self.shared)
-            found = judge(f"death of node {victim}, others go on ({way})", command, result, f"{replay_command(self.build)} survivals:{seed}")
-            if not found.wrong and not found.cut_off and result.output.count(" ends well") != nodes - 1:
+            found = judge(f"death of {victims}, others go on ({way})", command, result, f"{replay_command(self.build)} survivals:{seed}")
+            if not found.wrong and not found.cut_off and result.output.count(" ends well") != nodes - len(victims):
                 found.wrong = "not all survivors ended well"
-        found.done = {} if found.cut_off else {"kills": 1, "jobs": 1, "processes": nodes}
+        found.done = {} if found.cut_off else {"kills": len(victims), "jobs": 1, "processes": nodes}
         return found
 
 

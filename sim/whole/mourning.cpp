@@ -52,6 +52,7 @@ world_options mourning::draw_options(const mourning_options& given) {
   o.net.reads_late = draw_.chance(50);
   o.unmapped_permille = draw_.chance(30) ? 10 : 0;
   o.node.survives = true;
+  o.node.sees_deaths = given.seed % 2 != 0;  // each in an order of its own
   o.node.replicas = given.replicas;
   o.node.read_ahead = draw_.chance(70);
   pages_ = 1 + static_cast<unsigned>(draw_.below(5));

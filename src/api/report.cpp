@@ -36,6 +36,11 @@ std::string path_of(const runtime& r) {
   return r.options.text(base::option::report) + '/' + record::file_name(static_cast<std::uint64_t>(r.job->node()));
 }
 
+/// Beside it, until it is written: what is recorded, where nobody looks after this node.
+std::string memory_path_of(const runtime& r) {
+  return r.options.text(base::option::report) + '/' + record::memory_name(static_cast<std::uint64_t>(r.job->node()));
+}
+
 bool write_file(const std::string& path, std::span<const std::byte> content) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) return false;
@@ -151,7 +156,8 @@ base::status begin_record(runtime& r) {
               std::strerror(errno));
     return QUIRE_BAD_OPTION;
   }
-  r.core->recorder = record::recorder::make(base::now_ns(), r.core->config.nodes);
+  const std::string kept = r.job->keeps_records() ? std::string() : memory_path_of(r);
+  r.core->recorder = record::recorder::make(base::now_ns(), r.core->config.nodes, kept);
   if (r.core->recorder == nullptr) return QUIRE_NO_ADDRESSES;
   r.core->recorder->set_about(record::encode(about(r)));
   // A path that is not absolute is the node's, not that of who looks after it.
@@ -165,9 +171,12 @@ base::status begin_record(runtime& r) {
 void write_record(runtime& r) {
   if (r.core->recorder == nullptr || !r.core->recorder->close()) return;
   const std::string path = path_of(r);
-  if (!write_file(path, record::encode(tell(r))))
+  if (!write_file(path, record::encode(tell(r)))) {
     base::log(base::log_level::warning, "cannot write the record of this node to %s: %s", path.c_str(),
               std::strerror(errno));
+  } else if (!r.job->keeps_records()) {
+    (void)::unlink(memory_path_of(r).c_str());
+  }
 }
 
 namespace {

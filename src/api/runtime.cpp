@@ -102,6 +102,9 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
     return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
+  c.sees_deaths = !r.job->announces_deaths();
+  if (c.survives && c.sees_deaths && !r.job->see_deaths())
+    return refuse_survival("several hosts, containers or a launcher that ends all, not under `quire run`,");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
   if (c.replicas && !c.survives) {
     base::log(base::log_level::error,

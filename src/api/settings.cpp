@@ -113,11 +113,7 @@ base::status refuse_survival(const char* what) {
 
 base::status check_survival(const runtime& r, const core::configuration& c) {
   if (!c.survives) return {};
-  if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
   if (c.nodes > model::membership::most_nodes) return refuse_survival("more than 64 nodes");
-  // See transport/open.cpp.
-  const auto transport = r.options.choice<base::transport_choice>(base::option::transport);
-  if (c.nodes > 1 && transport == base::transport_choice::shm) return refuse_survival("transport 'shm'");
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
   if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");
   for (const protocol::row* const p : c.protocols) {

@@ -15,7 +15,7 @@ std::string_view wire_choice::kind() const noexcept {
   return kinds[options_.number(base::option::transport)];
 }
 
-bool wire_choice::can_be_tcp() const { return transport::can_be_tcp_instead(kind(), all_local_, outlives()); }
+bool wire_choice::can_be_tcp() const { return transport::can_be_tcp_instead(kind(), all_local_); }
 
 base::status wire_choice::open() {
   if (job_.nodes() == 1) {
@@ -84,14 +84,10 @@ base::status wire_choice::meet(introductions& others, const introduction& mine) 
 
 wire_account wire_choice::account() const {
   if (job_.nodes() == 1) return {};
-  if (const char* const of_user = std::getenv("UCX_TLS"))
+  if (const char* const of_user = std::getenv("UCX_TLS"); of_user != nullptr && !(is_memory() && outlives()))
     return {"ucx", std::string("UCX_TLS=") + of_user + " of the environment"};
   if (is_memory()) return {"shm", ""};
-  std::string why = why_tcp_;
-  if (why.empty()) {
-    why = kind() == "tcp" ? "as was asked for (QUIRE_TRANSPORT)"
-                          : "a job that goes on when a node dies needs it (QUIRE_ON_FAILURE=notify)";
-  }
+  const std::string why = why_tcp_.empty() ? "as was asked for (QUIRE_TRANSPORT)" : why_tcp_;
   return {"tcp", why + (options_.flag(base::option::encrypt) ? "; they are encrypted" : "")};
 }
 

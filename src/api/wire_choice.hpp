@@ -44,9 +44,7 @@ class wire_choice {
     return opened_ != nullptr ? opened_->address() : std::span<const std::byte>{};
   }
   [[nodiscard]] std::string_view kind() const noexcept;
-  [[nodiscard]] bool is_memory() const noexcept {
-    return now_ == "shm" || (now_ == "auto" && all_local_ && !outlives());
-  }
+  [[nodiscard]] bool is_memory() const noexcept { return now_ == "shm" || (now_ == "auto" && all_local_); }
   [[nodiscard]] bool can_be_tcp() const;
   [[nodiscard]] bool outlives() const {
     return options_.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;

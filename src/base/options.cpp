@@ -129,7 +129,9 @@ constexpr option_row table[] = {
      "read-ahead also where many sweeps take turns, as those by rows or columns of a three-dimensional array do",
      range(0, 1)},
     {option::write_ahead, "QUIRE_WRITE_AHEAD", use::experiments, option_type::flag, "1", "0|1",
-     "release: a sweep of writes gets the right to write the units behind, whose homes are on its node", range(0, 1)},
+     "release, replicas: a sweep of writes gets the right to write the units behind, whose homes are on its node, or "
+     "which it owns",
+     range(0, 1)},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", use::experiments, option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units "
      "written keep theirs",

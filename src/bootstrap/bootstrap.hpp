@@ -50,6 +50,13 @@ class bootstrap {
   /// Whether the launcher, when a node dies, can let the others live: all of them hear of it, in one order, and the
   /// dead one runs no more.
   [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }
+  /// For a job that goes on without its dead, where no launcher announces them: from now on the end of the process of
+  /// another node is news, in an order of this node's own. False if not all of them are on this host, and in sight;
+  /// that is the same on all nodes. At the start, after the first exchange.
+  [[nodiscard]] virtual bool see_deaths() { return false; }
+  /// Kills the process of `node`, which does not answer: there is nobody else to do it. After see_deaths(); the end of
+  /// the process comes as news. Service thread; does not block.
+  virtual void kill(int /*node*/) noexcept {}
   /// This node hears of deaths from now on. Before the service thread starts.
   virtual void ready() noexcept {}
   /// After news show_waits: what this node's threads wait for (src/waits). Service thread; does not block.
@@ -60,6 +67,8 @@ class bootstrap {
   /// beside `path` ("quire.3.record" becomes "quire.3.memory"), if the node dies before it has written there. At the
   /// start, before the service thread.
   virtual void keep_record(int /*descriptor*/, std::string_view /*path*/) noexcept {}
+  /// Whether somebody does that. If not, the node keeps the record in that file itself, from the start.
+  [[nodiscard]] virtual bool keeps_records() const noexcept { return false; }
   /// Ends the whole job, as far as the launcher lets a node do that. Service thread; takes half a second at most.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON

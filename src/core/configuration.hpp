@@ -32,7 +32,7 @@ struct configuration {
   bool plans = true;         ///< at the beginning of a phase (quire_plan()) what it used before is asked for
   bool lock_plans = true;    ///< so is, with a lock that comes from another node, what was used under it
   bool read_lines = true;    ///< read-ahead also for many sweeps at a time (read_lines.hpp)
-  bool write_ahead = true;   ///< release consistency: sweeps of writes get rights ahead, where homes are here
+  bool write_ahead = true;   ///< release consistency, replicas: sweeps of writes get rights ahead, at homes and owners
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
@@ -53,6 +53,7 @@ struct configuration {
   bool pages_out = false;          ///< some node of the job has a memory limit
   std::string page_out_directory{};
   bool runs_heap = false;           ///< threads run what they have written to the heap
+  bool sees_deaths = false;         ///< where it does: each node by itself (bootstrap::see_deaths()); no launcher tells
   bool survives = false;            ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
   std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
                                     ///< keep regions; 0: when it is asked for

@@ -14,6 +14,7 @@
 #include "core/frames.hpp"
 #include "core/guards.hpp"
 #include "core/hot_units.hpp"
+#include "core/known_machines.hpp"
 #include "core/mapping.hpp"
 #include "core/minipages/whole_pages.hpp"
 #include "core/page_out.hpp"
@@ -511,14 +512,24 @@ void fault_path::map_fresh(region_slot& r, std::uint64_t unit) noexcept {
   }
 }
 
-/// After a write fault of release consistency that cost no message: a sweep that goes on need not fault at each of the
-/// units whose home is here. They count as written.
+/// Whether threads of this node may write the unit without a message, and would fault. Where content is on two nodes,
+/// as it was sent to a backup since.
+bool fault_path::may_write_on(const region_slot& r, std::uint64_t unit) const noexcept {
+  if (core_.protocols.of(r).relaxed) return r.machine->keeps(unit);
+  return sequential_of(r)->right_of(unit) == access::write && r.machine->mapped(unit) == access::read &&
+         r.machine->is_written(unit);
+}
+
+/// After a write fault that cost no message, of release consistency, or where content is on two nodes: a sweep that
+/// goes on need not fault at each of the units whose home is here, or that this node owns. They count as written.
 void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
-  if (!core_.protocols.of(r).relaxed || !core_.config.write_ahead || !r.layout.is_uniform()) return;
+  if (!core_.config.write_ahead || !r.layout.is_uniform()) return;
+  sequential::machine* const twice = core_.config.replicas ? sequential_of(r) : nullptr;
+  if (!core_.protocols.of(r).relaxed && (twice == nullptr || !twice->losses().replicated())) return;
   const auto plan = writes_.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), most_writes_on);
   for (std::uint64_t next = plan.first; next < plan.first + plan.count; ++next) {
     if (!r.can_be_guessed(next) || core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) return;
-    if (!r.machine->keeps(next)) return;
+    if (!may_write_on(r, next)) return;
     core_.actions.clear();
     if (!r.machine->on_hint(next, access::write, core_.actions)) continue;
     core_.count.write_ahead_units.fetch_add(1, std::memory_order_relaxed);

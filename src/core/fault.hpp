@@ -86,6 +86,7 @@ class fault_path {
   void map_around(region_slot& r, std::uint64_t unit, sweeps& stream) noexcept;
   void map_fresh(region_slot& r, std::uint64_t unit) noexcept;
   [[nodiscard]] bool map_next(region_slot& r, std::uint64_t unit) noexcept;
+  [[nodiscard]] bool may_write_on(const region_slot& r, std::uint64_t unit) const noexcept;
   void write_on(region_slot& r, std::uint64_t unit) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,
                sweeps& stream) noexcept;

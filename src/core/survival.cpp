@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node of the job is dead, and the others go on (QUIRE_ON_FAILURE=notify). The launcher says who is dead, which it
-// knows for certain; then the survivors put together what they have, by the rounds of src/watch/recovery.hpp, and go
-// on. Meanwhile threads use what is mapped; whatever needs another node waits (region_slot's `frozen`). What machines
-// do is in protocol/sequential/loss.cpp and sync/loss.cpp; sim/bare/sequential_loss.cpp drives them in the same order.
+// knows for certain, or each node sees the process end (`sees_deaths`); then the survivors put together what they have,
+// by the rounds of src/watch/recovery.hpp, and go on. Meanwhile threads use what is mapped; whatever needs another node
+// waits (region_slot's `frozen`). What machines do is in protocol/sequential/loss.cpp and sync/loss.cpp;
+// sim/bare/sequential_loss.cpp drives them in the same order.
 #include "core/survival.hpp"
 
 #include <limits>
@@ -77,6 +78,10 @@ void survivor::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, 
 void survivor::on_announced(unsigned node) noexcept {
   const unsigned n = survival_.announced.load(std::memory_order_relaxed);
   if (node >= core_.config.nodes || n >= survival::most_nodes || node == core_.config.self.value()) return;
+  if (core_.config.sees_deaths) {
+    survival_.seen.fetch_or(std::uint64_t{1} << node, std::memory_order_release);
+    return;
+  }
   survival_.order[n] = static_cast<std::uint8_t>(node);
   survival_.announced.store(n + 1, std::memory_order_release);
 }
@@ -87,7 +92,7 @@ void survivor::take_deaths() noexcept {
     if (!survival_.recovery.active()) tell_over();
     return;
   }
-  recover(survival_.recovery.on_deaths(survival_.mask(survival_.announced.load(std::memory_order_acquire))));
+  recover(survival_.recovery.on_deaths(survival_.told()));
   core_.settle();
 }
 
@@ -156,6 +161,13 @@ void survivor::recover(watch::recovery::step s) noexcept {
   if (s.go_on) go_on();
 }
 
+/// There is no launcher that says it: the death of which this node has learned last, by itself or from others.
+void survivor::note_in_order(unsigned node) noexcept {
+  const unsigned n = survival_.announced.load(std::memory_order_relaxed);
+  survival_.order[n] = static_cast<std::uint8_t>(node);
+  survival_.announced.store(n + 1, std::memory_order_release);
+}
+
 void survivor::begin_recovery() noexcept {
   const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
   core_.in.forget_landings(dead);  // as long as nothing is inherited
@@ -164,6 +176,7 @@ void survivor::begin_recovery() noexcept {
     if ((now_dead >> node & 1) == 0) continue;
     core_.wire.abandon(node_id{static_cast<std::uint16_t>(node)});
     core_.watching.is_dead(node, core_.now());
+    if (core_.config.sees_deaths) note_in_order(node);
   }
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
@@ -300,7 +313,15 @@ void survivor::suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexce
 void survivor::tell_suspects() noexcept {
   const std::uint64_t untold = survival_.untold.exchange(0);
   for (unsigned peer = 0; peer < core_.config.nodes && peer < survival::most_nodes; ++peer) {
-    if ((untold >> peer & 1) != 0) (void)core_.job.accuse(static_cast<int>(peer), survival_.silent_ms[peer].load());
+    if ((untold >> peer & 1) == 0) continue;
+    const std::uint64_t silent_ms = survival_.silent_ms[peer].load();
+    if (!core_.config.sees_deaths) {
+      (void)core_.job.accuse(static_cast<int>(peer), silent_ms);
+    } else if (silent_ms != 0) {  // else its process has ended, or is about to
+      base::log(base::log_level::error, "node %u does not answer: nothing was heard from it for %.1f s; it is killed",
+                peer, static_cast<double>(silent_ms) / 1000);
+      core_.job.kill(static_cast<int>(peer));
+    }
   }
 }
 

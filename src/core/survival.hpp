@@ -36,15 +36,19 @@ struct survival {
   std::array<std::uint8_t, most_nodes> order{};
   std::atomic<unsigned> announced{0};  ///< how many
   unsigned over = 0;                   ///< so many of them have been told to listeners as over
+  /// Where no launcher says it: the deaths that this node has seen, a bit each. Written by the service thread; what the
+  /// driver learns of those, or from others, it writes to `order`.
+  std::atomic<std::uint64_t> seen{0};
 
   // Peers of which this node hears nothing, until the launcher knows.
   std::array<std::atomic<std::uint64_t>, most_nodes> silent_ms{};
   std::atomic<std::uint64_t> untold{0};  ///< a bit each
   std::uint64_t suspects = 0;            ///< told, and not announced as dead yet
 
-  [[nodiscard]] bool is_told_of_more() const noexcept {
-    const unsigned n = announced.load(std::memory_order_acquire);
-    return n != 0 && (mask(n) & ~recovery.dead()) != 0;
+  [[nodiscard]] bool is_told_of_more() const noexcept { return (told() & ~recovery.dead()) != 0; }
+  /// The dead of whom the launcher, or the end of their process, has told this node.
+  [[nodiscard]] std::uint64_t told() const noexcept {
+    return mask(announced.load(std::memory_order_acquire)) | seen.load(std::memory_order_acquire);
   }
   /// The first `n` nodes announced.
   [[nodiscard]] std::uint64_t mask(unsigned n) const noexcept {
@@ -61,7 +65,7 @@ class survivor {
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
   /// they do. Before the node starts.
   void on_deaths(void (*tell)(void* context, unsigned node) noexcept, void* context, bool when_over);
-  /// The launcher has said that `node` is dead, and this one goes on. Service thread.
+  /// The launcher has said that `node` is dead, or this node has seen it, and this one goes on. Service thread.
   void on_announced(unsigned node) noexcept;
   /// The launcher is to hear of suspects. Service thread.
   void tell_suspects() noexcept;
@@ -75,7 +79,8 @@ class survivor {
   [[nodiscard]] const watch::recovery& recovery() const noexcept { return survival_.recovery; }
   /// What the launcher has said since the last time.
   void look() noexcept {
-    if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
+    if (survival_.announced.load(std::memory_order_acquire) != survival_.over || survival_.is_told_of_more())
+      take_deaths();
   }
   /// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender
   /// knew. True if the message was dealt with here.
@@ -93,6 +98,7 @@ class survivor {
   void absorb(region_slot& r, const model::message& one) noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
+  void note_in_order(unsigned node) noexcept;
   void end_lost_asks() noexcept;
   void call_again() noexcept;
   void go_on() noexcept;

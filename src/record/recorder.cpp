@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
+#include "os/file_size.hpp"
 #include "os/memory.hpp"
 
 namespace quire::record {
@@ -19,12 +22,23 @@ void copy_name(std::array<char, longest_name + 1>& to, std::string_view name) no
   std::copy_n(name.begin(), std::min(name.size(), longest_name), to.begin());
 }
 
+/// A sparse file; -1 if it cannot be, as where files may not be so long.
+int make_file(const std::string& path, std::size_t bytes) noexcept {
+  const os::file_size_scope no_signal;
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (made < 0 || ::ftruncate(made, static_cast<off_t>(bytes)) == 0) return made;
+  ::unlink(path.c_str());
+  os::close_descriptor(made);
+  return -1;
+}
+
 }  // namespace
 
-std::unique_ptr<recorder> recorder::make(std::uint64_t now_ns, unsigned nodes) {
+std::unique_ptr<recorder> recorder::make(std::uint64_t now_ns, unsigned nodes, const std::string& path) {
   std::unique_ptr<recorder> made(new recorder());
   int error = 0;
-  made->descriptor_ = os::make_memfd("quire-record", sizeof(memory));
+  if (!path.empty()) made->descriptor_ = make_file(path, sizeof(memory));
+  if (made->descriptor_ < 0) made->descriptor_ = os::make_memfd("quire-record", sizeof(memory));
   void* at = made->descriptor_ >= 0 ? os::map_shared(made->descriptor_, sizeof(memory), nullptr, true, error) : nullptr;
   if (at == nullptr) {  // such as a limit of the size of files: then the record ends with the node
     os::close_descriptor(std::exchange(made->descriptor_, -1));

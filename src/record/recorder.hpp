@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/options.hpp"
@@ -114,7 +115,12 @@ inline constexpr std::uint64_t mark_of_build = 0x5155495245000001u ^ sizeof(memo
 class recorder {
  public:
   /// Null, and a line: there is not so much address space.
-  [[nodiscard]] static std::unique_ptr<recorder> make(std::uint64_t now_ns, unsigned nodes);
+  [[nodiscard]] static std::unique_ptr<recorder> make(std::uint64_t now_ns, unsigned nodes) {
+    return make(now_ns, nodes, {});
+  }
+  /// Its memory is this file, if it can be made: it outlives a node that is killed, without anybody's help. An empty
+  /// path: a file without a name.
+  [[nodiscard]] static std::unique_ptr<recorder> make(std::uint64_t now_ns, unsigned nodes, const std::string& path);
   ~recorder();
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "os/interfaces.hpp"
+#include "transport/rings/rings.hpp"
 #include "transport/sealed/sealed.hpp"
 #include "transport/ucx/ucx.hpp"
 
@@ -50,25 +51,20 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
 
 }  // namespace
 
-bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_peers) noexcept {
-  return kind == "auto" && all_local && !outlives_peers;
-}
+bool can_be_tcp_instead(std::string_view kind, bool all_local) noexcept { return kind == "auto" && all_local; }
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
                                               const base::secret& job, bool outlives_peers, bool system_ucx,
                                               bool encrypts) {
-  // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for
-  // good (UCX 1.13).
-  if (kind == "tcp" || (kind == "auto" && outlives_peers))
+  if (kind == "tcp" || (kind == "auto" && !all_local))
     return open_tcp(all_local, devices, job, outlives_peers, system_ucx, encrypts);
-  if (kind == "shm") {
-    if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
+  if (kind == "shm" && !all_local) {
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
-  if (kind == "auto") {
-    if (all_local) return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
-    return open_tcp(all_local, devices, job, outlives_peers, system_ucx, encrypts);
+  if (kind == "auto" || kind == "shm") {
+    if (outlives_peers) return rings::open();
+    return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;

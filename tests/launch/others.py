@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -30,6 +31,42 @@ def stopped_node(start, **how):
             in result.err, result)
     wait_until(lambda: state_of(int(victim.group(1))) in ("", "Z"), 10, "the node that was stopped is left")
     print(f"  {result.seconds:.1f} s", flush=True)
+
+
+def others_go_on(start, **how):
+    """A launcher of others that lets survivors live: one node of three is killed or stopped, two are killed; with replicas nothing that was acknowledged
+    is lost. The report names the dead, and says what they did."""
+    for what, victims, number in (("compute", (0,), signal.SIGKILL), ("acknowledged", (1,), signal.SIGKILL), ("rounds", (2,), signal.SIGKILL),
+                                  ("compute", (1, 0), signal.SIGKILL), ("compute", (1,), signal.SIGSTOP)):
+        with tempfile.TemporaryDirectory(prefix="quire-launch-") as folder:
+            ledger = os.path.join(folder, "ledger")
+            with open(ledger, "wb") as file:
+                file.write(bytes(4096))
+            environment = {**how.get("environment", {}), "QUIRE_ON_FAILURE": "notify", "QUIRE_PEER_TIMEOUT": "3", "TEST_VICTIM": str(victims[0]),
+                           "QUIRE_REPORT": f"{folder}/records"}
+            if what == "acknowledged":
+                environment |= {"QUIRE_REPLICAS": "1", "TEST_LEDGER": ledger}
+            job = Job([*start, program("survive_program"), what, str(len(victims))], environment=environment)
+            pids, said, deadline = {}, "", time.monotonic() + 30
+            while len(pids) < 3 and time.monotonic() < deadline:
+                said += job.process.stdout.readline()
+                pids = {int(node): int(pid) for node, pid in re.findall(r"node (\d+) is (\d+)\n", said)}
+            require(len(pids) == 3, f"not all nodes are at work: {said}")
+            time.sleep(0.3)
+            for victim in victims:
+                os.kill(pids[victim], number)
+            result = job.finish(60)
+            for node in {0, 1, 2} - set(victims):
+                require(f"node {node} ends well" in result.out, result)
+                require(all(f"node {node} hears of {victim}\n" in result.out for victim in victims), result)
+            wait_until(lambda: not [pid for pid in pids.values() if state_of(pid) not in ("", "Z")], 10, "nodes are left")
+            if number == signal.SIGSTOP:
+                require("node 1 does not answer" in result.err and "it is killed" in result.err, result)
+            # The report of all three, though some were killed.
+            run_well([quire(), "report", f"{folder}/records", "-o", f"{folder}/page.html"], 60)
+            with open(f"{folder}/page.html") as page:
+                require(f'"dead":[{",".join(map(str, sorted(victims)))}],' in page.read(), "the report does not name the dead")
+            print(f"  {what}, {victims}: {result.seconds:.1f} s", flush=True)
 
 
 def open_mpi(hosts, reach):
@@ -102,6 +139,7 @@ def mpirun_local():
     result = run([*start, "--enable-recovery", "-np", "3", program("launcher_program"), "killed", "1"], 30,
                  environment=AS_ROOT)
     require(result.out.count('news: node_died 1 "node 1 ') == 2, result)
+    others_go_on([*start, "--enable-recovery", "-np", "3"], environment=AS_ROOT)
 
 
 def hydra():
@@ -116,6 +154,9 @@ def hydra():
         list(at_once.map(lambda _: stopped_node([starter, "-n", "3"], environment={"QUIRE_PEER_TIMEOUT": "2"}), range(6)))
     result = run([*start, program("launcher_program"), "killed", "1"], 30)
     require(result.status != 0, result)
+    result = run([*start, program("survive_program")], 30, environment={"QUIRE_ON_FAILURE": "notify"})
+    require(result.status != 0 and "MPICH's Hydra ends all processes when one that it has started is killed" in result.err, result)
+    others_go_on([starter, "-disable-auto-cleanup", "-n", "3", "sh", "-c", '"$0" "$@"; exit $?'])
 
 
 SRUN = ["srun", "-N", "4", "-n", "4", "--cpu-bind=none"]
@@ -133,6 +174,11 @@ def slurm():
         result = run([*start, program("death_program"), "exit_with_5"], 40, environment=cluster.environment)
         require(result.status != 0 and result.seconds < 30, result)
         require(re.search(r"node 1 (\(pid \d+ on .*\) cannot be reached any more|has ended)", result.err), result)
+        for how in ("pmix", "pmi2"):
+            others_go_on(["srun", "-u", "-N", "1", "-n", "3", "-O", "--cpu-bind=none", "--kill-on-bad-exit=0", f"--mpi={how}"],
+                         environment=cluster.environment)
+        result = run([*start, program("survive_program")], 40, environment={**own, "QUIRE_ON_FAILURE": "notify"})
+        require(result.status != 0 and "several hosts, containers or a launcher that ends all, not under `quire run`, cannot go on" in result.err, result)
 
 
 def slurm_starts():

@@ -11,6 +11,7 @@ import threading
 import time
 
 from namespaces import Hosts
+from others import others_go_on
 from ranks import free_port
 from suite import program, quire, run_stock, run_suite
 from support import Failed, Job, require, run, run_well
@@ -281,6 +282,7 @@ def rendezvous_deaths():
     require(told.status == 5 and told.out.count("finished") == 2, told)
     told = run([*RANKS, "3", program("launcher_program"), "unleft", "1"], 20)
     require(told.out.count('news: node_died 1 "node 1 (pid ') == 2, told)
+    others_go_on([*RANKS, "3"])
 
 
 CASES = (rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)

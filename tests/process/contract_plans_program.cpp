@@ -158,6 +158,26 @@ void write_ahead(quire_consistency consistency) {
   }
 }
 
+/// Content on two nodes: what a node has sent to a backup it writes again, sweep after sweep, with few faults.
+void written_again() {
+  constexpr std::size_t units = 192;
+  constexpr word rounds = 6;
+  const auto all = static_cast<std::size_t>(quire_nodes()), me = static_cast<std::size_t>(quire_node());
+  auto* volatile words = shared_region<word>("plans.again", all * units * page, about(QUIRE_SEQUENTIAL));
+  quire_counters before{};
+  for (word round = 1; round <= rounds; ++round) {
+    if (round == 2) before = counters();
+    for (std::size_t u = 0; u < units; ++u) words[(me * units + u) * page_words] = round;
+    barrier();
+  }
+  const auto now = counters();
+  for (std::size_t u = 0; u < all * units; ++u) REQUIRE_EQUAL(word{words[u * page_words]}, rounds);
+  REQUIRE(now.replicas_sent - before.replicas_sent >= (rounds - 2) * units);
+  REQUIRE((now.local_faults - before.local_faults) * 4 < (rounds - 1) * units);
+  REQUIRE((now.write_ahead_units - before.write_ahead_units) * 2 > (rounds - 1) * units);
+  barrier();
+}
+
 /// A region that has gone, and more phases than are kept.
 void ends(quire_consistency consistency) {
   for (int times = 0; times < 6; ++times) {
@@ -216,6 +236,7 @@ int main(int argc, char** argv) {
   quire_looking too_early{};
   REQUIRE(quire_may_look(1, &too_early) == 0);
   return node_main([&] {
+    if (argc > 1 && std::string_view(argv[1]) == "replicas") return section("written again", [] { written_again(); });
     const bool release = argc > 1 && std::string_view(argv[1]) == "release";
     const auto consistency = release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
     section("directions", [&] { directions(consistency, "plans.directions"); });

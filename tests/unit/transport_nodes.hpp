@@ -146,8 +146,8 @@ struct node {
 
 using node_function = std::function<void(node&)>;
 
-/// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "tcp", "encrypted": over TCP), and waits
-/// for all.
+/// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "rings": shared memory of nodes that
+/// outlive others, "tcp", "encrypted": over TCP), and waits for all.
 class job {
  public:
   job(std::string kind, unsigned nodes) : kind_(std::move(kind)), nodes_(nodes), sockets_(nodes) {
@@ -170,7 +170,8 @@ class job {
       n.link = loopback::open(hub_, n.self);
     } else {
       const bool encrypts = kind_ == "encrypted";
-      auto opened = open(encrypts ? "tcp" : kind_, true, "auto", {}, false, false, encrypts);
+      const bool outlives = kind_ == "rings";
+      auto opened = open(encrypts ? "tcp" : outlives ? "shm" : kind_, true, "auto", {}, outlives, false, encrypts);
       if (opened.ok()) n.link = std::move(opened.value());
     }
     ASSERT_NE(n.link, nullptr) << "no transport " << kind_;

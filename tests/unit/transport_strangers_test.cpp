@@ -2,7 +2,7 @@
 // What a transport does with what comes from elsewhere: garbage, messages without the job's seal, the same message
 // twice. What strangers do at the ports of a job, beyond what UCX lets anybody do here, stands in
 // tests/process/intruder_test.
-#include "transport/ucx/bells.hpp"
+#include "transport/common/bells.hpp"
 #include "transport/ucx/worker.hpp"
 #include "transport_nodes.hpp"
 #include "wire/seal.hpp"
@@ -12,7 +12,7 @@ namespace quire::transport::test::transport_strangers_test {
 namespace {
 
 /// Of the address of a node: the mark, a name, and its bells; then UCX's own.
-constexpr std::size_t before_ucx_bytes = sizeof wire::mark + 16 + sizeof(ucx::bells::address);
+constexpr std::size_t before_ucx_bytes = sizeof wire::mark + 16 + sizeof(bells::address);
 
 class strangers : public testing::TestWithParam<const char*> {
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contract of src/transport/transport.hpp, the same for every body: in-process, UCX over shared memory, UCX over
-// TCP.
+// The contract of src/transport/transport.hpp, the same for every body: in-process, UCX over shared memory, rings, UCX
+// over TCP.
 #include <fcntl.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ class transport_contract : public testing::TestWithParam<const char*> {
   [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
   [[nodiscard]] bool is_by_tcp() const { return is("tcp") || is("encrypted"); }
 };
-INSTANTIATE_TEST_SUITE_P(all, transport_contract, testing::Values("loopback", "shm", "tcp", "encrypted"),
+INSTANTIATE_TEST_SUITE_P(all, transport_contract, testing::Values("loopback", "shm", "rings", "tcp", "encrypted"),
                          [](const auto& chosen) { return std::string(chosen.param); });
 
 blob pattern(std::size_t bytes, unsigned seed) {
@@ -419,7 +419,7 @@ TEST_P(transport_contract, the_driving_thread_may_change) {
 }
 
 TEST_P(transport_contract, a_dead_peer_is_reported_once_and_the_others_go_on) {
-  if (is("shm")) GTEST_SKIP() << "UCX reports nothing over shared memory: the launcher does";
+  if (is("shm") || is("rings")) GTEST_SKIP() << "shared memory reports nothing: the launcher does";
   const bool threads = is("loopback");
   job nodes(GetParam(), 3);
   nodes.run(

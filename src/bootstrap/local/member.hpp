@@ -30,6 +30,7 @@ class member final : public bootstrap {
   void tell_waits(std::string_view packed) noexcept override;
   void tell_counters(std::string_view json) noexcept override;
   void keep_record(int descriptor, std::string_view path) noexcept override;
+  [[nodiscard]] bool keeps_records() const noexcept override { return true; }
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }

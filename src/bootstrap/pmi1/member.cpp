@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,7 +79,17 @@ base::status member::open() {
   // Some count the final zero of a value, and Slurm's plug-in for PMI-2 takes no line above 1,024 bytes.
   value_bytes_ = std::min<std::size_t>(value_bytes_, 640) / 2 * 2;
   if (value_bytes_ > 2) value_bytes_ -= 2;
-  return !space_.empty() && value_bytes_ >= 16 ? QUIRE_OK : QUIRE_SYSTEM;
+  return !space_.empty() && value_bytes_ >= 16 ? open_news() : QUIRE_SYSTEM;
+}
+
+base::status member::open_news() {
+  epoll_ = os::descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (!epoll_.open() || !peers_.open(epoll_.number()).ok() ||
+      ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, socket_.number(), &event) != 0)
+    return QUIRE_SYSTEM;
+  return QUIRE_OK;
 }
 
 base::status member::write_line(const std::string& line) {
@@ -155,8 +166,48 @@ base::result<std::vector<std::byte>> member::get(int node) {
   return bytes;
 }
 
-base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<const std::byte> mine) {
-  if (mine.size() > most_address_bytes) return QUIRE_INVALID;
+namespace {
+
+bool is_started_by_hydra() {
+  char path[32], name[16] = {};
+  std::snprintf(path, sizeof path, "/proc/%d/comm", static_cast<int>(::getppid()));
+  std::FILE* const file = std::fopen(path, "re");
+  if (file == nullptr) return false;
+  const bool read = std::fgets(name, sizeof name, file) != nullptr;
+  std::fclose(file);
+  return read && std::strncmp(name, "hydra_pmi_proxy", 15) == 0;
+}
+
+}  // namespace
+
+/// Launchers end all when a process dies that has not taken leave. So nodes do when they have met, and watch who has
+/// started them.
+bool member::see_deaths() {
+  if (is_started_by_hydra()) {
+    log(log_level::error,
+        "MPICH's Hydra ends all processes when one that it has started is killed; let it start a shell for each: "
+        "mpiexec.hydra -disable-auto-cleanup -n %d sh -c 'PROGRAM; exit $?'",
+        nodes_);
+    return false;
+  }
+  if (local_nodes_ != nodes_ || processes_.size() != static_cast<std::size_t>(nodes_)) return false;
+  for (int node = 0; node < nodes_; ++node)
+    if (node != node_) peers_.add(epoll_.number(), node, processes_[static_cast<std::size_t>(node)]);
+  if (!peers_.sees_all() || !peers_.add_launcher(epoll_.number())) return false;
+  leave({});
+  (void)::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket_.number(), nullptr);
+  return true;
+}
+
+/// With the first that travels goes who this process is.
+base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<const std::byte> given) {
+  if (given.size() > most_address_bytes) return QUIRE_INVALID;
+  std::vector<std::byte> mine(given.begin(), given.end());
+  if (round_ == 0) {
+    const auto who = identity_of_this_process();
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&who);
+    mine.insert(mine.begin(), bytes, bytes + sizeof who);
+  }
   deadline_ns_ = base::now_ns() + static_cast<std::uint64_t>(limit_ms_) * 1'000'000;
   if (const auto status = put(mine); !status.ok()) return status;
   if (const auto all_there = ask("cmd=barrier_in", "barrier_out"); !all_there.ok()) {
@@ -170,6 +221,13 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
     if (!bytes.ok()) return bytes.why();
     all.push_back(std::move(bytes.value()));
   }
+  for (std::size_t node = 0; round_ == 0 && node < all.size(); ++node) {
+    process_identity who;
+    if (all[node].size() < sizeof who) return QUIRE_SYSTEM;
+    std::memcpy(&who, all[node].data(), sizeof who);
+    all[node].erase(all[node].begin(), all[node].begin() + sizeof who);
+    processes_.push_back(who);
+  }
   ++round_;
   return all;
 }
@@ -177,6 +235,7 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
 /// The launcher kills all, also those that are stopped. Hydra does it at once, and drops what they have written and it
 /// has not read.
 void member::abort(int exit_status, const std::string&) noexcept {
+  if (left_) return;
   for (int ms = 0; ms < 500 && os::unread_bytes(STDERR_FILENO) != 0; ++ms) os::wait_ready({}, 1);
   const std::string line = "cmd=abort exitcode=" + std::to_string(exit_status) + "\n";
   static_cast<void>(os::write_some(socket_.number(), std::span<const char>(line)));
@@ -185,12 +244,20 @@ void member::abort(int exit_status, const std::string&) noexcept {
 /// Waits for the answer: Hydra takes an end before it for an accident.
 void member::leave(std::string_view) noexcept {
   constexpr std::uint64_t limit_ns = 5'000'000'000;
+  if (std::exchange(left_, true)) return;
   deadline_ns_ = base::now_ns() + limit_ns;
   static_cast<void>(ask("cmd=finalize", "finalize_ack"));
 }
 
-/// The launcher ends all when a node dies; that it is gone is all that can be heard.
+/// The launcher ends all when a node dies, unless it was told not to; of it can be heard only that it is gone.
 news member::poll_news() noexcept {
+  if (const int node = peers_.next_dead(); node >= 0)
+    return {news::kind::node_died, node,
+            "node " + std::to_string(node) + " has ended on this host without quire_end()"};
+  if (left_) {
+    if (!peers_.launcher_has_ended() || std::exchange(ended_, true)) return {};
+    return {news::kind::job_ends, -1, "the launcher is gone"};
+  }
   std::array<char, 256> ignored;
   auto moved = os::read_some(socket_.number(), ignored);
   while (moved.what == outcome::moved) moved = os::read_some(socket_.number(), ignored);

@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/peers.hpp"
 #include "os/process.hpp"
 
 namespace quire::bootstrap::pmi1 {
@@ -25,9 +26,11 @@ class member final : public bootstrap {
   [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
   [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  [[nodiscard]] bool see_deaths() override;
+  void kill(int node) noexcept override { peers_.kill(node); }
   void abort(int exit_status, const std::string& why) noexcept override;
   void leave(std::string_view statistics_json) noexcept override;
-  [[nodiscard]] int descriptor() const noexcept override { return socket_.number(); }
+  [[nodiscard]] int descriptor() const noexcept override { return epoll_.number(); }
   [[nodiscard]] news poll_news() noexcept override;
 
  private:
@@ -39,13 +42,18 @@ class member final : public bootstrap {
   [[nodiscard]] base::status put(std::span<const std::byte> mine);
   [[nodiscard]] base::result<std::vector<std::byte>> get(int node);
 
-  os::descriptor socket_;
+  [[nodiscard]] base::status open_news();
+
+  os::descriptor socket_, epoll_{};
+  peer_watch peers_{};
+  std::vector<process_identity> processes_{};  ///< of all nodes
   int node_, nodes_, local_nodes_, limit_ms_, round_ = 0;
   std::uint64_t deadline_ns_ = 0;
   std::string space_;            ///< the name of the job's key-value space
   std::size_t value_bytes_ = 0;  ///< the longest value that it takes
   std::string received_;
   bool ended_ = false;  ///< the launcher is gone, and poll_news has told it
+  bool left_ = false;
 };
 
 /// The job that the environment (PMI_FD, PMI_RANK, PMI_SIZE, which it clears) tells of. NOT_FOUND without it; SYSTEM,

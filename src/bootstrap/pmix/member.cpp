@@ -17,11 +17,12 @@
 #include <charconv>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/options.hpp"
+#include "bootstrap/peers.hpp"
 #include "bootstrap/pmix/library.hpp"
 #include "bootstrap/pmix/mailbox.hpp"
-#include "bootstrap/pmix/peers.hpp"
 #include "os/foreign_library.hpp"
 #include "os/signals_held.hpp"
 #endif
@@ -51,8 +52,12 @@ class member final : public bootstrap {
   [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
   [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  [[nodiscard]] bool see_deaths() override;
+  void kill(int node) noexcept override { peers_.kill(node); }
   void abort(int exit_status, const std::string& why) noexcept override;
-  void leave(std::string_view) noexcept override { pmix_->Finalize(nullptr, 0); }
+  void leave(std::string_view) noexcept override {
+    if (!std::exchange(left_, true)) pmix_->Finalize(nullptr, 0);
+  }
   [[nodiscard]] int descriptor() const noexcept override { return epoll_.number(); }
   [[nodiscard]] news poll_news() noexcept override;
 
@@ -74,6 +79,7 @@ class member final : public bootstrap {
   const library* pmix_ = nullptr;
   pmix_proc_t self_{};
   int nodes_ = 1, local_nodes_ = 1, round_ = 0;
+  bool left_ = false;
   os::descriptor epoll_;
   peer_watch peers_;
 };
@@ -210,13 +216,25 @@ void member::watch_local_peers(const std::vector<std::vector<std::byte>>& all) {
   }
 }
 
+/// Slurm's plug-in cancels all when a process dies that has not left PMIx. So nodes leave it when they have met, and
+/// watch who has started them.
+bool member::see_deaths() {
+  if (local_nodes_ != nodes_ || !peers_.sees_all()) return false;
+  if (std::strncmp(self_.nspace, "slurm.", 6) != 0) return true;
+  if (!peers_.add_launcher(epoll_.number())) return false;
+  leave({});
+  return true;
+}
+
 /// The call may wait for a launcher that does not answer either.
 void member::abort(int exit_status, const std::string& why) noexcept {
+  if (left_) return;
   std::thread([this, exit_status, why] { pmix_->Abort(exit_status, why.c_str(), nullptr, 0); }).detach();
 }
 
 news member::poll_news() noexcept {
-  if (auto told = mailbox::instance().take_news()) return std::move(*told);
+  if (auto told = mailbox::instance().take_news(); told && !left_) return std::move(*told);
+  if (peers_.launcher_has_ended()) return {news::kind::job_ends, -1, "the launcher is gone"};
   if (const int node = peers_.next_dead(); node >= 0)
     return {news::kind::node_died, node,
             "node " + std::to_string(node) + " has ended on this host without quire_end()"};

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -248,9 +249,25 @@ void member::leave(std::string_view) noexcept {
   }
 }
 
+/// Rank 0 may die, and what it says of the first death is all that it says: each node watches all processes.
+bool member::see_deaths() {
+  const std::lock_guard lock(mutex_);
+  os::descriptor both(::epoll_create1(EPOLL_CLOEXEC));
+  if (local_nodes_ != place_.size || !both.open() || !peers_.open(both.number()).ok() ||
+      !watch(both.number(), link_->descriptor(), 0, false, true))
+    return false;
+  for (const introduction& who : members_) {
+    if (who.self.rank != place_.rank) peers_.add(both.number(), who.self.rank, {who.self.machine.pid, who.self.pid});
+  }
+  epoll_ = std::move(both);
+  return peers_.sees_all();
+}
+
 news member::poll_news() noexcept {
   const std::lock_guard lock(mutex_);
   step();
+  if (const int node = epoll_.open() ? peers_.next_dead() : -1; node >= 0)
+    return {news::kind::node_died, node, name_of(members_[static_cast<std::size_t>(node)]) + " has ended"};
   if (news_.empty()) return {};
   news first = std::move(news_.front());
   news_.pop_front();

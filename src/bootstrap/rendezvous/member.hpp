@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/peers.hpp"
 #include "bootstrap/rendezvous/hub.hpp"
 #include "bootstrap/rendezvous/link.hpp"
 #include "bootstrap/rendezvous/place.hpp"
@@ -36,9 +37,13 @@ class member final : public bootstrap {
   [[nodiscard]] bool accuse(int node, std::uint64_t silent_ms) noexcept override;
   void withdraw(int node) noexcept override;
   void bereaved() noexcept override;
+  [[nodiscard]] bool see_deaths() override;
+  void kill(int node) noexcept override { end_process_of(node); }
   void abort(int exit_status, const std::string& why) noexcept override;
   void leave(std::string_view statistics_json) noexcept override;
-  [[nodiscard]] int descriptor() const noexcept override { return link_->descriptor(); }
+  [[nodiscard]] int descriptor() const noexcept override {
+    return epoll_.open() ? epoll_.number() : link_->descriptor();
+  }
   [[nodiscard]] news poll_news() noexcept override;
 
  private:
@@ -66,6 +71,8 @@ class member final : public bootstrap {
   bool left_ = false;      ///< the hub knows it
   bool hub_left_ = false;  ///< rank 0 has left; nobody tells of deaths any more
   bool cut_off_ = false;   ///< the connection has ended
+  os::descriptor epoll_;   ///< after see_deaths(): the link's, and those of the processes of others
+  peer_watch peers_;
 };
 
 /// The job that the environment tells of: QUIRE_RENDEZVOUS and its like, which it clears. NOT_FOUND without it; what is

@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/bells.hpp"
+#include "transport/common/bells.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <new>
 
 #include "base/clock.hpp"
 #include "os/file_size.hpp"
 #include "os/memory.hpp"
+#include "transport/common/elsewhere.hpp"
 
-namespace quire::transport::ucx {
-
-namespace {
-
-/// Opens a descriptor of another process once more, if it is of this type. Needs the right to look into that process,
-/// as a debugger has.
-int open_of(std::int32_t process, std::int32_t number, mode_t type, off_t bytes) noexcept {
-  char path[48];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, number);
-  struct stat about {};
-  if (::stat(path, &about) != 0 || (about.st_mode & S_IFMT) != type || about.st_size != bytes) return -1;
-  return ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-}  // namespace
+namespace quire::transport {
 
 void bells::unmapping::operator()(page* p) const noexcept { os::unmap(p, os::page_bytes); }
 
@@ -57,8 +43,8 @@ bool bells::open() noexcept {
 bells::peer bells::find(const address& a) {
   if (a.mark == 0) return {};
   peer p;
-  const os::descriptor memory(open_of(a.process, a.page, S_IFREG, os::page_bytes));
-  p.pipe = os::descriptor(open_of(a.process, a.pipe, S_IFIFO, 0));
+  const os::descriptor memory(open_elsewhere(a.process, a.page, S_IFREG, os::page_bytes));
+  p.pipe = os::descriptor(open_elsewhere(a.process, a.pipe, S_IFIFO, 0));
   if (!memory.open() || !p.pipe.open()) return {};
   int error = 0;
   void* const shown = os::map_shared(memory.number(), os::page_bytes, nullptr, true, error);
@@ -136,4 +122,4 @@ void bells::signal() noexcept {
   if (page_ != nullptr) ring(*page_, pipe_.second.number());
 }
 
-}  // namespace quire::transport::ucx
+}  // namespace quire::transport

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the nodes of one host wake each other without UCX. A node says in a page of shared memory whether it sleeps, and
-// for what it wants to be woken; who has sent it something looks there, and only if it sleeps writes to its pipe. To
-// say so is a store, where UCX takes four system calls to arm and to be armed against; and a message for which nobody
-// waits need not wake anybody.
+// How the nodes of one host wake each other, over UCX's shared memory and over rings. A node says in a page of shared
+// memory whether it sleeps, and for what it wants to be woken; who has sent it something looks there, and only if it
+// sleeps writes to its pipe. To say so is a store, where UCX takes four system calls to arm and to be armed against;
+// and a message for which nobody waits need not wake anybody.
 //
 // It covers messages that Quire sends. What UCX says to itself while a payload is on its way is for UCX's own
-// descriptor: see arm() in ucx.cpp.
+// descriptor: see arm() in ucx.cpp. Who is killed between the two steps of waking somebody leaves him asleep, until
+// the launcher tells him of the death.
 //
 // A page and a pipe have no names: the others open them by /proc, as UCX does with its own memory, and nothing is left
 // behind. Where that is not allowed some node has not met all others, and UCX wakes it as before.
@@ -22,7 +23,7 @@
 #include "os/process.hpp"
 #include "transport/transport.hpp"
 
-namespace quire::transport::ucx {
+namespace quire::transport {
 
 class bells {
  public:
@@ -42,6 +43,8 @@ class bells {
 
   /// `others` [i] is of node i, this node is `self`. Meets those that it can. Allocates.
   void meet(std::size_t self, const std::vector<address>& others);
+  /// This node has met that one, and wakes it.
+  [[nodiscard]] bool has_met(std::size_t node) const noexcept { return peers_[node].shown != nullptr; }
   /// All others have met this node: they wake it.
   [[nodiscard]] bool met_by_all() const noexcept;
 
@@ -90,4 +93,4 @@ class bells {
   std::vector<peer> peers_{};
 };
 
-}  // namespace quire::transport::ucx
+}  // namespace quire::transport

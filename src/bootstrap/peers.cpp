@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/pmix/peers.hpp"
+#include "bootstrap/peers.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,7 +14,7 @@
 
 #include "base/clock.hpp"
 
-namespace quire::bootstrap::pmix {
+namespace quire::bootstrap {
 namespace {
 
 bool watch(int epoll, int number) {
@@ -38,12 +39,35 @@ base::status peer_watch::open(int epoll) {
 
 void peer_watch::add(int epoll, int node, const process_identity& who) {
   const auto here = identity_of_this_process();
-  if (who.pid_namespace == 0 || who.pid_namespace != here.pid_namespace || who.pid == here.pid) return;
+  if (who.pid_namespace == 0 || who.pid_namespace != here.pid_namespace || who.pid == here.pid) {
+    unseen_ = true;
+    return;
+  }
   os::descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(who.pid), 0)));
   if (process.open() && os::set_close_on_exec(process.number(), true).ok() && watch(epoll, process.number()))
     watched_.push_back({node, std::move(process)});
   else if (!process.open() && errno == ESRCH)
     note_ended(node);
+  else
+    unseen_ = true;
+}
+
+bool peer_watch::add_launcher(int epoll) {
+  const pid_t parent = ::getppid();
+  if (parent == 0) return true;  // in another PID namespace
+  launcher_ = os::descriptor(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
+  return launcher_.open() && os::set_close_on_exec(launcher_.number(), true).ok() && watch(epoll, launcher_.number());
+}
+
+bool peer_watch::launcher_has_ended() const noexcept {
+  pollfd entry{launcher_.number(), POLLIN, 0};
+  return launcher_.open() && ::poll(&entry, 1, 0) == 1;
+}
+
+void peer_watch::kill(int node) noexcept {
+  for (const peer& p : watched_) {
+    if (p.node == node) ::syscall(SYS_pidfd_send_signal, p.process.number(), SIGKILL, nullptr, 0);
+  }
 }
 
 int peer_watch::next_dead() {
@@ -83,4 +107,4 @@ void peer_watch::arm_timer() {
   ::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-}  // namespace quire::bootstrap::pmix
+}  // namespace quire::bootstrap

@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/fault_heap.hpp"
 
-namespace quire::transport::ucx {
+namespace quire::transport {
 
 /// `Slot` has a member `Slot* next`, which is the pool's while the slot is free.
 template <class Slot>
@@ -49,4 +49,4 @@ class slots {
   base::fault_vector<base::fault_ptr<std::array<Slot, chunk>>> chunks_;
 };
 
-}  // namespace quire::transport::ucx
+}  // namespace quire::transport
