@@ -148,11 +148,12 @@ constexpr option_row table[] = {
      "QUIRE_MOUNT: the kernel caches files that programs open for reading; what others write they see when they open "
      "the file, and otherwise a second later",
      0, 1, 1, false},
-    {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",
+    {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages|races",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; "
      "slow. minipages: in heaps with views "
-     "each small object lies at the end of a page of its own, so that an access past it ends the program",
-     0, 2, 1, false},
+     "each small object lies at the end of a page of its own, so that an access past it ends the program. races: what "
+     "is written under release consistency is recorded in the directory of QUIRE_REPORT, for `quire run --check`",
+     0, 3, 1, false},
     {option::log, "QUIRE_LOG", option_type::choice, "warning", "error|warning|info|debug",
      "how much Quire says on standard error", 0, 3, 1, false},
     {option::nodes, "QUIRE_NODES", option_type::number, "auto", "auto, or 1 to 1024",
