@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 bool remove_records(const std::string& folder, std::error_code& error) {
   std::vector<fs::path> records;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory")
+    if (const auto kind = entry.path().extension(); kind == ".record" || kind == ".memory" || kind == ".intervals")
       records.push_back(entry.path());
   for (const auto& path : records) fs::remove(path, error);
   return !error;

@@ -31,6 +31,7 @@
 #include "os/process.hpp"
 #include "record_folder.hpp"
 #include "report/job.hpp"
+#include "report/races.hpp"
 #include "run_hosts.hpp"
 #include "run_program.hpp"
 #include "statistics_table.hpp"
@@ -46,7 +47,7 @@ constexpr const char* with_sharing = "sharing";  // a table, and the report on f
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false, encrypt = false, copies = false;
+  bool tag = false, mount_cache = false, encrypt = false, copies = false, check = false;
   std::optional<double> timeout_seconds;
   std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
@@ -95,6 +96,13 @@ CLI::Validator number_of(const std::string& legal) {
 
 bool wants_report(const run_arguments& asked) { return !asked.report.empty() || !asked.perfetto.empty(); }
 
+/// What does not go along with --check; empty: nothing.
+std::string wrong_check(const run_arguments& asked) {
+  if (!asked.check || (!wants_report(asked) && asked.automatic == 0)) return {};
+  return fmt::format("--check records other things than {}: start the program twice",
+                     asked.automatic != 0 ? "--auto" : "--report");
+}
+
 bool is_file(const std::string& statistics) {
   return !statistics.empty() && statistics != to_table && statistics != with_sharing;
 }
@@ -125,6 +133,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (asked.mount_cache) all.emplace_back("mount_cache", "1");
   // Two contents are of use to who goes on.
   if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
+  if (asked.check) all.emplace_back("check", "races");
   if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
@@ -208,6 +217,16 @@ std::string wanted_file(const run_arguments& asked) {
   return !asked.report.empty() ? asked.report : !asked.perfetto.empty() ? asked.perfetto : asked.advice;
 }
 
+/// Where the records of --check are until it has told: in this directory, which hosts have in common. Of several jobs
+/// at a time each has one, and the next takes one that was left behind.
+std::optional<record_folder> folder_for_check(std::string& why) {
+  constexpr int most = 100;
+  std::optional<record_folder> found;
+  for (int i = 1; !found && i <= most; ++i)
+    found = record_folder::take(i == 1 ? "quire.check" : fmt::format("quire.check.{}", i), why);
+  return found;
+}
+
 /// Makes the page of what the nodes have left. The records go if that was possible; else false after a message.
 bool make_report(const run_arguments& asked, const record_folder& records) {
   std::string why, note;
@@ -260,6 +279,20 @@ bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan
   plan.end_with = asked.end_with.value_or(0);
   return why.empty();
 }
+/// What the nodes have left becomes what was asked for; it goes, unless `written` becomes false.
+report::checked tell_records(const run_arguments& asked, const std::optional<record_folder>& records, bool& written) {
+  if (asked.check) {
+    const auto clean = report::tell_races(records->path(), "quire run");
+    records->drop();
+    return clean;
+  }
+  if (wants_report(asked))
+    written = make_report(asked, *records) && written;
+  else if (records)
+    records->drop();
+  return report::checked::clean;
+}
+
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
   std::string why;
@@ -278,6 +311,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
+  if (const auto wrong = wrong_check(asked); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
   run_program program;
@@ -303,6 +337,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
                                : !asked.statistics.empty() ? "--stats"
                                : wants_report(asked)       ? "--report"
                                : asked.automatic != 0      ? "--auto"
+                               : asked.check               ? "--check"
                                                            : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   start_at_once(program, plan);
@@ -312,22 +347,21 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
   std::optional<record_folder> records;
-  if (wants_report(asked) || asked.automatic != 0) {
-    records = record_folder::take(wanted_file(asked), why);
-    if (!records) return refuse((wants_report(asked) ? "--report " : "--advice ") + why);
+  if (wants_report(asked) || asked.automatic != 0 || asked.check) {
+    records = asked.check ? folder_for_check(why) : record_folder::take(wanted_file(asked), why);
+    if (!records) return refuse((asked.check ? "--check " : wants_report(asked) ? "--report " : "--advice ") + why);
     plan.environment.emplace_back(base::row_of(base::option::report).variable, records->path());
   }
   bool written = true;
   const auto outcome =
       asked.automatic != 0 ? run_tuned(plan, asked, options, *records, written) : bootstrap::launcher::run_job(plan);
-  if (wants_report(asked))
-    written = make_report(asked, *records) && written;
-  else if (records)
-    records->drop();
+  const auto clean = tell_records(asked, records, written);
   if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json), program.by_exec) && written;
   if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)
     if (const auto warning = copies_warning(program.name, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
-  return outcome.exit_status == 0 && !written ? launcher_failed : outcome.exit_status;
+  if (outcome.exit_status != 0) return outcome.exit_status;
+  if (clean == report::checked::found) return report::races_found;
+  return written && clean == report::checked::clean ? 0 : launcher_failed;
 }
 
 constexpr const char* run_footer =
@@ -337,7 +371,8 @@ constexpr const char* run_footer =
     "if they do not end by themselves; with --on-failure notify they go on.\n\n"
     "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it);\n"
     "with --on-failure notify: 0 if all survivors ended well.\n"
-    "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
+    "66: --check found something; 124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program "
+    "cannot be run; 127: not found.\n\n"
     "Examples:\n"
     "  quire run -n 4 --tag ./program input.txt\n"
     "  quire run -n 2 --stats=counters.json --set unit=64K ./program\n"
@@ -445,6 +480,10 @@ void add_special_options(CLI::App& command, run_arguments& asked) {
       .add_option("--perfetto", asked.perfetto,
                   "The same as --report as events for Perfetto (ui.perfetto.dev) and chrome://tracing")
       ->type_name("FILE.json");
+  command.add_flag(
+      "--check", asked.check,
+      "Tell data races: two nodes that write the same bytes without order, with both lines, in memory with "
+      "release consistency (--memory mixed); and whether Quire keeps what this consistency promises");
   command.add_option("--advice", asked.advice, "--auto: where it keeps what it has found out from run to run")
       ->type_name("FILE")
       ->capture_default_str();

@@ -25,6 +25,7 @@
 #include "core/region_slot.hpp"
 #include "detect/fault_place.hpp"
 #include "detect/python_place.hpp"
+#include "races/recorder.hpp"
 #include "record/file.hpp"
 #include "record/recorder.hpp"
 #include "record/tell.hpp"
@@ -156,6 +157,16 @@ base::status begin_record(runtime& r) {
               std::strerror(errno));
     return QUIRE_BAD_OPTION;
   }
+  if (r.core->config.races) {
+    const auto node = static_cast<std::uint64_t>(r.job->node());
+    const std::string intervals = directory + '/' + races::file_name(node);
+    r.core->races = races::recorder::make(intervals, {node, r.core->config.nodes});
+    if (r.core->races == nullptr) {
+      base::log(base::log_level::error, "cannot write the record of this node's intervals to %s (QUIRE_CHECK): %s",
+                intervals.c_str(), std::strerror(errno));
+      return QUIRE_BAD_OPTION;
+    }
+  }
   const std::string kept = r.job->keeps_records() ? std::string() : memory_path_of(r);
   r.core->recorder = record::recorder::make(base::now_ns(), r.core->config.nodes, kept);
   if (r.core->recorder == nullptr) return QUIRE_NO_ADDRESSES;
@@ -170,6 +181,7 @@ base::status begin_record(runtime& r) {
 
 void write_record(runtime& r) {
   if (r.core->recorder == nullptr || !r.core->recorder->close()) return;
+  if (r.core->races != nullptr) r.core->as_driver([&] { r.core->races->close(); });
   const std::string path = path_of(r);
   if (!write_file(path, record::encode(tell(r)))) {
     base::log(base::log_level::warning, "cannot write the record of this node to %s: %s", path.c_str(),

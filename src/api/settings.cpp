@@ -101,6 +101,13 @@ base::status read_settings(runtime& r, const quire_options& given) {
               "'fork'");
     return QUIRE_UNSUPPORTED;
   }
+  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::races &&
+      r.options.text(base::option::report).empty()) {
+    base::log(base::log_level::error,
+              "QUIRE_CHECK=races leaves its record where QUIRE_REPORT says: set that to a directory, or start the "
+              "program by `quire run --check`");
+    return QUIRE_BAD_OPTION;
+  }
   if (const auto s = pick(base::option::base, "base", given.base, r.base); !s.ok()) return s;
   return pick(base::option::range, "range_bytes", given.range_bytes, r.bytes);
 }
@@ -144,7 +151,10 @@ base::status configure(runtime& r, core::configuration& c) {
   c.read_lines = r.options.flag(base::option::read_lines);
   c.write_ahead = r.options.flag(base::option::write_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
-  c.sharing = r.options.flag(base::option::sharing) || !r.options.text(base::option::report).empty();
+  c.races = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::races;
+  // What gets the right to write before a thread asks for it has no line of the program.
+  if (c.races) c.plans = c.lock_plans = c.write_ahead = c.learn_writes = false;
+  c.sharing = r.options.flag(base::option::sharing) || (!c.races && !r.options.text(base::option::report).empty());
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);

@@ -45,6 +45,7 @@
 #include "directory/pins.hpp"
 #include "model/action.hpp"
 #include "protocol/contract/row.hpp"
+#include "races/recorder.hpp"
 
 namespace quire::core {
 
@@ -314,6 +315,7 @@ void changer::convert(const change_call& call) noexcept {
     if (core_.actions.size() != 0) core_.take_step(r);
   }
   from.successor().all_given();
+  if (core_.races != nullptr) core_.races->on_other(r.about.base, r.about.bytes);
   core_.perform_steps();
 }
 

@@ -38,6 +38,9 @@ class actions;
 struct membership;
 struct message;
 }  // namespace quire::model
+namespace quire::races {
+class recorder;
+}
 namespace quire::record {
 class recorder;
 }
@@ -203,6 +206,7 @@ class core final {
   hot_units& hot;                  ///< what threads wait for
   quire::sharing::table* sharing;  ///< who uses which words; null: nobody wants to know
   fault_trace trace;
+  std::unique_ptr<races::recorder> races;      ///< null: QUIRE_CHECK is not `races`
   std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
   job_call_state& job_call;          ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()

@@ -17,6 +17,7 @@
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
 #include "protocol/release/node.hpp"
+#include "races/recorder.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -67,6 +68,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   std::byte* const twin = r.twin(unit) + offset;
   ++count_.compared;
   core_.faults.note_changes(r, unit, offset, bytes, content.data(), twin, !differs);
+  if (core_.races != nullptr) core_.races->on_written(r.address_of(unit) + offset, r.address_of(unit), content, twin);
   const auto made = codec_.encode(content, twin, scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   CHECK(made.what != diff::outcome::no_room);
@@ -143,6 +145,7 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
       const auto offset = static_cast<std::uint32_t>(at - first);
       note_sent(mine, to);
       core_.faults.note_changes(r, unit, offset, bytes, nullptr, nullptr, (flags & begins) != 0);
+      if (core_.races != nullptr) core_.races->on_other(r.address_of(unit) + offset, bytes);
       put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | flags, {r.system(unit) + offset, bytes}});
       flags = whole;
       ++count_.diffs;
@@ -300,7 +303,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     switch (machine->homes().on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
       case release::diff_outcome::apply:
         use_content(core_.frames, *r, e.unit, 1, content::changed);
-        if (!apply_here(*r, e) || (machine->kept().is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
+        if (!apply_here(*r, e) || (machine->unit(e.unit).twin != 0 && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;

@@ -29,6 +29,7 @@
 #include "detect/fault_place.hpp"
 #include "model/action.hpp"
 #include "model/neighbours.hpp"
+#include "races/recorder.hpp"
 #include "record/recorder.hpp"
 #include "sharing/table.hpp"
 
@@ -139,6 +140,9 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = here.count_losses(&r, unit, want, entered_ns);
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
+  if (core_.races != nullptr && want == access::write)
+    core_.races->note_fault(r.address_of(unit),
+                            {here.wants.thread, in_signal ? detect::place_of_fault() : detect::fault_place{}});
   (void)core_.run(o, -1, in_signal);
   here.granted_ns = core_.now();
   const std::uint64_t waited_ns = here.granted_ns - entered_ns;

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -29,6 +30,7 @@
 #include "core/unit_waiters.hpp"
 #include "os/memory.hpp"
 #include "protocol/release/node.hpp"
+#include "races/recorder.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -132,6 +134,28 @@ void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t
   use_content(core_.frames, r, first, count, content::read);
   base::copy_words(r.twin(first), r.system(first), r.bytes_of(first, count));
   twin_bytes_used_ += r.bytes_of(first, count);
+}
+
+/// Of a home, where intervals are recorded; else they have nothing to say.
+void node_effects::drop_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  if (core_.races == nullptr) return;
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    use_content(core_.frames, r, unit, 1, content::read);
+    for (std::uint64_t offset = 0; offset < r.bytes_of(unit); offset += os::page_bytes) {
+      const std::uint64_t bytes = std::min<std::uint64_t>(os::page_bytes, r.bytes_of(unit) - offset);
+      core_.races->on_written(r.address_of(unit) + offset, r.address_of(unit), {r.system(unit) + offset, bytes},
+                              r.twin(unit) + offset);
+    }
+  }
+}
+void node_effects::on_released() noexcept {
+  if (core_.races != nullptr) core_.races->on_released();
+}
+void node_effects::on_interval(std::uint32_t number, std::uint64_t releases) noexcept {
+  if (core_.races != nullptr) core_.races->on_interval(number, releases);
+}
+void node_effects::on_acquired(std::span<const std::uint32_t> known) noexcept {
+  if (core_.races != nullptr) core_.races->on_acquired(known);
 }
 
 /// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end

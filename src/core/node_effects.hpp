@@ -31,6 +31,7 @@ class node_effects final : public effects, public protocol::domain::effects {
   void complete_call(const model::message& m) noexcept override;
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
+  void drop_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
                   bool keep) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
@@ -41,6 +42,9 @@ class node_effects final : public effects, public protocol::domain::effects {
   void perform(model::region_id region, const model::actions& list) noexcept override;
   void perform_all() noexcept override;
   void find_written() noexcept override;
+  void on_released() noexcept override;
+  void on_interval(std::uint32_t number, std::uint64_t releases) noexcept override;
+  void on_acquired(std::span<const std::uint32_t> known) noexcept override;
   [[nodiscard]] bool content_leaves() noexcept override;
   void hear(const model::message& m, std::span<const std::byte> value) noexcept override;
   void admit(const model::message& m, std::span<const std::byte> value) noexcept override;

@@ -4,6 +4,7 @@
 #include "core/outbox.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
@@ -22,6 +23,7 @@
 #include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 #include "model/membership.hpp"
+#include "races/recorder.hpp"
 #include "record/recorder.hpp"
 #include "sync/kinds.hpp"
 #include "transport/transport.hpp"
@@ -181,7 +183,12 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
     return core_.replicas.hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
   }
   const auto what = static_cast<model::atomic_operation>(m.operation);
-  if (model::apply(what, m.a, operand, desired) != m.a) r.machine->on_operated(a.unit);
+  const std::uint64_t now = model::apply(what, m.a, operand, desired);
+  if (now != m.a) r.machine->on_operated(a.unit);
+  if (core_.races != nullptr && now != m.a) {  // it orders threads, and is no write of one
+    if (release_of(r)->unit(a.unit).twin != 0) std::memcpy(r.twin(a.unit) + m.c, &now, sizeof now);
+    core_.races->on_other(r.address_of(a.unit) + m.c, sizeof now);
+  }
   // Who sees a value that a thread here has left sees what that thread wrote before.
   later_.push_back({a.to, m, model::edge::releases, here});
 }

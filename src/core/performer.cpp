@@ -72,7 +72,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::send_patch:
       return to_.send_patch(*r.region, a);
     case action_kind::drop_twin:
-      return;  // its memory is used again
+      return to_.drop_twins(*r.region, a.unit, r.count);  // their memory is used again
     case action_kind::hold:
       return to_.hold_unit(*r.region, a.unit, a.m.a);
   }

@@ -33,6 +33,8 @@ class effects {
   virtual void complete_call(const model::message& m) noexcept = 0;
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
+  /// They are about to go.
+  virtual void drop_twins(region_slot&, std::uint64_t /*first*/, std::uint64_t /*count*/) noexcept {}
   virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
                           bool keep) noexcept = 0;
   virtual void send_patch(region_slot& r, const model::action& a) noexcept = 0;

@@ -51,6 +51,7 @@
 #include "model/action.hpp"
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/domain.hpp"
+#include "races/recorder.hpp"
 #include "record/recorder.hpp"
 #include "sharing/table.hpp"
 #include "transport/transport.hpp"
@@ -70,6 +71,7 @@ protocol::job job_of(const configuration& c, directory::pin_table& pins, const m
   j.learn_writes = c.learn_writes;
   j.move_homes = c.move_homes;
   j.updates = c.updates;
+  j.traces = c.races;
   j.hands_on = c.migratory;
   j.twin_pages = c.twin_bytes / os::page_bytes;
   j.notices = c.notice_limit;

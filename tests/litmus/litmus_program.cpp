@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "../process/node.hpp"
+#include "generated.hpp"
 #include "models.hpp"
 
 using namespace quire::test;
@@ -24,7 +25,8 @@ constexpr const char* access_names[] = {"seq_cst atomics", "plain", "under a loc
 constexpr const char* layout_names[] = {"same page", "two pages", "own pages"};
 
 bool g_relaxed = false;  ///< in a region with release consistency
-bool g_mixed = false;    ///< x is in such a region, and y in a sequential one that orders
+int g_flag = 1;          ///< the variable that is in the other region, then
+bool g_mixed = false;    ///< all are in such a region, but g_flag in a sequential one that orders
 
 model model_of(access how) {
   // Message passing, with y as the flag: who sees it sees x, as if both were sequential.
@@ -45,17 +47,17 @@ struct places {
 };
 
 word* natural_place_of(const places& all, layout where, std::size_t round, int variable) {
-  word* const words = variable == 1 && g_mixed ? all.flags : all.words;
+  word* const words = variable == g_flag && g_mixed ? all.flags : all.words;
   const auto v = static_cast<std::size_t>(variable);
   switch (where) {
     case layout::same_page:
-      return words + 2 * round + v;
+      return words + variables * round + v;
     case layout::two_pages:
       return words + v * page_words + round;
     case layout::own_pages:
       break;
   }
-  return words + (2 * round + v) * page_words + (round * 8) % page_words;
+  return words + (variables * round + v) * page_words + (round * 8) % page_words;
 }
 
 /// Threads differ in which of the addresses they use.
@@ -102,16 +104,16 @@ std::uint64_t now_ns() {
 
 class test_run {
  public:
-  test_run(const shape& test, int rounds) : test_(test), rounds_(rounds) {
+  test_run(const shape& test, int rounds) : test_(&test), rounds_(rounds) {
     auto about = region_options(4096, QUIRE_PLACE_MODULO);
     if (g_relaxed) about.consistency = QUIRE_RELEASE;
     if (g_mixed) {
       auto flags = about;
       flags.orders = 1;
-      words_.flags = shared_region<word>("litmus flags", 2 * batch * 4096, flags);
+      words_.flags = shared_region<word>("litmus flags", variables * batch * 4096, flags);
       about.consistency = QUIRE_RELEASE;
     }
-    words_.words = shared_region<word>("litmus words", 2 * batch * 4096, about);
+    words_.words = shared_region<word>("litmus words", variables * batch * 4096, about);
     board_ = shared_object<board>("litmus board");
     if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(&board_->mutex));
     barrier();
@@ -122,22 +124,47 @@ class test_run {
     std::map<outcome, int> seen;
     for (std::uint64_t b = 0; b * batch < static_cast<std::uint64_t>(rounds_); ++b) one_batch(how, where, b, seen);
     if (quire_node() != 0) return;
-    const auto may_be = allowed(test_, model_of(how));
-    std::printf("%s, %s, %s:\n", test_.name, access_names[static_cast<int>(how)],
+    const auto may_be = allowed(*test_, model_of(how));
+    std::printf("%s, %s, %s:\n", test_->name, access_names[static_cast<int>(how)],
                 layout_names[static_cast<int>(where)]);
     bool forbidden = false;
     for (const auto& [o, times] : seen) {
       const bool bad = !may_be.contains(o);
-      std::printf("  %6d  %s%s\n", times, text_of(test_, o).c_str(), bad ? "  FORBIDDEN" : "");
+      std::printf("  %6d  %s%s\n", times, text_of(*test_, o).c_str(), bad ? "  FORBIDDEN" : "");
       forbidden |= bad;
     }
-    if (forbidden) fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen", test_.name);
+    if (forbidden) fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen", test_->name);
     if (!g_relaxed || how != access::plain || quire_nodes() == 1) return;
     // What sequential consistency forbids must be seen where nodes write different variables and read the other: else
     // nothing is lazy.
-    const auto strong = allowed(test_, model::sequential);
+    const auto strong = allowed(*test_, model::sequential);
     for (const auto& [o, times] : seen) weak_ += strong.contains(o) ? 0 : times;
-    if (where == layout::own_pages && std::string(test_.name) == "store_buffering") REQUIRE(weak_ > 0);
+    if (where == layout::own_pages && std::string(test_->name) == "store_buffering") REQUIRE(weak_ > 0);
+  }
+
+ public:
+  /// One test after the other, of those that were generated: how often its cycle was seen. One that the model does not
+  /// allow ends the program.
+  void generated_one(const generated& one, access how) {
+    test_ = &one.test;
+    g_flag = static_cast<int>(used_variables(one.test)) - 1;
+    std::map<outcome, int> seen;
+    for (std::uint64_t b = 0; b * batch < static_cast<std::uint64_t>(rounds_); ++b)
+      one_batch(how, layout::own_pages, b, seen);
+    if (quire_node() != 0) return;
+    const bool relaxed = g_relaxed && (how == access::plain || how == access::seq_cst);
+    const bool may_be = relaxed                 ? one.release
+                        : how == access::locked ? one.locked
+                        : how != access::plain  ? one.sequential
+                        : g_mixed               ? one.mixed
+                                                : one.tso;
+    const auto found = seen.find(one.cycle);
+    const int times = found != seen.end() ? found->second : 0;
+    std::printf("%s, %s: %s, seen %d\n", one.test.name, access_names[static_cast<int>(how)],
+                may_be ? "allowed" : "forbidden", times);
+    if (times != 0 && !may_be)
+      fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen: %s", one.test.name,
+           text_of(one.test, one.cycle).c_str());
   }
 
  private:
@@ -159,7 +186,7 @@ class test_run {
     }
     const std::uint64_t begin = std::max(board_->begin_ns, now_ns());
     std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < test_.threads.size(); ++t)
+    for (std::size_t t = 0; t < test_->threads.size(); ++t)
       if (static_cast<int>(t) % nodes == self)
         threads.emplace_back([this, how, where, number, begin, t] { one_thread(how, where, number, begin, t); });
     for (auto& thread : threads) thread.join();
@@ -181,12 +208,13 @@ class test_run {
   void one_thread(access how, layout where, std::uint64_t number, std::uint64_t begin, std::size_t t) {
     random_numbers random(number * max_threads + t);
     std::array<std::array<word, max_registers>, batch> registers{};
-    const auto& steps = test_.threads[t];
+    const auto& steps = test_->threads[t];
     for (std::size_t round = 0; round < batch; ++round) {
       // Half of the rounds begin together, half a little apart.
       const std::uint64_t start = begin + round * 40'000 + random.below(2) * random.below(8'000);
-      word* const at[] = {place_of(words_, where, round, 0, round / 2 + t),
-                          place_of(words_, where, round, 1, round / 8 + t)};
+      word* at[variables];
+      for (std::size_t v = 0; v < variables; ++v)
+        at[v] = place_of(words_, where, round, static_cast<int>(v), (v == 0 ? round / 2 : round / 8) + t);
       for (std::uint64_t now; (now = now_ns()) < start;)
         if (start - now > 3'000) ::sched_yield();
       if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));
@@ -205,7 +233,7 @@ class test_run {
             static_cast<std::uint8_t>(registers[round][static_cast<std::size_t>(s.value)]);
   }
 
-  const shape& test_;
+  const shape* test_;
   const int rounds_;
   int weak_ = 0;  ///< outcomes that no interleaving explains
   places words_;
@@ -216,6 +244,19 @@ class test_run {
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "generated") {
+    g_relaxed = argc > 3 && std::string(argv[3]) == "release";
+    g_mixed = argc > 3 && std::string(argv[3]) == "mixed";
+    return node_main([&] {
+      test_run run(all_generated.front().test, argc > 2 ? std::atoi(argv[2]) : 64);
+      for (const generated& one : all_generated) {
+        run.generated_one(one, access::plain);
+        if (g_mixed) continue;
+        run.generated_one(one, access::by_quire);
+        run.generated_one(one, access::locked);
+      }
+    });
+  }
   for (const shape& test : shapes()) {
     if (name != test.name) continue;
     g_relaxed = argc > 3 && std::string(argv[3]) == "release";

@@ -12,15 +12,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quire::test::litmus {
 
-inline constexpr std::size_t max_threads = 4, max_registers = 4, variables = 2;
+inline constexpr std::size_t max_threads = 4, max_registers = 4, variables = 4;
 
 struct step {
   bool is_store;
-  int variable;  ///< 0: x, 1: y
+  int variable;  ///< 0: x, 1: y, and so on
   int value;     ///< store: what; load: the register that takes it
 };
 
@@ -110,12 +111,17 @@ inline std::set<outcome> allowed(const shape& test, model under) {
         std::erase_if(steps, [v](const step& s) { return s.variable != static_cast<int>(v); });
       inside::explore(part, model::sequential, {}, each[v]);
     }
-    for (const outcome& x : each[0]) {
-      for (const outcome& y : each[1]) {
-        outcome both{};
-        for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<std::uint8_t>(x[i] + y[i]);
-        found.insert(both);
+    found.insert(outcome{});
+    for (const auto& one : each) {
+      std::set<outcome> both;
+      for (const outcome& x : found) {
+        for (const outcome& y : one) {
+          outcome sum{};
+          for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = static_cast<std::uint8_t>(x[i] + y[i]);
+          both.insert(sum);
+        }
       }
+      found = std::move(both);
     }
     return found;
   }
@@ -123,12 +129,21 @@ inline std::set<outcome> allowed(const shape& test, model under) {
   return found;
 }
 
+inline std::size_t used_variables(const shape& test) {
+  int most = 0;
+  for (const auto& steps : test.threads)
+    for (const step& s : steps) most = s.variable > most ? s.variable : most;
+  return static_cast<std::size_t>(most) + 1;
+}
+
 /// "r0=1 r1=0 x=1 y=1".
 inline std::string text_of(const shape& test, const outcome& o) {
   std::string text;
   for (int r = 0; r < test.registers; ++r)
     text += "r" + std::to_string(r) + "=" + std::to_string(o[static_cast<std::size_t>(r)]) + " ";
-  return text + "x=" + std::to_string(o[max_registers]) + " y=" + std::to_string(o[max_registers + 1]);
+  for (std::size_t v = 0; v < used_variables(test); ++v)
+    text += (v == 0 ? "" : " ") + std::string(1, "xyzw"[v]) + "=" + std::to_string(o[max_registers + v]);
+  return text;
 }
 
 }  // namespace quire::test::litmus

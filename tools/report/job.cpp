@@ -84,7 +84,8 @@ std::string interpreted_line(const node_record& r, const std::vector<std::uint64
 /// Source lines for the places of all nodes.
 class line_finder {
  public:
-  explicit line_finder(const job& all) : all_(all), lines_(stacks_of(all)) {}
+  explicit line_finder(const job& all) : line_finder(all, stacks_of(all)) {}
+  line_finder(const job& all, const std::vector<std::vector<std::string>>& stacks) : all_(all), lines_(stacks) {}
   /// "heat.cpp:57 in sweep()".
   [[nodiscard]] std::string line(const node_record& r, const std::vector<std::uint64_t>& from) const {
     const auto places = places_of(all_, r, from);
@@ -326,6 +327,20 @@ bool read_records(const std::string& directory, job& all, std::string& why) {
   std::ranges::sort(all.dead);
   all.size = all.nodes.front().nodes;
   return true;
+}
+
+std::vector<std::string> lines_at(const job& all, std::span<const place> places) {
+  const auto record_of = [&](std::uint64_t node) { return std::ranges::find(all.nodes, node, &node_record::node); };
+  std::vector<std::vector<std::string>> stacks;
+  for (const place& p : places)
+    if (const auto r = record_of(p.node); r != all.nodes.end()) stacks.push_back(places_of(all, *r, p.from));
+  const line_finder finder(all, stacks);
+  std::vector<std::string> lines;
+  for (const place& p : places) {
+    const auto r = record_of(p.node);
+    lines.push_back(r != all.nodes.end() ? finder.line(*r, p.from) : "an unknown place (its node left no record)");
+  }
+  return lines;
 }
 
 void explain(job& all) {

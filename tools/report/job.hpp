@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,14 @@ struct job {
 [[nodiscard]] bool read_records(const std::string& directory, job& all, std::string& why);
 /// Finds lines, names and false sharing. Runs addr2line and nm (binutils) where they are installed.
 void explain(job& all);
+
+/// An instruction of a node, and its callers.
+struct place {
+  std::uint64_t node = 0;
+  std::vector<std::uint64_t> from{};
+};
+/// For each of them "heat.cpp:57 in sweep()", or what else is known. Runs addr2line.
+[[nodiscard]] std::vector<std::string> lines_at(const job& all, std::span<const place> places);
 
 /// What to add to a time of a node's record for that of the job: then all nodes meet at the same time.
 [[nodiscard]] std::uint64_t shift_of(const job& all, const record::node_record& node);

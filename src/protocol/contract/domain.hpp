@@ -46,6 +46,13 @@ class domain {
     virtual void hear(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
     /// One that waits() has kept: it is as if it came now, to all other domains too.
     virtual void admit(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
+    /// A release has ended: what threads here have written since the one before belongs to it.
+    virtual void on_released() noexcept {}
+    /// An interval of this node has its number, and has what belongs to the first so many releases that no interval
+    /// before it has; 0: homes have moved. / All that was heard of intervals of others, by node the last, has been
+    /// applied.
+    virtual void on_interval(std::uint32_t /*number*/, std::uint64_t /*releases*/) noexcept {}
+    virtual void on_acquired(std::span<const std::uint32_t> /*known*/) noexcept {}
     /// The machine in charge of a region; null if there is no such region.
     [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
 

@@ -40,6 +40,7 @@ struct job {
   bool learn_writes = true;                    ///< options of the same names
   bool move_homes = true;
   bool updates = true;
+  bool traces = false;  ///< all writes are noticed, and what they changed can be told
   migratory hands_on = migratory::learned;
   std::size_t twin_pages = 0;  ///< that twins may take on this node
   std::size_t notices = 0;  ///< write notices that a node keeps before it packs them; 0: as many as the protocol likes

@@ -42,7 +42,7 @@ void handovers::take(std::uint64_t unit, const handover& h, actions& out) {
     s.moves = manages ? 0 : 1;
     s.shared = h.right == access::write ? 0 : 1;
     s.current = h.right == access::write ? model::copyset{} : h.copies;
-    if (table_.checked) table_.protect(unit, s, access::read, out);
+    if (table_.checked || table_.shape.traces) table_.protect(unit, s, access::read, out);
     return;
   }
   if (!manages) {  // the manager's message may have been here first

@@ -131,6 +131,7 @@ void copies::take_copy(std::uint64_t unit, unit_state& s, actions& out) {
 
 void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, node_id teller, actions& out) {
   unit_state& s = table_.checked ? table_.touch(unit) : table_.units[unit];
+  if (s.touched != 0) rights_.tell_base(unit, s, out);
   if (s.touched == 0 || s.is_home != 0) return;
   if (home_updates::follows_home(s) && writer == s.source && interval <= s.version) return;  // the copy has it
   if (table_.checked) {
@@ -156,6 +157,7 @@ void copies::on_release(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
   s.listed = 0;
   if (s.is_home != 0) {
+    rights_.tell_base(unit, s, out);
     s.shared = 0;  // the notice takes away all copies there are
     s.current.clear();
   } else if (s.twin != 0) {
@@ -169,6 +171,7 @@ void copies::on_release(std::uint64_t unit, actions& out) {
 
 void copies::on_twins_short(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
+  rights_.tell_base(unit, s, out);
   if (s.twin == 0 || s.is_home != 0 || s.declared != 0 || table_.shape.scans) return;
   table_.protect(unit, s, access::read, out);
   rights_.send_diff(unit, s, false, out);

@@ -41,6 +41,7 @@ void node::open_gate() {
     if (!groups_.may_turn() || (waiting() == 0 && closed_.empty())) return;
     groups_.turn();
     std::swap(leaving_, closed_);
+    leaving_releases_ = releases_;
   }
 }
 
@@ -49,6 +50,7 @@ void node::add_up_to(std::uint64_t group) {
   if (group >= groups_.present()) {
     leaving_.insert(leaving_.end(), closed_.begin(), closed_.end());
     closed_.clear();
+    leaving_releases_ = releases_;
   }
   if (group + 1 >= groups_.present()) add_interval();
 }

@@ -63,6 +63,8 @@ class history {
   void forget(position up_to);
   /// Last complete interval known of `writer`: an element of the vector timestamp.
   [[nodiscard]] std::uint32_t known(node_id writer) const noexcept { return known_[writer.value()]; }
+  /// All of it, by node.
+  [[nodiscard]] std::span<const std::uint32_t> timestamp() const noexcept { return known_; }
   [[nodiscard]] std::size_t size() const noexcept { return log_.size(); }
 
  private:

@@ -68,6 +68,7 @@ void home_moves::announce() {
   }
   state_.open.came.clear();
   history_.end_moves();
+  if (history_.known(state_.self) != state_.open.told) state_.effects.on_interval(history_.known(state_.self), 0);
   state_.open.told = history_.known(state_.self);
 }
 

@@ -101,7 +101,7 @@ void homes::on_home_atomic(const message& m, actions& out) {
 
 void homes::operate_for(const message& m, unit_state& s, actions& out) {
   s.assigned = 1;
-  rights_.keep_base(m.unit, s, out);
+  if (table_.checked) rights_.keep_base(m.unit, s, out);
   if (m.requester == table_.shape.self) {
     out.add(action_kind::operate_here, m.unit).m = m;
     return;
@@ -201,6 +201,7 @@ void homes::on_home_move(const message& m, actions& out) {
   CHECK(s.is_home == 0);
   if (s.twin != 0 && s.kept == 0) {  // the content has what it would say
     s.twin = 0;
+    if (table_.shape.traces) table_.protect(m.unit, s, access::read, out);
     if (!table_.shape.scans) table_.open.twins -= table_.shape.twin_pages;
     out.add(action_kind::drop_twin, m.unit);
   }

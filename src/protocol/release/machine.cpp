@@ -47,7 +47,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = table_.units[unit];
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
-  const bool strange_twin = s.twin != 0 && !table_.checked && s.kept == 0;
+  const bool strange_twin = s.twin != 0 && !table_.checked && s.kept == 0 && !table_.shape.traces;
   const bool elsewhere = s.was_home == 0 && s.home != table_.shape.self;
   if (home && (s.valid != 0 || strange_twin || elsewhere || s.pending() != access::none)) return false;
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0))
@@ -62,7 +62,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
     return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !table_.shape.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
-  if (home && table_.checked && s.mapped() == access::write && s.twin == 0) return false;
+  if (home && (table_.checked || table_.shape.traces) && s.mapped() == access::write && s.twin == 0) return false;
   if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && s.kept == 0 && !table_.shape.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
@@ -81,7 +81,7 @@ std::uint64_t machine::twins_beside(std::uint64_t first) const noexcept {
   for (std::uint64_t unit = first;
        unit < std::min<std::uint64_t>(first + table_.shape.units_a_page, table_.shape.units); ++unit) {
     const unit_state& s = table_.units[unit];
-    if (s.twin != 0 && s.is_home == 0 && s.declared == 0) sum += table_.shape.twin_pages;
+    if (s.twin != 0 && (s.is_home == 0 || table_.shape.traces) && s.declared == 0) sum += table_.shape.twin_pages;
   }
   return sum;
 }

@@ -31,6 +31,8 @@ void node::release(bool all_end) {
   state_.open.keeps_none = false;
   closed_.insert(closed_.end(), state_.open.written.begin(), state_.open.written.end());
   state_.open.written.clear();
+  ++releases_;
+  state_.effects.on_released();
   relieved_ = 0;
   open_gate();
 }
@@ -87,6 +89,7 @@ void node::add_interval() {
   leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
   history_.add_interval(leaving_);
   state_.open.told = history_.known(state_.self);
+  state_.effects.on_interval(state_.open.told, leaving_releases_);
   told_.swap(leaving_);
   for (const written_unit& w : told_) {
     machine* const m = state_.machine_of(w.region);
@@ -182,6 +185,7 @@ void node::acquire() {
   if (moved && !busy()) moves_.learn(first);  // diffs of the copies that have just gone count, too
   if (written || moved) ++state_.count.acquires;
   history_.set_applied(history_.end());
+  state_.effects.on_acquired(history_.timestamp());
 }
 
 // ---- Epochs ----

@@ -167,9 +167,10 @@ class node final : public protocol::domain {
   std::uint64_t owed_last_ = 0;  ///< released to this node itself: whoever hears of that from here
   base::fault_vector<written_unit>
       closed_{};  ///< by release(), with diffs of the present group: not in the history yet
-  base::fault_vector<written_unit> leaving_{};  ///< the same, with diffs of the group before
-  base::fault_vector<written_unit> told_{};     ///< for add_interval()
-  base::fault_vector<held_message> gate_{};     ///< messages that wait, oldest first; those before left_ have left
+  base::fault_vector<written_unit> leaving_{};         ///< the same, with diffs of the group before
+  std::uint64_t releases_ = 0, leaving_releases_ = 0;  ///< that were added to closed_; of them in leaving_, or before
+  base::fault_vector<written_unit> told_{};            ///< for add_interval()
+  base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
   bool in_gate_ = false;         ///< a message leaves; what comes meanwhile waits behind it
   std::size_t relieved_ = 0;     ///< units of the open interval up to here have been looked at by relieve()

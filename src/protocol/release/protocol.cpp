@@ -73,7 +73,8 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.pages_out = job.pages_out;  // any node, not only this one
   if (!job.updates) shape.update = updates::never;
   shape.migratory = job.hands_on;
-  shape.keeps = true;
+  shape.traces = job.traces && !of.scans;
+  shape.keeps = !job.traces;
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
   auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());

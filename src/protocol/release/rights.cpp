@@ -18,10 +18,13 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
       return table_.permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0 && !table_.checked && s.producing == 0 && !migratory_units::is_unproven(s)) want = access::write;
+    if (s.shared == 0 && !table_.checked && !table_.shape.traces && s.producing == 0 &&
+        !migratory_units::is_unproven(s))
+      want = access::write;
     if (want == access::write) keep_base(unit, s, out);
     table_.permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
+    if (want == access::write && table_.shape.traces) table_.list(unit, s);
     return;
   }
   if (table_.shape.scans) want = access::write;
@@ -41,7 +44,7 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
 
 /// A thread that has faulted writes the unit next.
 void rights::note_write(std::uint64_t unit, const unit_state& s) {
-  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans)
+  if (s.twin != 0 && (s.is_home == 0 || table_.shape.traces) && s.declared == 0 && !table_.shape.scans)
     table_.open.newest.add({table_.shape.region, table_.shape.first_beside(unit)});
 }
 
@@ -57,9 +60,12 @@ void rights::write_here(std::uint64_t unit, unit_state& s) {
 
 /// Before the first write at the home.
 void rights::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
-  if (!table_.checked || s.twin != 0) return;
+  if ((!table_.checked && !table_.shape.traces) || s.twin != 0) return;
   s.twin = 1;
-  ++table_.open.bases;
+  if (table_.checked)
+    ++table_.open.bases;
+  else
+    table_.open.twins += table_.shape.twin_pages;
   out.add(model::action_kind::make_twin, unit);
 }
 
@@ -68,6 +74,15 @@ void rights::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
 void rights::close_home(std::uint64_t unit, unit_state& s, actions& out) {
   if (table_.shape.scans && s.mapped() != access::none) write_here(unit, s);
   table_.protect(unit, s, table_.shape.scans ? access::none : access::read, out);
+}
+
+/// Where all writes are noticed: what threads of the home have changed since its twin is told, and the twin goes.
+void rights::tell_base(std::uint64_t unit, unit_state& s, actions& out) {
+  if (!table_.shape.traces || table_.checked || s.is_home == 0 || s.twin == 0) return;
+  table_.protect(unit, s, access::read, out);
+  s.twin = 0;
+  table_.open.twins -= table_.shape.twin_pages;
+  out.add(action_kind::drop_twin, unit);
 }
 
 void rights::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out) {

@@ -17,6 +17,7 @@ class rights {
   void note_write(std::uint64_t unit, const unit_state& s);
   void write_here(std::uint64_t unit, unit_state& s);
   void keep_base(std::uint64_t unit, unit_state& s, actions& out);
+  void tell_base(std::uint64_t unit, unit_state& s, actions& out);
   void close_home(std::uint64_t unit, unit_state& s, actions& out);
   /// What was changed goes to the home. With `keep` the twin stays, and is as the content.
   void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);

@@ -128,7 +128,8 @@ struct region_shape {
   bool pages_out = false;          ///< nodes give up copies without a word
   updates update = updates::learned;
   protocol::migratory migratory = protocol::migratory::learned;
-  bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
+  bool traces = false;  ///< all that threads write is noticed, at homes too, and can be compared with what was before
+  bool keeps = false;   ///< what is written in every interval is not protected in between (kept.cpp)
 
   /// The first unit of its page.
   [[nodiscard]] std::uint64_t first_beside(std::uint64_t unit) const noexcept { return unit - unit % units_a_page; }

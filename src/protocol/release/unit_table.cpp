@@ -109,7 +109,7 @@ bool unit_table::awaits_homes() const noexcept {
 bool unit_table::may_leave(const unit_state& s) const noexcept {
   // What threads here wrote under a pin is told by this node's next grant, and by nobody else's.
   const bool pins = s.granted != 0 || s.pin_asked != 0 || s.pin_ended != 0;
-  const bool stays = homes_stay || checked || pins || s.kept != 0;
+  const bool stays = homes_stay || checked || pins || s.kept != 0 || (shape.traces && s.twin != 0);
   return !stays && s.asked == 0 && open.passing == 0;
 }
 
