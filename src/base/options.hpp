@@ -60,6 +60,7 @@ enum class option : int {
   free_batch,
   sharing,
   report,
+  events,
   mount,
   mount_cache,
   check,
@@ -73,7 +74,7 @@ enum class option : int {
   secret_file,
   rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 56;
+inline constexpr std::size_t option_count = 57;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

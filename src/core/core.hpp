@@ -40,7 +40,8 @@ struct message;
 }  // namespace quire::model
 namespace quire::record {
 class recorder;
-}
+class events;
+}  // namespace quire::record
 namespace quire::release {
 class node;
 }
@@ -204,6 +205,7 @@ class core final {
   quire::sharing::table* sharing;  ///< who uses which words; null: nobody wants to know
   fault_trace trace;
   std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
+  std::unique_ptr<record::events> events;      ///< null: nobody wants to know what happened in which order
   job_call_state& job_call;          ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()
   std::atomic<bool> relaxes{false};  ///< see relaxed()
