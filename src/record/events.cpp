@@ -2,6 +2,7 @@
 #include "record/events.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "os/memory.hpp"
+#include "os/raw_call.hpp"
 
 namespace quire::record {
 namespace {
@@ -20,6 +22,23 @@ std::uint64_t thread_ns() noexcept {
   timespec t{};
   (void)base::kernel_clock(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// For how many microseconds the calling thread has waited for a core so far, modulo 2^32; 0 where the system does not
+/// say it. By the kernel itself: libc's calls may be Quire's.
+std::uint32_t core_wait_us() noexcept {
+  static constexpr char path[] = "/proc/thread-self/schedstat";
+  const long file = os::raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[64];  // "processor time, time waited, slices", in ns
+  const long bytes = os::raw_call(SYS_read, file, reinterpret_cast<long>(text), sizeof text);
+  (void)os::raw_call(SYS_close, file, 0, 0);
+  std::uint64_t waited_ns = 0;
+  long at = 0;
+  while (at < bytes && text[at] != ' ') ++at;
+  for (++at; at < bytes && text[at] >= '0' && text[at] <= '9'; ++at)
+    waited_ns = 10 * waited_ns + static_cast<std::uint64_t>(text[at] - '0');
+  return static_cast<std::uint32_t>(waited_ns / 1000);
 }
 
 }  // namespace
@@ -63,7 +82,11 @@ std::uint64_t events::add(event_type type, std::uint64_t key, std::uint64_t valu
 
 std::uint64_t events::add_of_thread(event_type type, std::uint64_t key, std::uint16_t& own, asked what) noexcept {
   if (own == 0) own = static_cast<std::uint16_t>(threads_.fetch_add(1, std::memory_order_relaxed) + 1);
-  return add(type, key, thread_ns(), own, static_cast<std::uint8_t>(what));
+  // What it costs to look is no work of the thread.
+  const std::uint64_t before_ns = thread_ns();
+  const std::uint32_t waited_us = core_wait_us();
+  const std::uint64_t used_ns = type == event_type::goes_on ? thread_ns() : before_ns;
+  return add(type, key, used_ns, own, static_cast<std::uint8_t>(what), waited_us);
 }
 
 void events::set_duration(std::uint64_t place) noexcept {

@@ -41,11 +41,11 @@ struct of_operation {
 /// Contexts are numbered by their places in the record, from 1 on.
 struct event {
   event_type type = event_type::none;
-  std::uint8_t kind = 0;   ///< of messages: model::message_kind; `asks`: asked
-  std::uint16_t peer = 0;  ///< of messages: a node; of threads: which one, from 1 on
-  std::uint32_t bytes = 0;
-  std::uint64_t key = 0;  ///< of messages: what they are about
-  std::uint64_t ns = 0;   ///< when, by the clock of the machine
+  std::uint8_t kind = 0;    ///< of messages: model::message_kind; `asks`: asked
+  std::uint16_t peer = 0;   ///< of messages: a node; of threads: which one, from 1 on
+  std::uint32_t bytes = 0;  ///< of threads: us for which they have waited for a core
+  std::uint64_t key = 0;    ///< of messages: what they are about
+  std::uint64_t ns = 0;     ///< when, by the clock of the machine
   std::uint64_t value = 0;
 };
 static_assert(sizeof(event) == 32 && std::is_trivially_copyable_v<event>);

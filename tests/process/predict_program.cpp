@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For predict_test: work that nodes share, or words that they write in turn. Arguments: "work MILLISECONDS": of
 // processor time, shared by all nodes, with ten barriers; "turns NUMBER": node 0 and 1 write a word in turn, so often;
-// "fail": ends with status 3; "ever": does not end.
+// "sleep MILLISECONDS": of real time; "fail": ends with status 3; "ever": does not end.
 #include <quire/quire.h>
 #include <time.h>
 
@@ -46,6 +46,10 @@ int main(int argc, char** argv) {
   for (int turn = 0; what == "turns" && turn < number; ++turn) {
     if (turn % 2 == me) *word = *word + 1;
     meet();
+  }
+  if (what == "sleep") {
+    const timespec pause{number / 1000, number % 1000 * 1'000'000L};
+    (void)::nanosleep(&pause, nullptr);
   }
   while (what == "ever") {
     compute(0.01);

@@ -60,6 +60,42 @@ TEST(Predict, LatencyOfTheNetworkCountsForEachTurn) {
   EXPECT_LT(fast, slow / 5);
 }
 
+TEST(Predict, RealTimeInWhichAProgramSleepsCountsAndIsTold) {
+  const auto ran = predict({"--json", "-n", "2", program, "sleep", "300"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NEAR(json::parse(ran.out)["predictions"][0]["seconds"].get<double>(), 0.3, 0.05);
+  EXPECT_THAT(ran.err, HasSubstr("on 2 nodes threads slept 0."));
+}
+
+TEST(Predict, ReasonsNameTheLineThatWaits) {
+  const auto ran = predict({"-n", "1,2", "--network", "1g", "--why", program, "turns", "200"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("on 2 nodes "));
+  EXPECT_THAT(ran.out, HasSubstr(" % of the waiting for pages, at predict_program.cpp:"));
+}
+
+TEST(Predict, ThePageHoldsWhatItShows) {
+  char name[] = "/tmp/quire-predict-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string file = std::string(name) + "/gain.html";
+  const auto ran = predict({"-n", "1,2", "-o", file, program, "turns", "50"});
+  std::ifstream from(file);
+  const std::string page{std::istreambuf_iterator<char>(from), {}};
+  std::filesystem::remove_all(name);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string mark = R"(<script type="application/json" id="data">)";
+  const auto begin = page.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const auto data = begin + mark.size();
+  const json all = json::parse(page.substr(data, page.find("</script>", data) - data));
+  ASSERT_EQ(all["predictions"].size(), 2u);
+  const auto& grid = all["predictions"][1]["grid"];
+  ASSERT_EQ(grid.size(), all["latencies_us"].size());
+  ASSERT_EQ(grid[0].size(), all["megabytes_a_second"].size());
+  EXPECT_GT(grid.back()[0]["seconds"], 10 * grid[0].back()["seconds"].get<double>()) << "latency counts";
+  EXPECT_EQ(page.find("://"), page.find("://www.w3.org/2000/svg")) << "nothing is fetched";
+}
+
 TEST(Predict, AProgramThatFailsIsNotPredicted) {
   const auto ran = predict({"-n", "2", program, "fail"});
   EXPECT_EQ(ran.status, 3);

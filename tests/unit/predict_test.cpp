@@ -91,6 +91,22 @@ TEST(Predict, FasterCoresMakeWorkShorterButNoMessage) {
   EXPECT_DOUBLE_EQ(replay(one_fault(), on, order::likely).ns, 4'090 - 650 - 65);
 }
 
+/// Of 5,000 ns of real time it computes 1,000, waits 1,000 for a core, and sleeps the rest: in milliseconds.
+TEST(Predict, TimeInWhichAThreadSleepsCounts) {
+  node a;
+  (void)a.thread(event_type::met, 0);
+  event end{event_type::ends, 0, 1, 1'000, 0, 5'000'000, 1'000'000};
+  a.all.all.push_back(end);
+  outcome o = replay({a.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 4'000'000);
+  EXPECT_DOUBLE_EQ(o.work_ns, 1'000'000);
+  EXPECT_DOUBLE_EQ(o.slept_ns, 3'000'000);
+  (void)a.thread(event_type::asks, 500'000, 0, asked::other, 2);  // another thread: it may have waited for that one
+  o = replay({a.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 1'000'000);
+  EXPECT_DOUBLE_EQ(o.slept_ns, 3'000'000);
+}
+
 TEST(Predict, NodesOfOneHostUseNoLink) {
   hardware on = cheap();
   on.nodes_a_host = 2;

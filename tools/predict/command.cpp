@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -14,9 +15,14 @@
 
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
+#include "command_lines.hpp"
 #include "commands.hpp"
+#include "os/process.hpp"
 #include "predict/job_run.hpp"
 #include "predict/network.hpp"
+#include "predict/page.hpp"
+#include "predict/prediction.hpp"
+#include "predict/reasons.hpp"
 #include "predict/replay.hpp"
 
 namespace quire::tools {
@@ -26,21 +32,15 @@ using bootstrap::launcher::launcher_failed;
 using predict::hardware;
 using predict::network;
 using predict::outcome;
+using predict::prediction;
+using predict::shares;
 
 struct predict_arguments {
-  std::string nodes = "1,2,4", network_name = "10g";
+  std::string nodes = "1,2,4", network_name = "10g", page;
   unsigned threads = 1, per_host = 1, cores = 0;
   double speed = 1, seconds = 0;
-  bool json = false, shows = false;
+  bool json = false, shows = false, explains = false;
   std::vector<std::string> settings;
-};
-
-/// Of one number of nodes.
-struct prediction {
-  unsigned nodes = 1;
-  outcome least{}, likely{}, most{};
-  double run_seconds = 0;
-  bool was_cut = false;
 };
 
 int refuse_predict(const std::string& why) {
@@ -105,46 +105,25 @@ prediction predict_one(const predict::run_result& run, unsigned nodes, const har
   return p;
 }
 
-/// How much faster than the first number of nodes. Where runs were cut they have done different work: what counts is
-/// how much of it in a second.
-double gain_of(const prediction& first, double ns, const prediction& p) {
-  if (ns <= 0 || first.likely.ns <= 0) return 0;
-  if (!first.was_cut && !p.was_cut) return first.likely.ns / ns;
-  return p.likely.work_ns / ns / (first.likely.work_ns / first.likely.ns);
-}
-
-struct shares {
-  double work = 0, faults = 0, barriers = 0, locks = 0, other = 0;
-};
-shares shares_of(const outcome& o) {
-  const double all = o.ns * static_cast<double>(std::max<std::uint64_t>(1, o.threads));
-  const auto part = [&](double ns) { return all > 0 ? std::clamp(100 * ns / all, 0.0, 100.0) : 0; };
-  shares s;
-  s.work = part(o.work_ns);
-  s.faults = part(o.waits_ns[static_cast<std::size_t>(record::asked::fault)]);
-  s.barriers = part(o.waits_ns[static_cast<std::size_t>(record::asked::barrier)]);
-  s.locks = part(o.waits_ns[static_cast<std::size_t>(record::asked::lock)]);
-  s.other = std::max(0.0, 100 - s.work - s.faults - s.barriers - s.locks);
-  return s;
-}
-
 void print_table(const std::vector<prediction>& all, const network& net) {
   fmt::print("network {}: {:.4g} us, {}\n", net.name, net.latency_ns / 1000,
              net.bytes_a_second > 0 ? fmt::format("{:.4g} MB/s a host", net.bytes_a_second / 1e6) : "no limit");
   fmt::print("{:>5} {:>9} {:>19} {:>8} {:>13}  {:>5} {:>6} {:>8} {:>5} {:>5}   {:>9} {:>8}\n", "nodes", "seconds",
              "range", "speed-up", "range", "work", "faults", "barriers", "locks", "other", "messages", "MB");
   for (const prediction& p : all) {
-    const shares s = shares_of(p.likely);
+    const shares s = predict::shares_of(p.likely);
     fmt::print(
         "{:>5} {:>9.3f} {:>19} {:>8.2f} {:>13}  {:>4.0f}% {:>5.0f}% {:>7.0f}% {:>4.0f}% {:>4.0f}%   {:>9} {:>8.1f}\n",
         p.nodes, p.likely.ns / 1e9, fmt::format("{:.3f} to {:.3f}", p.least.ns / 1e9, p.most.ns / 1e9),
-        gain_of(all.front(), p.likely.ns, p),
-        fmt::format("{:.2f} to {:.2f}", gain_of(all.front(), p.most.ns, p), gain_of(all.front(), p.least.ns, p)),
+        predict::gain_of(all.front(), p.likely.ns, p),
+        fmt::format("{:.2f} to {:.2f}", predict::gain_of(all.front(), p.most.ns, p),
+                    predict::gain_of(all.front(), p.least.ns, p)),
         s.work, s.faults, s.barriers, s.locks, s.other, p.likely.messages, static_cast<double>(p.likely.bytes) / 1e6);
   }
 }
 
-nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network& net) {
+nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network& net,
+                               const std::vector<std::string>& reasons) {
   nlohmann::ordered_json told;
   told["network"] = {{"name", net.name},
                      {"latency_us", net.latency_ns / 1000},
@@ -152,15 +131,15 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
                      {"receive_us", net.receive_ns / 1000},
                      {"megabytes_a_second", net.bytes_a_second / 1e6}};
   for (const prediction& p : all) {
-    const shares s = shares_of(p.likely);
+    const shares s = predict::shares_of(p.likely);
     told["predictions"].push_back(
         {{"nodes", p.nodes},
          {"seconds", p.likely.ns / 1e9},
          {"least_seconds", p.least.ns / 1e9},
          {"most_seconds", p.most.ns / 1e9},
-         {"speed_up", gain_of(all.front(), p.likely.ns, p)},
-         {"least_speed_up", gain_of(all.front(), p.most.ns, p)},
-         {"most_speed_up", gain_of(all.front(), p.least.ns, p)},
+         {"speed_up", predict::gain_of(all.front(), p.likely.ns, p)},
+         {"least_speed_up", predict::gain_of(all.front(), p.most.ns, p)},
+         {"most_speed_up", predict::gain_of(all.front(), p.least.ns, p)},
          {"work_percent", s.work},
          {"faults_percent", s.faults},
          {"barriers_percent", s.barriers},
@@ -170,20 +149,88 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
          {"messages", p.likely.messages},
          {"bytes", p.likely.bytes},
          {"busiest_link_percent", p.likely.ns > 0 ? 100 * p.likely.busiest_link_ns / p.likely.ns : 0},
+         {"slept_seconds", p.likely.slept_ns / 1e9},
          {"was_cut", p.was_cut},
          {"seconds_of_this_run", p.run_seconds}});
   }
+  if (!reasons.empty()) told["reasons"] = reasons;
   return told;
 }
 
-int predict_all(const predict_arguments& asked, std::vector<std::string> command) {
+hardware hardware_of(const predict_arguments& asked, const network& net, unsigned nodes) {
+  hardware on;
+  on.net = net;
+  on.nodes_a_host = net.name == "loopback" ? nodes : asked.per_host;
+  on.cores_a_node = asked.cores != 0 ? std::max(1u, asked.cores / asked.per_host) : asked.threads + 1;
+  on.speed = asked.speed;
+  on.wake_ns = 7'000;  // as in the model's network `tcp`
+  on.local_latency_ns = 300;
+  on.take_ns = 200;
+  return on;
+}
+
+void tell_doubts(const prediction& p) {
+  if (p.likely.undone != 0)
+    fmt::print(stderr, "quire predict: {} events of the run on {} nodes wait for what is not recorded\n",
+               p.likely.undone, p.nodes);
+  // Of several threads of a node it is not known whether they have slept, or waited for one another.
+  if (p.likely.threads <= p.nodes && p.likely.slept_ns > 0.01 * p.likely.ns)
+    fmt::print(stderr,
+               "quire predict: on {} nodes threads slept {:.2f} s in calls that are not Quire's, as to wait for time, "
+               "files or sockets: that counts as it was\n",
+               p.nodes, p.likely.slept_ns / 1e9);
+}
+
+bool write_page(const std::string& file, const std::string& text, std::string& why) {
+  errno = 0;
+  std::ofstream to(file, std::ios::trunc);
+  to << text;
+  to.close();
+  if (to.fail()) why = fmt::format("cannot write {}: {}", file, os::error_text(errno));
+  return !to.fail();
+}
+
+/// What stops the program, and where: of one more run, as many nodes as there were at the most.
+std::vector<std::string> reasons_of(const predict_arguments& asked, const std::vector<std::string>& command,
+                                    const std::vector<prediction>& all) {
+  auto said = predict::what_stops(all);
+  std::string why;
+  int status = 0;
+  const auto run = predict::run_recorded(
+      {command, asked.settings, all.back().nodes, asked.threads, asked.seconds, false, true}, why, status);
+  if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
+  if (!why.empty()) said.push_back("where that is cannot be told: " + why);
+  return said;
+}
+
+int tell_all(const predict_arguments& asked, const std::vector<predict::page_entry>& entries, const network& net,
+             const std::vector<std::string>& program) {
+  std::vector<prediction> all;
+  for (const auto& one : entries) all.push_back(one.told);
+  std::string command = "quire predict";
+  for (const auto& word : program) command += " " + quoted(word);
+  std::vector<std::string> reasons;
+  if (asked.explains) reasons = reasons_of(asked, program, all);
+  if (asked.json)
+    fmt::print("{}\n", json_of(all, net, reasons).dump(2));
+  else
+    print_table(all, net);
+  for (const auto& one : reasons)
+    if (!asked.json) fmt::print("{}\n", one);
+  if (std::string why; !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command), why))
+    return refuse_predict(why);
+  return 0;
+}
+
+int predict_all(const predict_arguments& asked, const std::vector<std::string>& command) {
   if (command.empty()) return refuse_predict("which program? For example: quire predict -n 1,2,4 ./program arguments");
   std::string why;
   const auto net = network_of(asked.network_name, why);
   if (!net) return refuse_predict(why);
   const auto numbers = numbers_of(asked.nodes, why);
   if (numbers.empty()) return refuse_predict(why);
-  std::vector<prediction> all;
+  if (!asked.page.empty() && !write_page(asked.page, "", why)) return refuse_predict(why);
+  std::vector<predict::page_entry> all;
   for (const unsigned nodes : numbers) {
     if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quire predict: runs on {} nodes ...\n", nodes);
     int status = 0;
@@ -193,24 +240,12 @@ int predict_all(const predict_arguments& asked, std::vector<std::string> command
       (void)refuse_predict(why);
       return status != 0 ? status : launcher_failed;
     }
-    hardware on;
-    on.net = *net;
-    on.nodes_a_host = net->name == "loopback" ? nodes : asked.per_host;
-    on.cores_a_node = asked.cores != 0 ? std::max(1u, asked.cores / asked.per_host) : asked.threads + 1;
-    on.speed = asked.speed;
-    on.wake_ns = 7'000;
-    on.local_latency_ns = 300;
-    on.take_ns = 200;
-    all.push_back(predict_one(*run, nodes, on));
-    if (all.back().likely.undone != 0)
-      fmt::print(stderr, "quire predict: {} events of the run on {} nodes wait for what is not recorded\n",
-                 all.back().likely.undone, nodes);
+    const hardware on = hardware_of(asked, *net, nodes);
+    all.push_back({predict_one(*run, nodes, on), {}});
+    if (!asked.page.empty()) all.back().grid = predict::grid_of(run->events, on);
+    tell_doubts(all.back().told);
   }
-  if (asked.json)
-    fmt::print("{}\n", json_of(all, *net).dump(2));
-  else
-    print_table(all, *net);
-  return 0;
+  return tell_all(asked, all, *net, command);
 }
 
 }  // namespace
@@ -240,6 +275,10 @@ void add_predict(CLI::App& quire, session& about) {
       ->capture_default_str();
   command->add_option("--seconds", asked->seconds, "End each run after this time, and predict from what was done")
       ->check(CLI::Range(0.1, 1e9));
+  command->add_option("-o,--output", asked->page, "A page with the curve, and sliders for latency and bandwidth")
+      ->type_name("FILE.html");
+  command->add_flag("--why", asked->explains,
+                    "Run once more, and say what stops the program from gaining more, where, and what to try");
   command->add_flag("--json", asked->json, "As JSON");
   command->add_flag("--show", asked->shows, "Show what the program writes on its standard output");
   command->footer(

@@ -28,9 +28,26 @@ bool brings_content(const event& e) {
          e.kind < static_cast<std::uint8_t>(model::message_kind::sync_first);
 }
 
+bool is_of_thread(event_type t) {
+  return t == event_type::asks || t == event_type::goes_on || t == event_type::met || t == event_type::ends;
+}
+/// Those that do some of the work: others are of Quire.
+std::size_t threads_in(const node_events& n) {
+  constexpr double least = 0.01;
+  std::map<std::uint16_t, std::uint64_t> processor_ns;
+  for (const event& e : n.all)
+    if (is_of_thread(e.type)) processor_ns[e.peer] = e.value;
+  std::uint64_t most = 0;
+  for (const auto& [thread, ns] : processor_ns) most = std::max(most, ns);
+  return static_cast<std::size_t>(std::ranges::count_if(processor_ns, [&](const auto& one) {
+    return static_cast<double>(one.second) >= least * static_cast<double>(most);
+  }));
+}
+
 struct thread_so_far {
   std::uint32_t number = 0, last = no_step, asked = no_step;
-  std::uint64_t processor_ns = 0, asked_ns = 0;
+  std::uint64_t processor_ns = 0, asked_ns = 0, at_ns = 0;
+  std::uint32_t core_wait_us = 0;
 };
 struct node_so_far {
   std::vector<std::uint32_t> step_of{};  ///< by place in the record
@@ -41,12 +58,22 @@ struct node_so_far {
   std::uint32_t last_context = no_step;
 };
 
+/// Real time since a thread's last event in which it has neither used a core nor waited for one. The system counts with
+/// less than full precision.
+double slept_ns(const thread_so_far& t, const event& now) {
+  constexpr double least_ns = 200'000;
+  const double away = static_cast<double>(now.ns - t.at_ns) - static_cast<double>(now.value - t.processor_ns) -
+                      1e3 * static_cast<double>(now.bytes - t.core_wait_us);
+  return away < least_ns ? 0 : away;
+}
+
 class builder {
  public:
   builder(const std::vector<node_events>& job, order keep, double speed)
       : job_(job), keep_(keep), speed_(speed), nodes_(job.size()) {}
   graph build() {
     for (std::size_t n = 0; n < job_.size(); ++n) add_steps(n);
+    for (const auto& n : job_) threads_of_.push_back(threads_in(n));
     for (std::size_t n = 0; n < job_.size(); ++n) add_node(n);
     for (auto& [pair, taken] : taken_) connect(sent_[pair], taken);
     made_.threads = threads_;
@@ -130,6 +157,7 @@ class builder {
     }
     step& s = made_.steps[self];
     s.thread = t.number;
+    const bool alone = threads_of_[n] <= 1;  // else it may have waited for another one of its node
     if (e.type == event_type::goes_on) {
       const std::uint32_t by = step_at(n, e.key);
       need(t.asked, self, by == no_step ? static_cast<double>(e.ns - t.asked_ns) : 0);
@@ -137,12 +165,15 @@ class builder {
       s.kind = t.asked == no_step ? std::uint8_t{0} : made_.steps[t.asked].kind;
     } else {
       s.ns = static_cast<double>(e.value - std::min(e.value, t.processor_ns)) / speed_;
-      need(t.last, self, s.ns);
+      s.slept_ns = is_new ? 0 : slept_ns(t, e);
+      need(t.last, self, s.ns + (alone ? s.slept_ns : 0));
       for (const std::uint32_t content : std::exchange(here.content, {})) need(content, self);
     }
     if (e.type == event_type::asks) t.asked = self, t.asked_ns = e.ns;
     t.last = self;
     t.processor_ns = e.value;
+    t.core_wait_us = e.bytes;
+    t.at_ns = e.ns;
   }
   struct sent {
     std::uint32_t context = no_step;
@@ -165,6 +196,7 @@ class builder {
   order keep_;
   double speed_;
   std::vector<node_so_far> nodes_;
+  std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint32_t>> taken_{};
   graph made_{};

@@ -19,7 +19,8 @@ struct step {
   std::uint32_t thread = 0;  ///< of all threads of the job
   std::uint32_t needs = 0;   ///< so many steps, or messages, before it
   std::uint32_t first_edge = no_step, first_message = no_step;
-  double ns = 0;  ///< a thread's step: processor time since the one before; a context: how long it takes
+  double slept_ns = 0;  ///< a thread's step: real time beside that, in which it has neither used nor wanted a core
+  double ns = 0;        ///< a thread's step: processor time since the one before; a context: how long it takes
 };
 /// The step `to` comes at least so long after the one that has the edge.
 struct edge {

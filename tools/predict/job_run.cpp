@@ -19,6 +19,7 @@
 
 #include "base/clock.hpp"
 #include "base/options.hpp"
+#include "predict/reasons.hpp"
 #include "predict/records.hpp"
 
 namespace quire::tools::predict {
@@ -71,7 +72,8 @@ std::vector<std::string> words_of(const run_wishes& asked) {
 
 /// In the child.
 [[noreturn]] void become(const run_wishes& asked, const std::string& records, const std::string& output) {
-  (void)::setenv(base::row_of(base::option::events).variable, records.c_str(), 1);
+  const auto which = asked.explains ? base::option::report : base::option::events;
+  (void)::setenv(base::row_of(which).variable, records.c_str(), 1);
   (void)::setenv("OMP_NUM_THREADS", std::to_string(asked.nodes * asked.threads_a_node).c_str(), 0);
   if (!asked.shows) {
     const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -126,6 +128,10 @@ std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why
         asked.nodes);
     status = 1;
     return std::nullopt;
+  }
+  if (asked.explains) {
+    result.reasons = where_it_stops(records, why);
+    return result;
   }
   auto events = read_events(records, why);
   if (!events) {

@@ -13,13 +13,15 @@ namespace quire::tools::predict {
 struct run_wishes {
   std::vector<std::string> command{}, run_options{};
   unsigned nodes = 1, threads_a_node = 1;
-  double seconds = 0;  ///< 0: no limit
-  bool shows = false;  ///< what the program writes
+  double seconds = 0;     ///< 0: no limit
+  bool shows = false;     ///< what the program writes
+  bool explains = false;  ///< with a record for the report, and without the other one
 };
 struct run_result {
   std::vector<node_events> events{};
   double seconds = 0;  ///< of the run here
   bool was_cut = false;
+  std::vector<std::string> reasons{};  ///< where `explains` was wished
 };
 
 /// Nothing, and a sentence in `why`, and its exit status. What the run leaves is gone when this returns.

@@ -11,6 +11,8 @@ namespace {
 
 using record::event_type;
 
+// Others are of Quire: they wait all the time, for what other nodes want. As a share of the time.
+constexpr double least_work = 0.01;
 constexpr double follow_up_ns = 20'000;  // who has served something looks on for so long
 
 struct node_state {
@@ -20,8 +22,10 @@ struct node_state {
   unsigned threads = 0, waiting = 0;
 };
 struct thread_state_of {
-  bool seen = false;
+  bool seen = false, is_programs = false;  ///< it was there when all nodes had met
   double asked_ns = 0, stolen_ns = 0;
+  double work_ns = 0, slept_ns = 0;  ///< since its node had met
+  std::array<double, record::asked_kinds> waits_ns{};
 };
 struct host_state {
   double out_free_ns = 0, in_free_ns = 0, out_busy_ns = 0, in_busy_ns = 0;
@@ -59,12 +63,19 @@ class simulation {
     double met = 0;
     for (const node_state& n : nodes_) met = std::max(met, n.met_ns);
     told_.ns = std::max(0.0, (end_ns_ >= 0 ? end_ns_ : last_ns_) - met);
-    told_.threads = threads_.size();
+    for (const thread_state_of& t : threads_)
+      if (t.is_programs || t.work_ns > least_work * told_.ns) add(t);
     told_.undone = all_.steps.size() - done_ + all_.from_nowhere;
     return told_;
   }
 
  private:
+  void add(const thread_state_of& t) {
+    ++told_.threads;
+    told_.work_ns += t.work_ns;
+    told_.slept_ns += t.slept_ns;
+    for (std::size_t i = 0; i < t.waits_ns.size(); ++i) told_.waits_ns[i] += t.waits_ns[i];
+  }
   void push(double ns, std::uint32_t what, bool is_message) { queue_.push({ns, turn_++, what, is_message}); }
   [[nodiscard]] host_state& host_of(std::size_t node) { return hosts_[node / std::max(1u, on_.nodes_a_host)]; }
   [[nodiscard]] double link_ns(std::uint32_t bytes) const {
@@ -144,7 +155,7 @@ class simulation {
     thread_state_of& t = threads_[s.thread];
     if (n.waiting != 0) --n.waiting;
     t.stolen_ns = n.stolen_ns;
-    if (n.met_ns >= 0) told_.waits_ns[std::min<std::size_t>(s.kind, record::asked_kinds - 1)] += now - t.asked_ns;
+    if (n.met_ns >= 0) t.waits_ns[std::min<std::size_t>(s.kind, record::asked_kinds - 1)] += now - t.asked_ns;
     last_ns_ = std::max(last_ns_, now);
     finish(self, now);
   }
@@ -160,10 +171,16 @@ class simulation {
       t.stolen_ns = n.stolen_ns;
       return push(now + std::min(stolen, s.ns), self, false);
     }
-    if (n.met_ns >= 0) told_.work_ns += s.ns;
+    if (n.met_ns >= 0) {
+      t.work_ns += s.ns;
+      t.slept_ns += s.slept_ns;
+    }
     t.asked_ns = now;
     if (s.type == event_type::asks) ++n.waiting;
-    if (s.type == event_type::met) n.met_ns = now;
+    if (s.type == event_type::met) {
+      n.met_ns = now;
+      t.is_programs = true;
+    }
     if (s.type == event_type::ends) end_ns_ = std::max(end_ns_, now);
     last_ns_ = std::max(last_ns_, now);
     finish(self, now);

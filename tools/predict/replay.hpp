@@ -37,10 +37,12 @@ struct hardware {
 };
 
 struct outcome {
-  double ns = 0;                                       ///< from when all nodes had met until the end
+  double ns = 0;  ///< from when all nodes had met until the end
+  // Of threads that the program has, or that have computed.
   double work_ns = 0;                                  ///< of all threads
   std::array<double, record::asked_kinds> waits_ns{};  ///< by what they have asked for
   std::uint64_t threads = 0, messages = 0, bytes = 0;
+  double slept_ns = 0;         ///< of threads, in calls that are not Quire's
   double served_ns = 0;        ///< what nodes did for others and for the protocol
   double busiest_link_ns = 0;  ///< of one direction of one host
   std::uint64_t undone = 0;    ///< events that wait for what is not in the records, and messages from nowhere
