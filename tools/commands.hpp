@@ -29,6 +29,7 @@ void add_info(CLI::App& quire, session& about);
 void add_config(CLI::App& quire, session& about);
 void add_bench(CLI::App& quire, session& about);
 void add_report(CLI::App& quire, session& about);
+void add_predict(CLI::App& quire, session& about);
 void add_top(CLI::App& quire, session& about);
 void add_clean(CLI::App& quire, session& about);
 

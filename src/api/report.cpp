@@ -26,6 +26,7 @@
 #include "detect/fault_place.hpp"
 #include "detect/python_place.hpp"
 #include "races/recorder.hpp"
+#include "record/events.hpp"
 #include "record/file.hpp"
 #include "record/recorder.hpp"
 #include "record/tell.hpp"
@@ -146,6 +147,23 @@ record::node_record tell(runtime& r) {
 }
 
 }  // namespace
+
+base::status begin_events(runtime& r) {
+  const std::string& directory = r.options.text(base::option::events);
+  if (directory.empty()) return {};
+  (void)::mkdir(directory.c_str(), 0777);
+  int error = 0;
+  r.core->events = record::events::make(directory, static_cast<unsigned>(r.job->node()), r.core->config.nodes, error);
+  if (r.core->events != nullptr) return {};
+  base::log(base::log_level::error, "cannot write what happens on this node to %s (QUIRE_EVENTS): %s",
+            directory.c_str(), std::strerror(error));
+  return QUIRE_BAD_OPTION;
+}
+
+void end_events(runtime& r) {
+  if (r.core->events != nullptr)
+    (void)r.core->events->add_of_thread(record::event_type::ends, 0, core::this_thread().event_thread);
+}
 
 base::status begin_record(runtime& r) {
   const std::string& directory = r.options.text(base::option::report);

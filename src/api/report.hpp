@@ -38,6 +38,10 @@ class recorded_wait {
 /// Begins the record, if the environment names a directory for it, which is made if it is not there. Whether the file
 /// can be written is found out now.
 [[nodiscard]] base::status begin_record(runtime& r);
+/// The same of what happens, in order (QUIRE_EVENTS).
+[[nodiscard]] base::status begin_events(runtime& r);
+/// The calling thread's last event. Application thread.
+void end_events(runtime& r);
 /// Ends the record and writes it, once. All of the runtime is still there.
 void write_record(runtime& r);
 

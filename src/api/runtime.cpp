@@ -52,6 +52,7 @@
 #include "os/machine.hpp"
 #include "os/memory.hpp"
 #include "os/mounts.hpp"
+#include "record/events.hpp"
 #include "record/recorder.hpp"
 #include "split/begin.hpp"
 #include "transport/transport.hpp"
@@ -166,6 +167,7 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = r.node->open(); !s.ok()) return s;
   detect::redirect_faults_by(transactions::way_back);
   if (const auto s = begin_record(r); !s.ok()) return s;
+  if (const auto s = begin_events(r); !s.ok()) return s;
   if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   make_services(r);
   if (const auto s = r.regions->open(heap_of(r.options)); !s.ok()) return s;
@@ -194,6 +196,8 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   const core::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
   const base::status met = quire_barrier_wait(quire_barrier{0});
   if (auto* const recorder = current()->core->recorder.get(); recorder != nullptr) recorder->on_met(base::now_ns());
+  if (auto* const events = current()->core->events.get(); events != nullptr)
+    (void)events->add_of_thread(record::event_type::met, 0, core::this_thread().event_thread);
   return met;
 }
 
@@ -330,6 +334,7 @@ quire_status end(threads_left which) {
   if (quire_in_transaction() != 0)
     return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   kept_memory kept;
+  end_events(*r);
   if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
   if (r->pointers != nullptr) r->pointers->tell_total();
   remove_quit();

@@ -157,6 +157,10 @@ constexpr option_row table[] = {
      "where each node leaves its record at the end, of which `quire report` makes a page; `quire run --report` does "
      "both",
      any_text},
+    {option::events, "QUIRE_EVENTS", use::experiments, option_type::path, "", "a directory",
+     "where each node writes what happened, in order, from which `quire predict` computes what other machines and "
+     "networks would take",
+     any_text},
     {option::mount, "QUIRE_MOUNT", use::experiments, option_type::path, "", "a directory",
      "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the "
      "host serves it",

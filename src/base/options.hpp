@@ -62,6 +62,7 @@ enum class option : int {
   free_batch,
   sharing,
   report,
+  events,
   mount,
   mount_cache,
   check,
@@ -75,7 +76,7 @@ enum class option : int {
   secret_file,
   rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 57;
+inline constexpr std::size_t option_count = 58;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

@@ -43,7 +43,8 @@ class recorder;
 }
 namespace quire::record {
 class recorder;
-}
+class events;
+}  // namespace quire::record
 namespace quire::release {
 class node;
 }
@@ -208,6 +209,7 @@ class core final {
   fault_trace trace;
   std::unique_ptr<races::recorder> races;      ///< null: QUIRE_CHECK is not `races`
   std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
+  std::unique_ptr<record::events> events;      ///< null: nobody wants to know what happened in which order
   job_call_state& job_call;          ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()
   std::atomic<bool> relaxes{false};  ///< see relaxed()

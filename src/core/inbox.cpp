@@ -13,6 +13,7 @@
 #include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/diffs.hpp"
+#include "core/event_key.hpp"
 #include "core/frames.hpp"
 #include "core/known_machines.hpp"
 #include "core/message_table.hpp"
@@ -28,6 +29,7 @@
 #include "core/unit_calls.hpp"
 #include "core/watching.hpp"
 #include "model/action.hpp"
+#include "record/events.hpp"
 #include "sync/kinds.hpp"
 
 namespace quire::core {
@@ -51,6 +53,8 @@ using protocol::payload;
 using protocol::route;
 
 void inbox::deliver(const message& m) noexcept {
+  const quire::record::context happens(core_.events.get(), quire::record::event_type::comes, key_of(m), m.from.value(),
+                                       static_cast<std::uint8_t>(m.kind), m.payload_bytes);
   core_.watching.heard(m.from);
   if (is_too_late(m)) return;
   if (m.payload_bytes == 0) {  // else place() has looked at it

@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "os/futex.hpp"
+#include "record/events.hpp"
 
 namespace quire::core {
 
@@ -31,6 +32,7 @@ class op {
   /// Ends the operation. The op may be gone when this returns.
   void complete(base::status why = {}) noexcept {
     result_ = why;
+    happened.ended_by = record::happening.load(std::memory_order_relaxed);
     auto& state = state_;
     if (state.exchange(finished, std::memory_order_acq_rel) == asleep) os::futex_wake(state, 1);
   }
@@ -44,6 +46,8 @@ class op {
   }
   [[nodiscard]] base::status result() const noexcept { return result_; }
   [[nodiscard]] type what() const noexcept { return what_; }
+
+  record::of_operation happened{};
 
   op* next = nullptr;  ///< in the driver's queue, then in whatever list the engine keeps it
 

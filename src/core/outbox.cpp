@@ -4,6 +4,7 @@
 #include "core/outbox.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "core/content.hpp"
 #include "core/core.hpp"
 #include "core/diffs.hpp"
+#include "core/event_key.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
 #include "core/message_table.hpp"
@@ -24,6 +26,7 @@
 #include "model/atomic_operation.hpp"
 #include "model/membership.hpp"
 #include "races/recorder.hpp"
+#include "record/events.hpp"
 #include "record/recorder.hpp"
 #include "sync/kinds.hpp"
 #include "transport/transport.hpp"
@@ -64,15 +67,27 @@ void outbox::post(model::node_id to, const message& m, std::span<const std::byte
                   transport::lasting lasts) noexcept {
   CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, core_.config.nodes) && core_.in.fault_of(m) == nullptr);
   if (core_.recorder != nullptr) core_.recorder->on_sent(to.value(), wire::header_bytes + payload.size());
+  if (core_.events != nullptr)
+    (void)core_.events->add(quire::record::event_type::leaves, key_of(m),
+                            quire::record::happening.load(std::memory_order_relaxed),
+                            static_cast<std::uint16_t>(to.value()), static_cast<std::uint8_t>(m.kind),
+                            static_cast<std::uint32_t>(wire::header_bytes + payload.size()));
   core_.wire.send(to, m, payload, how, lasts);
 }
 
 void outbox::send(node_id to, const message& m, std::span<const std::byte> value) noexcept {
   if (to == core_.config.self) {
-    local.push(m, value);
+    send_here(m, value);
   } else {
     post(to, m, value, urgency_of(m, core_.messages.of(m.kind)));
   }
+}
+
+void outbox::send_here(const message& m, std::span<const std::byte> value) noexcept {
+  if (core_.events != nullptr)
+    (void)core_.events->add(quire::record::event_type::leaves_here, key_of(m),
+                            quire::record::happening.load(std::memory_order_relaxed));
+  local.push(m, value);
 }
 
 void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,

@@ -29,6 +29,8 @@ class outbox {
             transport::lasting lasts = transport::lasting::until_sent) noexcept;
   /// To any node, this one too.
   void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
+  /// To this one.
+  void send_here(const model::message& m, std::span<const std::byte> value) noexcept;
   /// Messages that synchronise threads take memory along.
   void synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value,
                    model::edge what) noexcept;

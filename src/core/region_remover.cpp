@@ -75,7 +75,7 @@ bool region_remover::look_at_postponed() noexcept {
   const auto count = std::erase_if(postponed_, [&](const postponed& p) {
     const region_slot* const r = core_.regions.slot(model::region_id{p.region});
     if (r != nullptr && has_io(*r)) return false;
-    core_.out.local.push(p.what.m, std::span<const std::byte>(p.what.value).first(p.what.m.payload_bytes));
+    core_.out.send_here(p.what.m, std::span<const std::byte>(p.what.value).first(p.what.m.payload_bytes));
     return true;
   });
   return count != 0;

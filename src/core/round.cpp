@@ -2,6 +2,7 @@
 // Making a node, what its driver does, round by round, and what must be over before it may end. Driver's thread, unless
 // said otherwise.
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "core/core.hpp"
 #include "core/counters.hpp"
 #include "core/diffs.hpp"
+#include "core/event_key.hpp"
 #include "core/fault.hpp"
 #include "core/frames.hpp"
 #include "core/guards.hpp"
@@ -52,6 +54,7 @@
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/domain.hpp"
 #include "races/recorder.hpp"
+#include "record/events.hpp"
 #include "record/recorder.hpp"
 #include "sharing/table.hpp"
 #include "transport/transport.hpp"
@@ -77,6 +80,18 @@ protocol::job job_of(const configuration& c, directory::pin_table& pins, const m
   j.notices = c.notice_limit;
   j.memory = zeroes;
   return j;
+}
+
+/// For the record of what happened.
+quire::record::asked asked_by(const wait_note& n) noexcept {
+  if (n.kind == waits::what::memory) return quire::record::asked::fault;
+  if (n.kind == waits::what::all_nodes) return quire::record::asked::barrier;
+  if (n.kind != waits::what::object) return quire::record::asked::other;
+  for (const char* const word : {"mutex", "rwlock", "semaphore"})
+    if (std::strstr(n.name, word) != nullptr) return quire::record::asked::lock;
+  for (const char* const word : {"barrier", "group", "reduce", "broadcast"})
+    if (std::strstr(n.name, word) != nullptr) return quire::record::asked::barrier;
+  return quire::record::asked::other;
 }
 
 /// A unit with a twin cannot leave memory.
@@ -184,14 +199,26 @@ bool core::round() noexcept {
 
 bool core::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   thread_state& here = this_thread();
+  const bool recorded = events != nullptr && here.asking == 0;
+  if (recorded) {
+    o.happened.about = key_of(here.wants);
+    o.happened.asked = events->add_of_thread(quire::record::event_type::asks, o.happened.about, here.event_thread,
+                                             asked_by(here.wants));
+  }
   ++here.asking;
   const bool done = host.run(o, timeout_ms, in_fault);
   --here.asking;
+  if (recorded)
+    (void)events->add_of_thread(quire::record::event_type::goes_on, done ? o.happened.ended_by : 0, here.event_thread);
   return done;
 }
 
 void core::execute(op& o) noexcept {
-  o.execute(*this);  // it may end, and with it its memory
+  {
+    const quire::record::context happens(events.get(), quire::record::event_type::executes, o.happened.about, 0, 0,
+                                         static_cast<std::uint32_t>(o.happened.asked));
+    o.execute(*this);  // it may end, and with it its memory
+  }
   settle();
 }
 
@@ -200,6 +227,8 @@ void core::settle() noexcept {
     while (!out.local.empty()) {
       const local_message next = out.local.front();
       out.local.pop();
+      const quire::record::context happens(events.get(), quire::record::event_type::comes_here, key_of(next.m), 0,
+                                           static_cast<std::uint8_t>(next.m.kind));
       in.handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
     }
     replicas.replicate();

@@ -21,6 +21,7 @@ struct thread_state {
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
 
   record::thread_record* recorded = nullptr;  ///< what it did when, if somebody wants a report
+  std::uint16_t event_thread = 0;             ///< its number there (record/events.hpp)
 
   // The fault before this one, to tell a thread that loses its units unused.
   const void* region = nullptr;

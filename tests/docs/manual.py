@@ -8,7 +8,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent", "report", "top", "clean")
+COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent", "report", "predict", "top",
+            "clean")
 WITH_ARGUMENT = ("report", "top")  # and options after it
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "python", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
@@ -163,7 +164,7 @@ def check_command(command, helps, settings):
             continue
         if not word.startswith("-") or word == "--":
             # A program and its arguments, or a program alone; other commands take none.
-            return None if name in ("run", "exec") or word == "--" or (name == "info" and not words) else f"`quire {name}` takes no {word}"
+            return None if name in ("run", "exec", "predict") or word == "--" or (name == "info" and not words) else f"`quire {name}` takes no {word}"
         option, equals, value = word.partition("=")
         if option not in options:
             return f"`quire {name}` has no option {option}"

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For predict_test: work that nodes share, or words that they write in turn. Arguments: "work MILLISECONDS": of
+// processor time, shared by all nodes, with ten barriers; "turns NUMBER": node 0 and 1 write a word in turn, so often;
+// "sleep MILLISECONDS": of real time; "fail": ends with status 3; "ever": does not end.
+#include <quire/quire.h>
+#include <time.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+double processor_s() {
+  timespec t{};
+  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+void compute(double seconds) {
+  const double until = processor_s() + seconds;
+  while (processor_s() < until) continue;
+}
+void meet() {
+  if (quire_barrier_wait(quire_barrier{0}) != QUIRE_OK) std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  const int number = argc > 2 ? std::atoi(argv[2]) : 0;
+  if (quire_start(nullptr) != QUIRE_OK) return 2;
+  const int me = quire_node(), nodes = quire_nodes();
+  if (what == "fail") std::exit(3);
+  void* at = nullptr;
+  if (me == 0 && quire_malloc(4096, &at) != QUIRE_OK) return 2;
+  auto address = reinterpret_cast<std::uint64_t>(at);
+  if (quire_broadcast(&address, sizeof address, 0) != QUIRE_OK) return 2;
+  auto* const word = reinterpret_cast<volatile std::uint64_t*>(address);
+  if (what == "work") {
+    for (int round = 0; round < 10; ++round) {
+      compute(number / 1e4 / nodes);
+      meet();
+    }
+  }
+  for (int turn = 0; what == "turns" && turn < number; ++turn) {
+    if (turn % 2 == me) *word = *word + 1;
+    meet();
+  }
+  if (what == "sleep") {
+    const timespec pause{number / 1000, number % 1000 * 1'000'000L};
+    (void)::nanosleep(&pause, nullptr);
+  }
+  while (what == "ever") {
+    compute(0.01);
+    meet();
+  }
+  return quire_end() == QUIRE_OK ? 0 : 2;
+}

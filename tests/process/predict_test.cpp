@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire predict`: its figures for programs whose time can be computed, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace quire::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using words = std::vector<std::string>;
+
+const std::string program = std::string(QUIRE_PROGRAMS) + "/predict_program";
+
+command_result predict(const words& how) {
+  words all{QUIRE_TOOL, "predict"};
+  all.insert(all.end(), how.begin(), how.end());
+  return run(all, {}, "", 120);
+}
+json predictions(words how) {
+  how.insert(how.begin(), "--json");
+  const auto ran = predict(how);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return ran.status == 0 ? json::parse(ran.out)["predictions"] : json::array();
+}
+double seconds_of_turns(const std::string& network) {
+  const json all = predictions({"-n", "2", "--network", network, program, "turns", "200"});
+  return all.size() == 1 ? all[0]["seconds"].get<double>() : 0;
+}
+
+TEST(Predict, WorkThatNodesShareGains) {
+  const json all = predictions({"-n", "1,2", "--network", "ib-hdr", program, "work", "400"});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_NEAR(all[0]["seconds"].get<double>(), 0.4, 0.04);
+  EXPECT_NEAR(all[1]["speed_up"].get<double>(), 2, 0.15);
+  EXPECT_LE(all[1]["least_speed_up"], all[1]["speed_up"]);
+  EXPECT_GE(all[1]["most_speed_up"], all[1]["speed_up"]);
+  EXPECT_GT(all[1]["work_percent"], 85.0);
+}
+
+/// A turn takes a barrier, and the page from the other node, with a latency or more for each of their messages.
+TEST(Predict, LatencyOfTheNetworkCountsForEachTurn) {
+  char name[] = "/tmp/quire-predict-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string file = std::string(name) + "/slow";
+  std::ofstream(file) << "latency_us 1000\nsend_us 0\nreceive_us 0\nmegabytes_a_second 1000\n";
+  const double slow = seconds_of_turns(file), fast = seconds_of_turns("ib-hdr");
+  std::filesystem::remove_all(name);
+  EXPECT_GE(slow, 200 * 2 * 1e-3) << "there and back, at the least";
+  EXPECT_LE(slow, 200 * 8 * 1e-3);
+  EXPECT_LT(fast, slow / 5);
+}
+
+TEST(Predict, RealTimeInWhichAProgramSleepsCountsAndIsTold) {
+  const auto ran = predict({"--json", "-n", "2", program, "sleep", "300"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NEAR(json::parse(ran.out)["predictions"][0]["seconds"].get<double>(), 0.3, 0.05);
+  EXPECT_THAT(ran.err, HasSubstr("on 2 nodes threads slept 0."));
+}
+
+TEST(Predict, ReasonsNameTheLineThatWaits) {
+  const auto ran = predict({"-n", "1,2", "--network", "1g", "--why", program, "turns", "200"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("on 2 nodes "));
+  EXPECT_THAT(ran.out, HasSubstr(" % of the waiting for pages, at predict_program.cpp:"));
+}
+
+TEST(Predict, ThePageHoldsWhatItShows) {
+  char name[] = "/tmp/quire-predict-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string file = std::string(name) + "/gain.html";
+  const auto ran = predict({"-n", "1,2", "-o", file, program, "turns", "50"});
+  std::ifstream from(file);
+  const std::string page{std::istreambuf_iterator<char>(from), {}};
+  std::filesystem::remove_all(name);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string mark = R"(<script type="application/json" id="data">)";
+  const auto begin = page.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const auto data = begin + mark.size();
+  const json all = json::parse(page.substr(data, page.find("</script>", data) - data));
+  ASSERT_EQ(all["predictions"].size(), 2u);
+  const auto& grid = all["predictions"][1]["grid"];
+  ASSERT_EQ(grid.size(), all["latencies_us"].size());
+  ASSERT_EQ(grid[0].size(), all["megabytes_a_second"].size());
+  EXPECT_GT(grid.back()[0]["seconds"], 10 * grid[0].back()["seconds"].get<double>()) << "latency counts";
+  EXPECT_EQ(page.find("://"), page.find("://www.w3.org/2000/svg")) << "nothing is fetched";
+}
+
+TEST(Predict, AProgramThatFailsIsNotPredicted) {
+  const auto ran = predict({"-n", "2", program, "fail"});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("on 2 nodes the program ended with status 3"));
+}
+
+TEST(Predict, AProgramThatDoesNotEndIsCut) {
+  const json all = predictions({"-n", "1,2", "--seconds", "1", "--network", "ib-hdr", program, "ever"});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1]["was_cut"], true);
+  EXPECT_GT(all[1]["speed_up"], 0.0);
+}
+
+TEST(Predict, WhatIsNoUseIsRefused) {
+  const auto refused = [](const words& how) { return predict(how).err; };
+  EXPECT_THAT(refused({"--network", "25gb", program}), HasSubstr("did you mean 25g?"));
+  EXPECT_THAT(refused({"--network", "/etc/passwd", program}), HasSubstr("is no file of a network: line 1"));
+  EXPECT_THAT(refused({"-n", "0", program}), HasSubstr("numbers from 1 to 1024"));
+  EXPECT_THAT(refused({"-n", "1,two", program}), HasSubstr("-n 1,two: numbers from 1 to 1024"));
+  EXPECT_THAT(refused({"-n", "2"}), HasSubstr("which program?"));
+  EXPECT_THAT(refused({"--netwrok", "1g", program}), HasSubstr("did you mean --network?"));
+  EXPECT_THAT(refused({"-n", "1", "/bin/true"}), HasSubstr("did not use Quire"));
+}
+
+}  // namespace
+}  // namespace quire::test

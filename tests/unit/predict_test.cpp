@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The replay of `quire predict`, with times that can be computed by hand.
+#include "predict/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "predict/network.hpp"
+
+namespace quire::tools::predict {
+namespace {
+
+using record::asked;
+using record::event;
+using record::event_type;
+
+constexpr std::uint64_t unit = std::uint64_t{1} << 62 | 7, barrier = std::uint64_t{2} << 62;
+
+/// Writes a record as a node does.
+class node {
+ public:
+  std::uint64_t thread(event_type type, std::uint64_t processor_ns, std::uint64_t key = 0, asked what = asked::other,
+                       std::uint16_t which = 1) {
+    return add({type, static_cast<std::uint8_t>(what), which, 0, key, processor_ns, processor_ns});
+  }
+  std::uint64_t executes(std::uint64_t asks, std::uint64_t takes_ns, std::uint64_t key) {
+    return add({event_type::executes, 0, 0, static_cast<std::uint32_t>(asks), key, 0, takes_ns});
+  }
+  std::uint64_t comes(std::uint16_t from, std::uint64_t takes_ns, std::uint64_t key, std::uint32_t bytes = 0) {
+    return add({event_type::comes, 1, from, bytes, key, 0, takes_ns});
+  }
+  void leaves(std::uint16_t to, std::uint64_t context, std::uint32_t bytes) {
+    (void)add({event_type::leaves, 1, to, bytes, unit, 0, context});
+  }
+  node_events all;
+
+ private:
+  std::uint64_t add(const event& e) {
+    all.all.push_back(e);
+    return all.all.size();
+  }
+};
+
+hardware cheap() {
+  hardware on;
+  on.net = {"test", 1'000, 10, 20, 1e9, 0};  // a byte takes a nanosecond
+  return on;
+}
+
+/// Thread of node 0 computes 1000 ns, wants a unit of node 1 (100 bytes there, 500 back), and computes 300 ns.
+std::vector<node_events> one_fault() {
+  node a, b;
+  (void)a.thread(event_type::met, 0);
+  (void)b.thread(event_type::met, 0);
+  const auto asks = a.thread(event_type::asks, 1'000, unit, asked::fault);
+  const auto asked_for = a.executes(asks, 40, unit);
+  a.leaves(1, asked_for, 100);
+  const auto request = b.comes(0, 60, unit);
+  b.leaves(0, request, 500);
+  const auto reply = a.comes(1, 30, unit, 400);
+  (void)a.thread(event_type::goes_on, 1'000, reply);
+  (void)a.thread(event_type::ends, 1'300);
+  (void)b.thread(event_type::ends, 0);
+  return {a.all, b.all};
+}
+
+// 1000 + (40 + 10) + (1000 + 100) + (60 + 20 + 10) + (1000 + 500) + (30 + 20) + 300
+TEST(Predict, OneFaultTakesWhatTheNetworkMakesOfIt) {
+  const outcome o = replay(one_fault(), cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 4'090);
+  EXPECT_DOUBLE_EQ(o.work_ns, 1'300);
+  EXPECT_DOUBLE_EQ(o.waits_ns[static_cast<std::size_t>(asked::fault)], 2'790);
+  EXPECT_EQ(o.messages, 2u);
+  EXPECT_EQ(o.bytes, 600u);
+  EXPECT_EQ(o.undone, 0u);
+  EXPECT_DOUBLE_EQ(o.busiest_link_ns, 500);
+}
+
+TEST(Predict, ARunThatWasCutEndsWithWhatItsThreadsDidLast) {
+  auto job = one_fault();
+  job[0].all.pop_back();
+  job[1].all.pop_back();
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::likely).ns, 4'090 - 300);
+}
+
+TEST(Predict, FasterCoresMakeWorkShorterButNoMessage) {
+  hardware on = cheap();
+  on.speed = 2;
+  EXPECT_DOUBLE_EQ(replay(one_fault(), on, order::likely).ns, 4'090 - 650 - 65);
+}
+
+/// Of 5,000 ns of real time it computes 1,000, waits 1,000 for a core, and sleeps the rest: in milliseconds.
+TEST(Predict, TimeInWhichAThreadSleepsCounts) {
+  node a;
+  (void)a.thread(event_type::met, 0);
+  event end{event_type::ends, 0, 1, 1'000, 0, 5'000'000, 1'000'000};
+  a.all.all.push_back(end);
+  outcome o = replay({a.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 4'000'000);
+  EXPECT_DOUBLE_EQ(o.work_ns, 1'000'000);
+  EXPECT_DOUBLE_EQ(o.slept_ns, 3'000'000);
+  (void)a.thread(event_type::asks, 500'000, 0, asked::other, 2);  // another thread: it may have waited for that one
+  o = replay({a.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 1'000'000);
+  EXPECT_DOUBLE_EQ(o.slept_ns, 3'000'000);
+}
+
+TEST(Predict, NodesOfOneHostUseNoLink) {
+  hardware on = cheap();
+  on.nodes_a_host = 2;
+  on.local_latency_ns = 5;
+  EXPECT_DOUBLE_EQ(replay(one_fault(), on, order::likely).ns, 1'300 + 40 + 5 + (60 + 20) + 5 + (30 + 20));
+}
+
+/// Where a node has no core to spare, what it serves others takes time of its thread.
+TEST(Predict, ServiceTakesTimeOfAThreadWhereItHasNoCoreOfItsOwn) {
+  auto job = one_fault();
+  node b;
+  (void)b.thread(event_type::met, 0);
+  const auto request = b.comes(0, 60, unit);
+  b.leaves(0, request, 500);
+  (void)b.thread(event_type::ends, 9'000);
+  job[1] = b.all;
+  hardware on = cheap();
+  on.cores_a_node = 2;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'000);
+  on.cores_a_node = 1;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'090);
+}
+
+/// Node 0 keeps a barrier; on this machine node 1 came last, but it computes less: the barrier opens when the last one
+/// of the prediction is there.
+TEST(Predict, ABarrierOpensWhenTheLastIsThereWhoeverThatWasHere) {
+  node a, b;
+  (void)a.thread(event_type::met, 0);
+  (void)b.thread(event_type::met, 0);
+  const auto a_asks = a.thread(event_type::asks, 50'000, barrier, asked::barrier);
+  (void)a.executes(a_asks, 0, barrier);
+  const auto b_asks = b.thread(event_type::asks, 1'000, barrier, asked::barrier);
+  b.leaves(0, b.executes(b_asks, 0, barrier), 100);
+  const auto arrival = a.comes(1, 0, barrier);
+  a.leaves(1, arrival, 100);
+  (void)a.thread(event_type::goes_on, 50'000, arrival);
+  const auto release = b.comes(0, 0, barrier);
+  (void)b.thread(event_type::goes_on, 1'000, release);
+  (void)a.thread(event_type::ends, 50'000);
+  (void)b.thread(event_type::ends, 1'000);
+  const outcome o = replay({a.all, b.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.ns, 50'000 + 20 + 10 + 1'000 + 100 + 20);
+  EXPECT_DOUBLE_EQ(o.waits_ns[static_cast<std::size_t>(asked::barrier)],
+                   30 + (o.ns - 1'000));  // node 0, whose driver takes the arrival; node 1
+}
+
+/// Three nodes send to one: its link takes one message at a time.
+TEST(Predict, ALinkTakesOneMessageAtATime) {
+  std::vector<node> nodes(4);
+  for (auto& n : nodes) (void)n.thread(event_type::met, 0);
+  for (std::uint16_t i = 1; i < 4; ++i) {
+    const auto asks = nodes[i].thread(event_type::asks, 0, i);
+    nodes[i].leaves(0, nodes[i].executes(asks, 0, i), 10'000);
+  }
+  std::uint64_t last = 0;
+  const auto waits = nodes[0].thread(event_type::asks, 0, 9);
+  (void)nodes[0].executes(waits, 0, 9);
+  for (std::uint16_t i = 1; i < 4; ++i) last = nodes[0].comes(i, 0, 9);
+  (void)nodes[0].thread(event_type::goes_on, 0, last);
+  (void)nodes[0].thread(event_type::ends, 0);
+  std::vector<node_events> job;
+  for (auto& n : nodes) job.push_back(n.all);
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::likely).ns, 10 + 1'000 + 3 * 10'000 + 20);
+  hardware on = cheap();
+  on.nodes_a_host = 2;  // two of them share the link out as well, one is at home
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 10 + 1'000 + 2 * 10'000 + 20);
+}
+
+TEST(Predict, RecordsThatLackMessagesAreTold) {
+  auto job = one_fault();
+  job[1].all[2].type = event_type::none;  // that the reply left
+  EXPECT_EQ(replay(job, cheap(), order::likely).undone, 1u);
+}
+
+TEST(Predict, ANetworksFileIsReadAsItWasWritten) {
+  std::string why;
+  const auto read = read_network(write_network({"", 12'500, 1'000, 2'000, 118e6, 90}), why);
+  ASSERT_TRUE(read) << why;
+  EXPECT_DOUBLE_EQ(read->latency_ns, 12'500);
+  EXPECT_DOUBLE_EQ(read->bytes_a_second, 118e6);
+}
+
+TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
+  const auto refused = [](const std::string& text) {
+    std::string why;
+    return read_network(text, why) ? std::string("taken") : why;
+  };
+  EXPECT_EQ(refused("latency_us -3\n"), "line 1: latency_us is a number from 0 to 1000000");
+  EXPECT_EQ(refused("# fine\nlatency_us 3 4\n"), "line 2: latency_us is a number from 0 to 1000000");
+  EXPECT_EQ(refused("latency_us nan\n"), "line 1: latency_us is a number from 0 to 1000000");
+  EXPECT_EQ(refused("speed 3\n"), "line 1: latency_us, send_us, receive_us or megabytes_a_second, and a number");
+  EXPECT_EQ(refused("latency_us 3\nsend_us 1\nreceive_us 1\n"), "it has no megabytes_a_second");
+}
+
+}  // namespace
+}  // namespace quire::tools::predict

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire predict`: runs a program on this machine as so many nodes as are asked for, one number after the other, and
+// tells what each would take on hosts of their own.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/options.hpp"
+#include "bootstrap/launcher/launcher.hpp"
+#include "command_lines.hpp"
+#include "commands.hpp"
+#include "os/process.hpp"
+#include "predict/job_run.hpp"
+#include "predict/network.hpp"
+#include "predict/page.hpp"
+#include "predict/prediction.hpp"
+#include "predict/reasons.hpp"
+#include "predict/replay.hpp"
+
+namespace quire::tools {
+namespace {
+
+using bootstrap::launcher::launcher_failed;
+using predict::hardware;
+using predict::network;
+using predict::outcome;
+using predict::prediction;
+using predict::shares;
+
+struct predict_arguments {
+  std::string nodes = "1,2,4", network_name = "10g", page;
+  unsigned threads = 1, per_host = 1, cores = 0;
+  double speed = 1, seconds = 0;
+  bool json = false, shows = false, explains = false;
+  std::vector<std::string> settings;
+};
+
+int refuse_predict(const std::string& why) {
+  fmt::print(stderr, "quire predict: {}\n", why);
+  return launcher_failed;
+}
+
+std::optional<network> network_of(const std::string& name, std::string& why) {
+  const auto& known = predict::known_networks();
+  const auto found = std::ranges::find(known, name, &network::name);
+  if (found != known.end()) return *found;
+  std::ifstream file(name);
+  if (!file) {
+    std::vector<std::string_view> names;
+    for (const auto& one : known) names.push_back(one.name);
+    const auto nearest = base::nearest_word(name, names);
+    why = fmt::format("--network {}: neither a file nor one of loopback, 1g, 10g, 25g, 100g, ib-hdr{}", name,
+                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+    return std::nullopt;
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto read = predict::read_network(text, why);
+  if (read)
+    read->name = name;
+  else
+    why = fmt::format("--network {} is no file of a network: {}", name, why);
+  return read;
+}
+
+/// Of "1,2,4", in order. Empty, and a sentence in `why`.
+std::vector<unsigned> numbers_of(const std::string& text, std::string& why) {
+  std::vector<unsigned> numbers;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data() + from, text.data() + to, number);
+    if (error != std::errc{} || end != text.data() + to || number < 1 ||
+        number > static_cast<unsigned>(base::most_nodes)) {
+      why = fmt::format("-n {}: numbers from 1 to {}, with commas between them, as in 1,2,4", text, base::most_nodes);
+      return {};
+    }
+    numbers.push_back(number);
+    from = to + 1;
+  }
+  std::ranges::sort(numbers);
+  const auto same = std::ranges::unique(numbers);
+  numbers.erase(same.begin(), same.end());
+  return numbers;
+}
+
+prediction predict_one(const predict::run_result& run, unsigned nodes, const hardware& on) {
+  prediction p;
+  p.nodes = nodes;
+  p.run_seconds = run.seconds;
+  p.was_cut = run.was_cut;
+  p.likely = predict::replay(run.events, on, predict::order::likely);
+  outcome others[] = {predict::replay(run.events, on, predict::order::loose),
+                      predict::replay(run.events, on, predict::order::strict), p.likely};
+  const auto [least, most] = std::ranges::minmax_element(others, {}, &outcome::ns);
+  p.least = *least;
+  p.most = *most;
+  return p;
+}
+
+void print_table(const std::vector<prediction>& all, const network& net) {
+  fmt::print("network {}: {:.4g} us, {}\n", net.name, net.latency_ns / 1000,
+             net.bytes_a_second > 0 ? fmt::format("{:.4g} MB/s a host", net.bytes_a_second / 1e6) : "no limit");
+  fmt::print("{:>5} {:>9} {:>19} {:>8} {:>13}  {:>5} {:>6} {:>8} {:>5} {:>5}   {:>9} {:>8}\n", "nodes", "seconds",
+             "range", "speed-up", "range", "work", "faults", "barriers", "locks", "other", "messages", "MB");
+  for (const prediction& p : all) {
+    const shares s = predict::shares_of(p.likely);
+    fmt::print(
+        "{:>5} {:>9.3f} {:>19} {:>8.2f} {:>13}  {:>4.0f}% {:>5.0f}% {:>7.0f}% {:>4.0f}% {:>4.0f}%   {:>9} {:>8.1f}\n",
+        p.nodes, p.likely.ns / 1e9, fmt::format("{:.3f} to {:.3f}", p.least.ns / 1e9, p.most.ns / 1e9),
+        predict::gain_of(all.front(), p.likely.ns, p),
+        fmt::format("{:.2f} to {:.2f}", predict::gain_of(all.front(), p.most.ns, p),
+                    predict::gain_of(all.front(), p.least.ns, p)),
+        s.work, s.faults, s.barriers, s.locks, s.other, p.likely.messages, static_cast<double>(p.likely.bytes) / 1e6);
+  }
+}
+
+nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network& net,
+                               const std::vector<std::string>& reasons) {
+  nlohmann::ordered_json told;
+  told["network"] = {{"name", net.name},
+                     {"latency_us", net.latency_ns / 1000},
+                     {"send_us", net.send_ns / 1000},
+                     {"receive_us", net.receive_ns / 1000},
+                     {"megabytes_a_second", net.bytes_a_second / 1e6}};
+  for (const prediction& p : all) {
+    const shares s = predict::shares_of(p.likely);
+    told["predictions"].push_back(
+        {{"nodes", p.nodes},
+         {"seconds", p.likely.ns / 1e9},
+         {"least_seconds", p.least.ns / 1e9},
+         {"most_seconds", p.most.ns / 1e9},
+         {"speed_up", predict::gain_of(all.front(), p.likely.ns, p)},
+         {"least_speed_up", predict::gain_of(all.front(), p.most.ns, p)},
+         {"most_speed_up", predict::gain_of(all.front(), p.least.ns, p)},
+         {"work_percent", s.work},
+         {"faults_percent", s.faults},
+         {"barriers_percent", s.barriers},
+         {"locks_percent", s.locks},
+         {"other_percent", s.other},
+         {"threads", p.likely.threads},
+         {"messages", p.likely.messages},
+         {"bytes", p.likely.bytes},
+         {"busiest_link_percent", p.likely.ns > 0 ? 100 * p.likely.busiest_link_ns / p.likely.ns : 0},
+         {"slept_seconds", p.likely.slept_ns / 1e9},
+         {"was_cut", p.was_cut},
+         {"seconds_of_this_run", p.run_seconds}});
+  }
+  if (!reasons.empty()) told["reasons"] = reasons;
+  return told;
+}
+
+hardware hardware_of(const predict_arguments& asked, const network& net, unsigned nodes) {
+  hardware on;
+  on.net = net;
+  on.nodes_a_host = net.name == "loopback" ? nodes : asked.per_host;
+  on.cores_a_node = asked.cores != 0 ? std::max(1u, asked.cores / asked.per_host) : asked.threads + 1;
+  on.speed = asked.speed;
+  on.wake_ns = 7'000;  // as in the model's network `tcp`
+  on.local_latency_ns = 300;
+  on.take_ns = 200;
+  return on;
+}
+
+void tell_doubts(const prediction& p) {
+  if (p.likely.undone != 0)
+    fmt::print(stderr, "quire predict: {} events of the run on {} nodes wait for what is not recorded\n",
+               p.likely.undone, p.nodes);
+  // Of several threads of a node it is not known whether they have slept, or waited for one another.
+  if (p.likely.threads <= p.nodes && p.likely.slept_ns > 0.01 * p.likely.ns)
+    fmt::print(stderr,
+               "quire predict: on {} nodes threads slept {:.2f} s in calls that are not Quire's, as to wait for time, "
+               "files or sockets: that counts as it was\n",
+               p.nodes, p.likely.slept_ns / 1e9);
+}
+
+bool write_page(const std::string& file, const std::string& text, std::string& why) {
+  errno = 0;
+  std::ofstream to(file, std::ios::trunc);
+  to << text;
+  to.close();
+  if (to.fail()) why = fmt::format("cannot write {}: {}", file, os::error_text(errno));
+  return !to.fail();
+}
+
+/// What stops the program, and where: of one more run, as many nodes as there were at the most.
+std::vector<std::string> reasons_of(const predict_arguments& asked, const std::vector<std::string>& command,
+                                    const std::vector<prediction>& all) {
+  auto said = predict::what_stops(all);
+  std::string why;
+  int status = 0;
+  const auto run = predict::run_recorded(
+      {command, asked.settings, all.back().nodes, asked.threads, asked.seconds, false, true}, why, status);
+  if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
+  if (!why.empty()) said.push_back("where that is cannot be told: " + why);
+  return said;
+}
+
+int tell_all(const predict_arguments& asked, const std::vector<predict::page_entry>& entries, const network& net,
+             const std::vector<std::string>& program) {
+  std::vector<prediction> all;
+  for (const auto& one : entries) all.push_back(one.told);
+  std::string command = "quire predict";
+  for (const auto& word : program) command += " " + quoted(word);
+  std::vector<std::string> reasons;
+  if (asked.explains) reasons = reasons_of(asked, program, all);
+  if (asked.json)
+    fmt::print("{}\n", json_of(all, net, reasons).dump(2));
+  else
+    print_table(all, net);
+  for (const auto& one : reasons)
+    if (!asked.json) fmt::print("{}\n", one);
+  if (std::string why; !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command), why))
+    return refuse_predict(why);
+  return 0;
+}
+
+int predict_all(const predict_arguments& asked, const std::vector<std::string>& command) {
+  if (command.empty()) return refuse_predict("which program? For example: quire predict -n 1,2,4 ./program arguments");
+  std::string why;
+  const auto net = network_of(asked.network_name, why);
+  if (!net) return refuse_predict(why);
+  const auto numbers = numbers_of(asked.nodes, why);
+  if (numbers.empty()) return refuse_predict(why);
+  if (!asked.page.empty() && !write_page(asked.page, "", why)) return refuse_predict(why);
+  std::vector<predict::page_entry> all;
+  for (const unsigned nodes : numbers) {
+    if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quire predict: runs on {} nodes ...\n", nodes);
+    int status = 0;
+    const auto run =
+        predict::run_recorded({command, asked.settings, nodes, asked.threads, asked.seconds, asked.shows}, why, status);
+    if (!run) {
+      (void)refuse_predict(why);
+      return status != 0 ? status : launcher_failed;
+    }
+    const hardware on = hardware_of(asked, *net, nodes);
+    all.push_back({predict_one(*run, nodes, on), {}});
+    if (!asked.page.empty()) all.back().grid = predict::grid_of(run->events, on);
+    tell_doubts(all.back().told);
+  }
+  return tell_all(asked, all, *net, command);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& quire, session& about) {
+  auto* command = quire.add_subcommand(
+      "predict", "Run a program on this machine, and tell what it would take on several machines and a network");
+  const auto asked = std::make_shared<predict_arguments>();
+  command->prefix_command();
+  command->add_option("-n,--nodes", asked->nodes, "Numbers of nodes; the speed-up is told against the least")
+      ->type_name("NUMBERS")
+      ->capture_default_str();
+  command
+      ->add_option("--network", asked->network_name,
+                   "loopback (all on one host), 1g, 10g, 25g, 100g, ib-hdr, or a file with a network's figures")
+      ->capture_default_str();
+  command->add_option("--threads", asked->threads, "Threads of OpenMP a node, unless OMP_NUM_THREADS is set")
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+  command->add_option("--per-host", asked->per_host, "Nodes of a host, which share its link")
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+  command->add_option("--cores", asked->cores, "Cores of a host; without, one more than its nodes' threads")
+      ->check(CLI::Range(1u, 65536u));
+  command->add_option("--speed", asked->speed, "Of the hosts' cores, in that of this machine's")
+      ->check(CLI::Range(0.01, 100.0))
+      ->capture_default_str();
+  command->add_option("--seconds", asked->seconds, "End each run after this time, and predict from what was done")
+      ->check(CLI::Range(0.1, 1e9));
+  command->add_option("-o,--output", asked->page, "A page with the curve, and sliders for latency and bandwidth")
+      ->type_name("FILE.html");
+  command->add_flag("--why", asked->explains,
+                    "Run once more, and say what stops the program from gaining more, where, and what to try");
+  command->add_flag("--json", asked->json, "As JSON");
+  command->add_flag("--show", asked->shows, "Show what the program writes on its standard output");
+  command->footer(
+      "The program runs once for each number of nodes, and may take as long as its work on all of them together.\n"
+      "In its arguments {nodes} stands for that number, {threads} for the number of threads on all nodes.\n"
+      "Example: quire predict -n 1,2,4,8 --network 25g ./program --threads {threads}");
+  command->callback([&about, command, asked] {
+    about.command = [&about, command, asked]() -> int {
+      std::vector<std::string> words = command->remaining();
+      if (!words.empty() && words[0].starts_with('-'))
+        return refuse_predict(unknown_option_text(*command, "predict", words[0]));
+      const std::size_t ours = words.empty() && !about.after_dashes.empty() ? 1 : 0;
+      words.insert(words.end(), about.after_dashes.begin() + static_cast<std::ptrdiff_t>(ours),
+                   about.after_dashes.end());
+      return predict_all(*asked, words);
+    };
+  });
+}
+
+}  // namespace quire::tools

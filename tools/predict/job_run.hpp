@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a program once on this machine, as so many nodes, with a record of what happens.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "predict/replay.hpp"
+
+namespace quire::tools::predict {
+
+struct run_wishes {
+  std::vector<std::string> command{}, run_options{};
+  unsigned nodes = 1, threads_a_node = 1;
+  double seconds = 0;     ///< 0: no limit
+  bool shows = false;     ///< what the program writes
+  bool explains = false;  ///< with a record for the report, and without the other one
+};
+struct run_result {
+  std::vector<node_events> events{};
+  double seconds = 0;  ///< of the run here
+  bool was_cut = false;
+  std::vector<std::string> reasons{};  ///< where `explains` was wished
+};
+
+/// Nothing, and a sentence in `why`, and its exit status. What the run leaves is gone when this returns.
+[[nodiscard]] std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why, int& status);
+
+}  // namespace quire::tools::predict

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "predict/prediction.hpp"
+
+#include <algorithm>
+
+namespace quire::tools::predict {
+
+double gain_of(const prediction& first, double ns, const prediction& p) {
+  if (ns <= 0 || first.likely.ns <= 0) return 0;
+  if (!first.was_cut && !p.was_cut) return first.likely.ns / ns;
+  return p.likely.work_ns / ns / (first.likely.work_ns / first.likely.ns);
+}
+
+shares shares_of(const outcome& o) {
+  const double all = o.ns * static_cast<double>(std::max<std::uint64_t>(1, o.threads));
+  const auto part = [&](double ns) { return all > 0 ? std::clamp(100 * ns / all, 0.0, 100.0) : 0; };
+  const auto waited = [&](record::asked what) { return part(o.waits_ns[static_cast<std::size_t>(what)]); };
+  shares s;
+  s.work = part(o.work_ns);
+  s.faults = waited(record::asked::fault);
+  s.barriers = waited(record::asked::barrier);
+  s.locks = waited(record::asked::lock);
+  s.other = std::max(0.0, 100 - s.work - s.faults - s.barriers - s.locks);
+  return s;
+}
+
+}  // namespace quire::tools::predict

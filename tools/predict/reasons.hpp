@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stops a program from gaining more, and what to try: sentences, from the prediction and from the records of a run
+// for the report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "predict/prediction.hpp"
+
+namespace quire::tools::predict {
+
+/// What a program waits for most where it has the most nodes, and since which number of nodes.
+[[nodiscard]] std::vector<std::string> what_stops(const std::vector<prediction>& all);
+/// Lines and arrays that threads wait for, and settings to try. One sentence in `why` if the records cannot be read.
+[[nodiscard]] std::vector<std::string> where_it_stops(const std::string& records, std::string& why);
+
+}  // namespace quire::tools::predict
