@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file without a name that another process of this machine has open. Application context.
+// What another process of this machine has open, as memory and pipes without names are shared. That needs the right to
+// look into the process, as a debugger has, and the same PID namespace. Application context.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -19,5 +21,7 @@ struct file_identity {
 /// Opens what process `pid` has open under number `fd`, for reading and writing, if it is that file. A descriptor, or
 /// -errno: ESTALE if it is another one.
 [[nodiscard]] int open_of_process(pid_t pid, int fd, file_identity which) noexcept;
+/// The same, if it is of `type` (S_IFREG, S_IFIFO) and has `bytes` bytes.
+[[nodiscard]] int open_of_process(pid_t pid, int fd, mode_t type, off_t bytes) noexcept;
 
 }  // namespace quire::os

@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "os/file_size.hpp"
 #include "os/memory.hpp"
-#include "transport/common/elsewhere.hpp"
+#include "os/process_file.hpp"
 
 namespace quire::transport {
 
@@ -43,8 +43,8 @@ bool bells::open() noexcept {
 bells::peer bells::find(const address& a) {
   if (a.mark == 0) return {};
   peer p;
-  const os::descriptor memory(open_elsewhere(a.process, a.page, S_IFREG, os::page_bytes));
-  p.pipe = os::descriptor(open_elsewhere(a.process, a.pipe, S_IFIFO, 0));
+  const os::descriptor memory(os::open_of_process(a.process, a.page, S_IFREG, os::page_bytes));
+  p.pipe = os::descriptor(os::open_of_process(a.process, a.pipe, S_IFIFO, 0));
   if (!memory.open() || !p.pipe.open()) return {};
   int error = 0;
   void* const shown = os::map_shared(memory.number(), os::page_bytes, nullptr, true, error);

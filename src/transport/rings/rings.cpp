@@ -22,9 +22,9 @@
 #include "os/foreign_library.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
+#include "os/process_file.hpp"
 #include "os/process.hpp"
 #include "transport/common/bells.hpp"
-#include "transport/common/elsewhere.hpp"
 #include "transport/common/slots.hpp"
 #include "transport/rings/ring.hpp"
 #include "wire/wire.hpp"
@@ -195,7 +195,7 @@ base::status ring_transport::connect(node_id self, std::span<const std::span<con
     peers_[i].in.open(static_cast<std::byte*>(rings_.at()) + first_ring + i * stride, ring_bytes(addresses.size()));
     node_address theirs;
     std::memcpy(&theirs, addresses[i].data(), sizeof theirs);
-    const os::descriptor file(open_elsewhere(theirs.process, theirs.file, S_IFREG, file_bytes));
+    const os::descriptor file(os::open_of_process(theirs.process, theirs.file, S_IFREG, file_bytes));
     peers_[i].there = bells_.has_met(i) && file.open() &&
                       peers_[i].theirs.map(file.number(), first_ring + self.value() * stride, stride);
     if (!peers_[i].there) {
