@@ -21,7 +21,8 @@ inline constexpr std::size_t sizes_of<quire_region_options>[] = {
     offsetof(quire_region_options, heap), offsetof(quire_region_options, minipage_bytes),
     offsetof(quire_region_options, grouping), sizeof(quire_region_options)};
 template <>
-inline constexpr std::size_t sizes_of<quire_counters>[] = {offsetof(quire_counters, commits), sizeof(quire_counters)};
+inline constexpr std::size_t sizes_of<quire_counters>[] = {
+    offsetof(quire_counters, commits), offsetof(quire_counters, host_units), sizeof(quire_counters)};
 static_assert(offsetof(quire_region_options, minipage_bytes) == 48);  // `orders` is where `heap` had padding behind it
 
 template <class Struct>

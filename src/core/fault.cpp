@@ -37,7 +37,13 @@ namespace quire::core {
 
 using model::access;
 
-fault_path::fault_path(core& node) : core_(node), guards_(node.guarded), hot_(node.hot), sharing_(node.sharing) {}
+fault_path::fault_path(core& node)
+    : core_(node),
+      one_host_(!node.config.hosts.empty() && std::ranges::count(node.config.hosts, node.config.hosts[0]) ==
+                                                  static_cast<std::ptrdiff_t>(node.config.hosts.size())),
+      guards_(node.guarded),
+      hot_(node.hot),
+      sharing_(node.sharing) {}
 
 void fault_path::forget(const region_slot& r) noexcept {
   hot_.forget(r.about.id);
@@ -226,9 +232,20 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   const model::region_id id{r.about.id};
   const std::uint64_t max_window = r.layout.fitting(unit, window_bytes()), units = r.machine->units();
   read_ahead_plan plan = stream.on_any_fault(id, unit, units, max_window, want == access::write, here);
-  if (plan.fresh && !here && core_.config.read_lines && r.layout.is_uniform())
-    plan = lines_.on_fault(id, unit, units, max_window);
+  const bool fresh = plan.fresh && !here && r.layout.is_uniform();
+  if (fresh && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
+  if (fresh && plan.count == 0 && want == access::read && one_host_ && r.memory->of_host()) return near(r, unit);
   return plan;
+}
+
+/// Where the frames of all nodes are the same, a unit more costs no content. So a read that belongs to no sweep asks
+/// for its neighbours as well. The first of them is not mapped: if it is taken away untouched, none is asked for again.
+/// If it is the one that is read, nobody would speak for the others, and they are left.
+read_ahead_plan fault_path::near(const region_slot& r, std::uint64_t unit) noexcept {
+  const std::uint64_t first = model::first_neighbour(unit);
+  if (unit == first) return {.fresh = true};
+  const std::uint64_t count = std::min(model::neighbours, r.machine->units() - first);
+  return {.first = first, .count = count, .withhold_some = true, .fresh = true};
 }
 
 /// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or
@@ -557,7 +574,7 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range
     core_.actions.clear();
     if (!r.machine->on_read_ahead(unit, want, withhold, core_.actions, guessed)) continue;
     asked = true;
-    if (plan.withhold_some) core_.count.line_units.fetch_add(1, std::memory_order_relaxed);
+    if (plan.withhold_some && !plan.fresh) core_.count.line_units.fetch_add(1, std::memory_order_relaxed);
     core_.planner.on_read_ahead(r, unit);
     core_.performer.take(r, core_.actions);
   }

@@ -95,7 +95,10 @@ class fault_path {
 
   void check_guards(std::uint64_t address) const noexcept;
 
+  [[nodiscard]] static read_ahead_plan near(const region_slot& r, std::uint64_t unit) noexcept;
+
   core& core_;
+  bool one_host_;  ///< all nodes of the job have their frames together
   guards& guards_;
   static constexpr std::uint64_t most_writes_on = 32;  ///< units
   read_lines lines_;
