@@ -156,7 +156,8 @@ def page(rows, rounds):
              "of one machine,", "with links of a rate. Real: the least of the rounds, with the median in brackets. In a core: the least of the "
              "rounds without the time for which the thread that", "waited longest waited for a core of this machine, where other programs run as "
              "well (busy: cores that they used just before); what their turns do to nodes that wake each other it still has.",
-             "The difference is that of the least prediction to each of the two.", "",
+             "The difference is that of the least prediction to each of the two. For a program that hardly sends, such as EP, time in a core and "
+             "prediction are nearly", "the same measurement: it shows that the correction holds, and no more.", "",
              "| link | program | real, s | in a core, s | predicted, s | range, s | to real | to in a core | within 10 % | busy |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     good = 0

@@ -14,6 +14,7 @@ WITH_ARGUMENT = ("report", "top")  # and options after it
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "python", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
              "docs/python_programs.md", "docs/stock_programs.md",  # of bench/programs,
+             "docs/predictions.md",  # of bench/predict,
              "docs/guide/from-python.md", "docs/guide/porting.md", "docs/guide/programs.md")  # and of pages' own scripts
 COMMON_OPTIONS = ("-h", "--help", "--help-all")
 
