@@ -153,7 +153,7 @@ base::status configure(runtime& r, core::configuration& c) {
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.races = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::races;
   // What gets the right to write before a thread asks for it has no line of the program.
-  if (c.races) c.plans = c.lock_plans = c.write_ahead = c.learn_writes = false;
+  if (c.races) c.plans = c.lock_plans = c.learn_writes = false;
   c.sharing = r.options.flag(base::option::sharing) || (!c.races && !r.options.text(base::option::report).empty());
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));

@@ -555,6 +555,7 @@ void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
     if (!r.machine->on_hint(next, access::write, core_.actions)) continue;
     core_.count.write_ahead_units.fetch_add(1, std::memory_order_relaxed);
     core_.planner.on_write_ahead(r, next);
+    if (core_.races != nullptr) core_.races->note_ahead(r.address_of(unit), r.address_of(next));
     core_.performer.take(r, core_.actions);
   }
 }

@@ -39,18 +39,26 @@ void recorder::note_fault(std::uint64_t address, const site& by) noexcept {
   p.page.store(address & ~std::uint64_t{1}, std::memory_order_release);
 }
 
+bool recorder::find(std::uint64_t page, site& found) const noexcept {
+  const place& p = place_of(page);
+  if (p.page.load(std::memory_order_acquire) != (page & ~std::uint64_t{1})) return false;
+  found.thread = p.thread.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < found.from.size(); ++i) found.from[i] = p.from[i].load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return p.page.load(std::memory_order_relaxed) == (page & ~std::uint64_t{1});
+}
+
+void recorder::note_ahead(std::uint64_t page, std::uint64_t next) noexcept {
+  if (site s; find(page, s)) note_fault(next, s);
+}
+
 /// 0: not known.
 std::uint64_t recorder::site_of(std::uint64_t page) noexcept {
-  const place& p = place_of(page);
-  if (p.page.load(std::memory_order_acquire) != (page & ~std::uint64_t{1})) return 0;
   site s;
-  s.thread = p.thread.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < s.from.size(); ++i) s.from[i] = p.from[i].load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (p.page.load(std::memory_order_relaxed) != (page & ~std::uint64_t{1})) return 0;
-  const auto [found, is_new] = sites_.try_emplace({s.thread, s.from}, sites_.size() + 1);
+  if (!find(page, s)) return 0;
+  const auto [known, is_new] = sites_.try_emplace({s.thread, s.from}, sites_.size() + 1);
   if (is_new) out_.add_site(s);
-  return found->second;
+  return known->second;
 }
 
 void recorder::on_written(std::uint64_t address, std::uint64_t page, std::span<const std::byte> now,

@@ -32,6 +32,8 @@ class recorder {
 
   /// A thread is about to get the right to write the page at `address`. Any thread.
   void note_fault(std::uint64_t address, const site& by) noexcept;
+  /// The page `next` gets the right as well, as the thread that faulted on `page` sweeps on.
+  void note_ahead(std::uint64_t page, std::uint64_t next) noexcept;
   /// What threads here have changed in at most a page at `address`. `page`: of the fault that let them.
   void on_written(std::uint64_t address, std::uint64_t page, std::span<const std::byte> now,
                   const std::byte* before) noexcept;
@@ -55,6 +57,8 @@ class recorder {
     std::array<std::atomic<std::uint64_t>, 4> from{};
   };
   [[nodiscard]] place& place_of(std::uint64_t page) const noexcept;
+  /// False: not known.
+  [[nodiscard]] bool find(std::uint64_t page, site& found) const noexcept;
   [[nodiscard]] std::uint64_t site_of(std::uint64_t page) noexcept;
   void flush() noexcept;
 
