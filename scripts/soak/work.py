@@ -19,6 +19,8 @@ SIMULATORS = {
     "history_test": "history.of_a_store*:history.is_refused_if*",
     "whole_test": "*whole.*:*whole_atomics.*:whole_patches.*",
     "whole_group_test": "*whole_groups.*",
+    "whole_hosts_test": "*whole_hosts.*",
+    "whole_races_test": "whole_races.none_*",
     "whole_protocol_test": "*other_protocol.*",
     "whole_stored_test": "*whole_stored.*",
     "whole_stored_ends_test": "*whole_stored_ends.*",

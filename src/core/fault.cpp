@@ -14,7 +14,6 @@
 #include "core/frames.hpp"
 #include "core/guards.hpp"
 #include "core/hot_units.hpp"
-#include "core/known_machines.hpp"
 #include "core/mapping.hpp"
 #include "core/minipages/whole_pages.hpp"
 #include "core/page_out.hpp"
@@ -28,7 +27,6 @@
 #include "core/unit_waiters.hpp"
 #include "detect/fault_place.hpp"
 #include "model/action.hpp"
-#include "model/neighbours.hpp"
 #include "races/recorder.hpp"
 #include "record/recorder.hpp"
 #include "sharing/table.hpp"
@@ -220,32 +218,6 @@ note_scope note_memory(const char* name, const region_slot& r, std::uint64_t uni
 
 std::uint64_t fault_path::most_ahead_bytes() const noexcept {
   return core_.frames.limited() ? core_.frames.limit() / 16 : std::uint64_t{1} << 60;  // sums of it do not overflow
-}
-
-/// That one stream brings at a time.
-std::uint64_t fault_path::window_bytes() const noexcept {
-  return std::min(read_ahead::max_window_bytes, most_ahead_bytes());
-}
-
-read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here,
-                                     sweeps& stream) noexcept {
-  const model::region_id id{r.about.id};
-  const std::uint64_t max_window = r.layout.fitting(unit, window_bytes()), units = r.machine->units();
-  read_ahead_plan plan = stream.on_any_fault(id, unit, units, max_window, want == access::write, here);
-  const bool fresh = plan.fresh && !here && r.layout.is_uniform();
-  if (fresh && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
-  if (fresh && plan.count == 0 && want == access::read && one_host_ && r.memory->of_host()) return near(r, unit);
-  return plan;
-}
-
-/// Where the frames of all nodes are the same, a unit more costs no content. So a read that belongs to no sweep asks
-/// for its neighbours as well. The first of them is not mapped: if it is taken away untouched, none is asked for again.
-/// If it is the one that is read, nobody would speak for the others, and they are left.
-read_ahead_plan fault_path::near(const region_slot& r, std::uint64_t unit) noexcept {
-  const std::uint64_t first = model::first_neighbour(unit);
-  if (unit == first) return {.fresh = true};
-  const std::uint64_t count = std::min(model::neighbours, r.machine->units() - first);
-  return {.first = first, .count = count, .withhold_some = true, .fresh = true};
 }
 
 /// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or
@@ -508,79 +480,14 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, sweeps& stream) 
 
 bool fault_path::map_next(region_slot& r, std::uint64_t unit) noexcept {
   core_.actions.clear();
-  if (core_.absent.is_absent(r, unit) || !core_.planner.may_map(r, unit)) return false;
+  if (!may_map(r, unit)) return false;
   if (!r.machine->on_fault_around(unit, core_.actions)) return false;
   core_.performer.take(r, core_.actions);
   return true;
 }
 
-/// Memory that fills up, as a heap does in several streams, or down, as a stack: as many units that nobody has written
-/// as are in use on the other side of `unit`. Of sequential consistency: under release it would be for reading only.
-void fault_path::map_fresh(region_slot& r, std::uint64_t unit) noexcept {
-  if (!core_.config.read_ahead || core_.config.memory_limit != 0 || core_.protocols.of(r).relaxed) return;
-  const std::uint64_t units = r.machine->units();
-  const auto is_used = [&](std::uint64_t u) { return u < units && r.machine->mapped(u) != access::none; };
-  const auto is_fresh = [&](std::uint64_t u) {
-    return u < units && r.machine->mapped(u) == access::none && !r.machine->is_written(u) && r.can_be_guessed(u);
-  };
-  for (const std::int64_t step : {1, -1}) {  // below unit 0 there is none: its number is too large
-    const auto at = [&](std::uint64_t distance) { return unit + static_cast<std::uint64_t>(step) * distance; };
-    if (!is_fresh(at(1))) continue;  // nothing else is looked at then
-    std::uint64_t used = 0;
-    while (used < read_ahead::most_around && is_used(unit - static_cast<std::uint64_t>(step) * (used + 1))) ++used;
-    for (std::uint64_t i = 1; i <= used && is_fresh(at(i)); ++i)
-      if (!map_next(r, at(i))) break;
-  }
-}
-
-/// Whether threads of this node may write the unit without a message, and would fault. Where content is on two nodes,
-/// as it was sent to a backup since.
-bool fault_path::may_write_on(const region_slot& r, std::uint64_t unit) const noexcept {
-  if (core_.protocols.of(r).relaxed) return r.machine->keeps(unit);
-  return sequential_of(r)->right_of(unit) == access::write && r.machine->mapped(unit) == access::read &&
-         r.machine->is_written(unit);
-}
-
-/// After a write fault that cost no message, of release consistency, or where content is on two nodes: a sweep that
-/// goes on need not fault at each of the units whose home is here, or that this node owns. They count as written.
-void fault_path::write_on(region_slot& r, std::uint64_t unit) noexcept {
-  if (!core_.config.write_ahead || !r.layout.is_uniform()) return;
-  sequential::machine* const twice = core_.config.replicas ? sequential_of(r) : nullptr;
-  if (!core_.protocols.of(r).relaxed && (twice == nullptr || !twice->losses().replicated())) return;
-  const auto plan = writes_.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), most_writes_on);
-  for (std::uint64_t next = plan.first; next < plan.first + plan.count; ++next) {
-    if (!r.can_be_guessed(next) || core_.absent.is_absent(r, next) || !core_.planner.may_map(r, next)) return;
-    if (!may_write_on(r, next)) return;
-    core_.actions.clear();
-    if (!r.machine->on_hint(next, access::write, core_.actions)) continue;
-    core_.count.write_ahead_units.fetch_add(1, std::memory_order_relaxed);
-    core_.planner.on_write_ahead(r, next);
-    if (core_.races != nullptr) core_.races->note_ahead(r.address_of(unit), r.address_of(next));
-    core_.performer.take(r, core_.actions);
-  }
-}
-
-/// Asks for the units of a plan.
-void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want,
-                         sweeps& stream) noexcept {
-  if (plan.count == 0) return;
-  const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
-  const std::uint64_t marker = plan.down ? units.end - 1 : units.first;
-  bool asked = false;
-  for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
-    if (!r.can_be_guessed(unit)) continue;
-    const std::uint64_t speaks = model::first_neighbour(unit);
-    const bool withhold = unit == marker || plan.withhold_all || (plan.withhold_some && unit == speaks);
-    if (!withhold && r.machine->was_ahead_in_vain(speaks)) continue;
-    core_.actions.clear();
-    if (!r.machine->on_read_ahead(unit, want, withhold, core_.actions, guessed)) continue;
-    asked = true;
-    if (plan.withhold_some && !plan.fresh) core_.count.line_units.fetch_add(1, std::memory_order_relaxed);
-    core_.planner.on_read_ahead(r, unit);
-    core_.performer.take(r, core_.actions);
-  }
-  if (!asked) return stream.on_nothing_asked_of(model::region_id{r.about.id}, plan, r.machine->units());
-  core_.performer.flush();
+bool fault_path::may_map(const region_slot& r, std::uint64_t unit) const noexcept {
+  return !core_.absent.is_absent(r, unit) && core_.planner.may_map(r, unit);
 }
 
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {

