@@ -156,18 +156,17 @@ def page(rows, rounds):
              "of one machine,", "with links of a rate. Real: the least of the rounds, with the median in brackets. In a core: the least of the "
              "rounds without the time for which the thread that", "waited longest waited for a core of this machine, where other programs run as "
              "well (busy: cores that they used just before); what their turns do to nodes that wake each other it still has.",
-             "The difference is that of the least prediction to each of the two. For a program that hardly sends, such as EP, time in a core and "
-             "prediction are nearly", "the same measurement: it shows that the correction holds, and no more.", "",
-             "| link | program | real, s | in a core, s | predicted, s | range, s | to real | to in a core | within 10 % | busy |",
+             "The difference is that of the least prediction to each of the two; the first counts, where the machine is not busy.", "",
+             "| link | program | real, s | in a core, s | predicted, s | range, s | to real | to in a core | within 10 % of real | busy |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     good = 0
     for r in rows:
         off, inside = r["told"] / r["real"] - 1, r["told"] / r["without"] - 1
-        good += abs(inside) <= 0.1
+        good += abs(off) <= 0.1
         lines.append(f"| {r['link']} | {r['program']} | {r['real']:.3f} ({r['real_median']:.3f}) | {r['without']:.3f} | {r['told']:.3f} "
                      f"({r['told_median']:.3f}) | {r['least']:.3f} to {r['most']:.3f} | {100 * off:+.0f} % | {100 * inside:+.0f} % | "
-                     f"{'yes' if abs(inside) <= 0.1 else '**no**'} | {r['busy']:.1f} |")
-    lines += ["", f"Within 10 % of the time in a core: {good} of {len(rows)}.", ""]
+                     f"{'yes' if abs(off) <= 0.1 else '**no**'} | {r['busy']:.1f} |")
+    lines += ["", f"Within 10 % of real runs: {good} of {len(rows)}.", ""]
     networks = {r["link"]: r for r in rows}
     lines += [f"{link}: half a round trip of TCP took {r['half_us']:.0f} us, a stream came with {r['mbs']:.0f} MB/s." for link, r in networks.items()]
     return "\n".join(lines) + "\n"
