@@ -109,6 +109,10 @@ checked check_races(const std::string& directory, std::string& text) {
                       f.races.empty() ? "no data race between nodes" : plural(f.races.size(), "data race"),
                       f.broken.empty() ? ": " : fmt::format(", {}: ", plural(f.broken.size(), "broken promise")),
                       plural(f.writes, "page write"), plural(f.intervals, "interval"));
+  if (f.writes == 0)
+    text +=
+        "nothing was written in memory with release consistency, and no other is looked at: --memory mixed gives it "
+        "to arrays of a program as it is\n";
   return clean ? checked::clean : checked::found;
 }
 
