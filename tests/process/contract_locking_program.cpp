@@ -35,6 +35,14 @@ std::uint64_t* make_region(const char* name, std::size_t units, quire_placement 
 bool is_node(int n) { return quire_node() == n % quire_nodes(); }
 std::uint64_t all_nodes() { return static_cast<std::uint64_t>(quire_nodes()); }
 
+/// What no call has brought: here nodes fault, whoever is fast.
+void plain_read() {
+  const auto* const volatile words = make_region("read", all_nodes(), QUIRE_PLACE_MODULO);
+  const auto next = static_cast<std::size_t>(quire_node() + 1) % all_nodes();
+  REQUIRE_EQUAL(*static_cast<const volatile std::uint64_t*>(words + next * unit_words), std::uint64_t{0});
+  barrier();
+}
+
 /// The only lock is the page. The words of a unit are read, and written a while later.
 void plain_increments() {
   constexpr int times = 200;
@@ -460,6 +468,7 @@ int main(int argc, char** argv) {
       section("no race", no_race);
       section("by blocks and changes", blocks_and_changes);
     }
+    section("plain read", plain_read);
     section("plain increments", plain_increments);
     section("threads of each node", threads_of_each_node);
     section("overlapping ranges", overlapping_ranges);

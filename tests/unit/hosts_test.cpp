@@ -129,6 +129,7 @@ TEST_F(Pmi1, LongValuesGoInPieces) {
       for (std::size_t i = 0; i < std::min(left, piece); ++i) value += "ab";
       answer("cmd=get_result rc=0 value=" + value + "\n");
     }
+    answer("cmd=barrier_out\n");
     const auto all = node->exchange(mine);
     ASSERT_TRUE(all.ok());
     EXPECT_EQ(all.value().at(0), mine);

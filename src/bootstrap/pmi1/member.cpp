@@ -166,6 +166,14 @@ base::result<std::vector<std::byte>> member::get(int node) {
   return bytes;
 }
 
+/// Waits until all nodes have called it.
+base::status member::meet() {
+  const auto status = ask("cmd=barrier_in", "barrier_out").why();
+  if (status.code() == QUIRE_TIMED_OUT)
+    log(log_level::error, "not all %d nodes have come to quire_start() within %d seconds", nodes_, limit_ms_ / 1000);
+  return status;
+}
+
 namespace {
 
 bool is_started_by_hydra() {
@@ -210,17 +218,16 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
   }
   deadline_ns_ = base::now_ns() + static_cast<std::uint64_t>(limit_ms_) * 1'000'000;
   if (const auto status = put(mine); !status.ok()) return status;
-  if (const auto all_there = ask("cmd=barrier_in", "barrier_out"); !all_there.ok()) {
-    if (all_there.why().code() == QUIRE_TIMED_OUT)
-      log(log_level::error, "not all %d nodes have come to quire_start() within %d seconds", nodes_, limit_ms_ / 1000);
-    return all_there.why();
-  }
+  if (const auto status = meet(); !status.ok()) return status;
   std::vector<std::vector<std::byte>> all;
   for (int node = 0; node < nodes_; ++node) {
     auto bytes = get(node);
     if (!bytes.ok()) return bytes.why();
     all.push_back(std::move(bytes.value()));
   }
+  // A node that fails after this ends the job by the launcher; while others still ask, their answers would go to
+  // processes that it has killed, and Hydra's own end drops what was said.
+  if (const auto status = meet(); !status.ok()) return status;
   for (std::size_t node = 0; round_ == 0 && node < all.size(); ++node) {
     process_identity who;
     if (all[node].size() < sizeof who) return QUIRE_SYSTEM;

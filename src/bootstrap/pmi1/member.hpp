@@ -41,6 +41,7 @@ class member final : public bootstrap {
   [[nodiscard]] base::result<std::string> read_line();
   [[nodiscard]] base::status put(std::span<const std::byte> mine);
   [[nodiscard]] base::result<std::vector<std::byte>> get(int node);
+  [[nodiscard]] base::status meet();
 
   [[nodiscard]] base::status open_news();
 
