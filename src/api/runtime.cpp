@@ -105,7 +105,7 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.sees_deaths = !r.job->announces_deaths();
   if (c.survives && c.sees_deaths && !r.job->see_deaths())
-    return refuse_survival("several hosts, containers or a launcher that ends all, not under `quire run`,");
+    return refuse_survival("a job whose launcher ends all, or whose hosts do not reach each other,");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
   if (c.replicas && !c.survives) {
     base::log(base::log_level::error,

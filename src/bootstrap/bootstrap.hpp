@@ -51,8 +51,8 @@ class bootstrap {
   /// dead one runs no more.
   [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }
   /// For a job that goes on without its dead, where no launcher announces them: from now on the end of the process of
-  /// another node is news, in an order of this node's own. False if not all of them are on this host, and in sight;
-  /// that is the same on all nodes. At the start, after the first exchange.
+  /// another node is news, in an order of this node's own. False if that cannot be; the same on all nodes. Collective,
+  /// at the start, after the first exchange; no exchange follows.
   [[nodiscard]] virtual bool see_deaths() { return false; }
   /// Kills the process of `node`, which does not answer: there is nobody else to do it. After see_deaths(); the end of
   /// the process comes as news. Service thread; does not block.

@@ -128,7 +128,7 @@ def rendezvous_refused():
                 except OSError:
                     pass
         threading.Thread(target=greet, daemon=True).start()
-        expect(start(1, 2, port), 43, "is no rank 0 of a job of this version of Quire", limit=15)
+        expect(start(1, 2, port), 43, "is not rank 0 at 127.0.0.1", limit=15)
 
 
 def siphash(key, text):
@@ -285,4 +285,16 @@ def rendezvous_deaths():
     others_go_on([*RANKS, "3"])
 
 
-CASES = (rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)
+def survivors_rendezvous():
+    """Ranks on three hosts, each by itself."""
+    with Hosts(3) as hosts:
+        port = free_port()
+        script = "".join(f"QUIRE_RANK={rank} {' '.join(hosts.inside(rank + 1, [])[:4])} \"$0\" \"$@\" & " for rank in range(3))
+        environment = {name: value for name, value in environment_of(0, 3, port, QUIRE_TRANSPORT="tcp", QUIRE_RENDEZVOUS=f"{hosts.addresses[0]}:{port}").items()
+                       if name != "QUIRE_RANK"}
+        others_go_on(["sh", "-c", script + "wait"], environment=environment)
+        hosts.require_traffic(20_000)
+        hosts.require_nothing_left()
+
+
+CASES = (survivors_rendezvous, rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)

@@ -10,7 +10,7 @@
 
 #include "bootstrap/rendezvous/hub.hpp"
 #include "bootstrap/rendezvous/place.hpp"
-#include "bootstrap/rendezvous/proof.hpp"
+#include "bootstrap/proof.hpp"
 
 namespace quire::bootstrap::rendezvous_test {
 namespace {
@@ -139,21 +139,21 @@ TEST(SecretOfARendezvous, IsTheSameFromAFileWithAnEndOfLine) {
 
 TEST(ProofOfARendezvous, HoldsForOneSecretOneChallengeAndOneRank) {
   const auto ours = rendezvous::secret_of("ours"), theirs = rendezvous::secret_of("theirs");
-  const rendezvous::challenge asked{rendezvous::what_it_is, {{1, 2}}}, later{rendezvous::what_it_is, {{1, 3}}};
-  const auto told = rendezvous::answer_to(asked, ours, 5, {{7, 8}});
-  const auto right = rendezvous::verdict_on(asked, ours, told);
-  EXPECT_EQ(right.what, rendezvous::accepted);
-  EXPECT_TRUE(rendezvous::is_right(right, asked, ours, told));
-  EXPECT_FALSE(rendezvous::is_right(right, asked, theirs, told)) << "rank 0 knows another secret";
-  EXPECT_FALSE(rendezvous::is_right({rendezvous::accepted, told.hash}, asked, ours, told)) << "its own hash sent back";
-  EXPECT_EQ(rendezvous::verdict_on(asked, theirs, told).what, rendezvous::refused);
-  EXPECT_EQ(rendezvous::verdict_on(later, ours, told).what, rendezvous::refused) << "said again later";
+  const challenge asked{what_it_is, {{1, 2}}}, later{what_it_is, {{1, 3}}};
+  const auto told = answer_to(asked, ours, 5, {{7, 8}});
+  const auto right = verdict_on(asked, ours, told);
+  EXPECT_EQ(right.what, accepted);
+  EXPECT_TRUE(is_right(right, asked, ours, told));
+  EXPECT_FALSE(is_right(right, asked, theirs, told)) << "rank 0 knows another secret";
+  EXPECT_FALSE(is_right({accepted, told.hash}, asked, ours, told)) << "its own hash sent back";
+  EXPECT_EQ(verdict_on(asked, theirs, told).what, refused);
+  EXPECT_EQ(verdict_on(later, ours, told).what, refused) << "said again later";
   auto changed = told;
   changed.rank = 4;
-  EXPECT_EQ(rendezvous::verdict_on(asked, ours, changed).what, rendezvous::refused);
+  EXPECT_EQ(verdict_on(asked, ours, changed).what, refused);
   changed = told;
   changed.number.words[0] ^= 1;
-  EXPECT_EQ(rendezvous::verdict_on(asked, ours, changed).what, rendezvous::refused);
+  EXPECT_EQ(verdict_on(asked, ours, changed).what, refused);
 }
 
 // ---- The hub ----

@@ -198,10 +198,9 @@ bool member::see_deaths() {
         nodes_);
     return false;
   }
-  if (local_nodes_ != nodes_ || processes_.size() != static_cast<std::size_t>(nodes_)) return false;
-  for (int node = 0; node < nodes_; ++node)
-    if (node != node_) peers_.add(epoll_.number(), node, processes_[static_cast<std::size_t>(node)]);
-  if (!peers_.sees_all() || !peers_.add_launcher(epoll_.number())) return false;
+  if (processes_.size() != static_cast<std::size_t>(nodes_)) return false;
+  for (int node = 0; node < nodes_; ++node) peers_.add(node, processes_[static_cast<std::size_t>(node)]);
+  if (!peers_.reach_others(*this) || !peers_.add_launcher()) return false;
   leave({});
   (void)::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket_.number(), nullptr);
   return true;
@@ -259,8 +258,7 @@ void member::leave(std::string_view) noexcept {
 /// The launcher ends all when a node dies, unless it was told not to; of it can be heard only that it is gone.
 news member::poll_news() noexcept {
   if (const int node = peers_.next_dead(); node >= 0)
-    return {news::kind::node_died, node,
-            "node " + std::to_string(node) + " has ended on this host without quire_end()"};
+    return {news::kind::node_died, node, "node " + std::to_string(node) + " has ended without quire_end()"};
   if (left_) {
     if (!peers_.launcher_has_ended() || std::exchange(ended_, true)) return {};
     return {news::kind::job_ends, -1, "the launcher is gone"};

@@ -74,13 +74,14 @@ class member final : public bootstrap {
   [[nodiscard]] base::status put(const std::string& key, std::span<const std::byte> mine) const;
   [[nodiscard]] base::status fence() const;
   [[nodiscard]] base::status open_news();
-  void watch_local_peers(const std::vector<std::vector<std::byte>>& all);
+  void watch_local_peers();
 
   const library* pmix_ = nullptr;
   pmix_proc_t self_{};
   int nodes_ = 1, local_nodes_ = 1, round_ = 0;
   bool left_ = false;
   os::descriptor epoll_;
+  std::vector<process_identity> processes_;  ///< of all nodes
   peer_watch peers_;
 };
 
@@ -196,12 +197,14 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
     const auto* const bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
     all.emplace_back(bytes, bytes + value->data.bo.size);
   }
-  if (round_ == 1) watch_local_peers(all);
+  for (std::size_t node = 0; round_ == 1 && node < all.size(); ++node)
+    std::memcpy(&processes_.emplace_back(), all[node].data(), sizeof who);
+  if (round_ == 1) watch_local_peers();
   for (auto& bytes : all) bytes.erase(bytes.begin(), bytes.begin() + sizeof who);
   return all;
 }
 
-void member::watch_local_peers(const std::vector<std::vector<std::byte>>& all) {
+void member::watch_local_peers() {
   const auto local = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
   if (local == nullptr || local->type != PMIX_STRING) return;
   const char* at = local->data.string;
@@ -209,19 +212,18 @@ void member::watch_local_peers(const std::vector<std::vector<std::byte>>& all) {
   while (at < end) {
     int node = -1;
     at = std::from_chars(at, end, node).ptr + 1;  // past the comma
-    if (node < 0 || node >= nodes_ || node == this->node()) continue;
-    process_identity who;
-    std::memcpy(&who, all[static_cast<std::size_t>(node)].data(), sizeof who);
-    peers_.add(epoll_.number(), node, who);
+    if (node >= 0 && node < nodes_) peers_.add(node, processes_[static_cast<std::size_t>(node)]);
   }
 }
 
 /// Slurm's plug-in cancels all when a process dies that has not left PMIx. So nodes leave it when they have met, and
 /// watch who has started them.
 bool member::see_deaths() {
-  if (local_nodes_ != nodes_ || !peers_.sees_all()) return false;
+  if (processes_.size() != static_cast<std::size_t>(nodes_)) return false;
+  for (int node = 0; node < nodes_; ++node) peers_.add(node, processes_[static_cast<std::size_t>(node)]);
+  if (!peers_.reach_others(*this)) return false;
   if (std::strncmp(self_.nspace, "slurm.", 6) != 0) return true;
-  if (!peers_.add_launcher(epoll_.number())) return false;
+  if (!peers_.add_launcher()) return false;
   leave({});
   return true;
 }
@@ -236,8 +238,7 @@ news member::poll_news() noexcept {
   if (auto told = mailbox::instance().take_news(); told && !left_) return std::move(*told);
   if (peers_.launcher_has_ended()) return {news::kind::job_ends, -1, "the launcher is gone"};
   if (const int node = peers_.next_dead(); node >= 0)
-    return {news::kind::node_died, node,
-            "node " + std::to_string(node) + " has ended on this host without quire_end()"};
+    return {news::kind::node_died, node, "node " + std::to_string(node) + " has ended without quire_end()"};
   return {};
 }
 

@@ -56,7 +56,7 @@ void member::say(frame_kind kind, int node, std::string_view payload) {
 void member::step() {
   link_->step();
   while (const auto frame = link_->next()) take(*frame);
-  if (!link_->ended() || std::exchange(cut_off_, true) || hub_left_ || left_) return;
+  if (!link_->ended() || std::exchange(cut_off_, true) || hub_left_ || left_ || epoll_.open()) return;
   // The hub's node, and not this one, has died.
   const std::string who = members_.empty() ? "rank 0 at " + place_.address() : name_of(members_[0]);
   news_.push_back({news::kind::node_died, 0, who + " has ended without quire_end(), or is cut off"});
@@ -76,6 +76,7 @@ void member::take(const local::frame& frame) {
       (frame.node == place_.rank ? left_ : hub_left_) = true;
       return;
     case frame_kind::node_died:
+      if (epoll_.open()) return;  // it may only be cut off: this node sees for itself
       news_.push_back({news::kind::node_died, frame.node, frame.payload});
       return;
     case frame_kind::job_ends:
@@ -249,18 +250,24 @@ void member::leave(std::string_view) noexcept {
   }
 }
 
-/// Rank 0 may die, and what it says of the first death is all that it says: each node watches all processes.
+/// Rank 0 may die, and what it says of the first death is all that it says: each node watches all others.
 bool member::see_deaths() {
-  const std::lock_guard lock(mutex_);
   os::descriptor both(::epoll_create1(EPOLL_CLOEXEC));
-  if (local_nodes_ != place_.size || !both.open() || !peers_.open(both.number()).ok() ||
-      !watch(both.number(), link_->descriptor(), 0, false, true))
+  if (!both.open() || !peers_.open(both.number()).ok() || !watch(both.number(), link_->descriptor(), 0, false, true))
     return false;
   for (const introduction& who : members_) {
-    if (who.self.rank != place_.rank) peers_.add(both.number(), who.self.rank, {who.self.machine.pid, who.self.pid});
+    const auto& where = who.self.machine;
+    peers_.add(who.self.rank, {where.machine, where.network, where.pid, who.self.pid});
   }
+  if (!peers_.reach_others(*this)) return false;
+  const std::lock_guard lock(mutex_);
   epoll_ = std::move(both);
-  return peers_.sees_all();
+  return true;
+}
+
+void member::kill(int node) noexcept {
+  const std::lock_guard lock(mutex_);
+  peers_.kill(node);
 }
 
 news member::poll_news() noexcept {

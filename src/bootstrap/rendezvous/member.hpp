@@ -38,7 +38,7 @@ class member final : public bootstrap {
   void withdraw(int node) noexcept override;
   void bereaved() noexcept override;
   [[nodiscard]] bool see_deaths() override;
-  void kill(int node) noexcept override { end_process_of(node); }
+  void kill(int node) noexcept override;
   void abort(int exit_status, const std::string& why) noexcept override;
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override {

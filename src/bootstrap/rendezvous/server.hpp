@@ -9,7 +9,7 @@
 #include "bootstrap/rendezvous/hub.hpp"
 #include "bootstrap/rendezvous/link.hpp"
 #include "bootstrap/rendezvous/place.hpp"
-#include "bootstrap/rendezvous/proof.hpp"
+#include "bootstrap/proof.hpp"
 
 namespace quire::bootstrap::rendezvous {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/rendezvous/proof.hpp"
+#include "bootstrap/proof.hpp"
 
 #include <sys/random.h>
 
-namespace quire::bootstrap::rendezvous {
+namespace quire::bootstrap {
 namespace {
 
-enum class side : std::uint64_t { rank_0, other };
+enum class side : std::uint64_t { listener, caller };
 
 std::uint64_t hash_of(side says, const challenge& asked, const base::secret& secret, std::uint64_t rank,
                       const nonce& number) noexcept {
@@ -25,19 +25,19 @@ bool make(nonce& number) noexcept { return ::getrandom(&number, sizeof number, 0
 
 answer answer_to(const challenge& asked, const base::secret& secret, int rank, const nonce& number) noexcept {
   const auto who = static_cast<std::uint64_t>(rank);
-  return {what_it_is, who, number, hash_of(side::other, asked, secret, who, number)};
+  return {what_it_is, who, number, hash_of(side::caller, asked, secret, who, number)};
 }
 
 verdict verdict_on(const challenge& asked, const base::secret& secret, const answer& told) noexcept {
   // A difference of whole words: the time tells nothing of the hash.
   const std::uint64_t wrong =
-      (told.what ^ what_it_is) | (told.hash ^ hash_of(side::other, asked, secret, told.rank, told.number));
+      (told.what ^ what_it_is) | (told.hash ^ hash_of(side::caller, asked, secret, told.rank, told.number));
   if (wrong != 0) return {refused, 0};
-  return {accepted, hash_of(side::rank_0, asked, secret, told.rank, told.number)};
+  return {accepted, hash_of(side::listener, asked, secret, told.rank, told.number)};
 }
 
 bool is_right(const verdict& heard, const challenge& asked, const base::secret& secret, const answer& told) noexcept {
-  return ((heard.what ^ accepted) | (heard.hash ^ hash_of(side::rank_0, asked, secret, told.rank, told.number))) == 0;
+  return ((heard.what ^ accepted) | (heard.hash ^ hash_of(side::listener, asked, secret, told.rank, told.number))) == 0;
 }
 
-}  // namespace quire::bootstrap::rendezvous
+}  // namespace quire::bootstrap

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first words between rank 0 and a process that wants to join: each proves that it knows the secret, and does not
-// say it. Pure.
+// The first words on a connection between processes of a job: each proves that it knows the secret, and does not say
+// it. Pure. With rendezvous who listens is rank 0; on a line (lines/lines.hpp) the node with the lower number.
 //
-//   rank 0 -> other    challenge   a number used once
-//   other -> rank 0    answer      its rank, a number used once, and a hash of all that under the secret
-//   rank 0 -> other    verdict     accepted, with a hash of rank 0's own; or refused
+//   listener -> caller    challenge   a number used once
+//   caller -> listener    answer      its rank, a number used once, and a hash of all that under the secret
+//   listener -> caller    verdict     accepted, with a hash of the listener's own; or refused
 //
-// Frames follow (hub.hpp). They are neither encrypted nor authenticated, as those between nodes are not.
+// What follows is neither encrypted nor authenticated, as messages between nodes are not.
 #pragma once
 
 #include <cstdint>
 
 #include "base/siphash.hpp"
 
-namespace quire::bootstrap::rendezvous {
+namespace quire::bootstrap {
 
 struct nonce {
   std::uint64_t words[2];
@@ -41,8 +41,8 @@ inline constexpr std::uint64_t refused = 0x4f4e'5644'5251'4951;     // "QIQRDVNO
 [[nodiscard]] answer answer_to(const challenge& asked, const base::secret& secret, int rank,
                                const nonce& number) noexcept;
 [[nodiscard]] verdict verdict_on(const challenge& asked, const base::secret& secret, const answer& told) noexcept;
-/// Whether rank 0, which has accepted, knows the secret.
+/// Whether the listener, which has accepted, knows the secret.
 [[nodiscard]] bool is_right(const verdict& heard, const challenge& asked, const base::secret& secret,
                             const answer& told) noexcept;
 
-}  // namespace quire::bootstrap::rendezvous
+}  // namespace quire::bootstrap
