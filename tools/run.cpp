@@ -333,12 +333,11 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
   if (!limits_into(asked, plan, why)) return refuse(why);
-  const char* const own_only = plan.survivors_go_on        ? "--on-failure notify"
-                               : !asked.statistics.empty() ? "--stats"
-                               : wants_report(asked)       ? "--report"
-                               : asked.automatic != 0      ? "--auto"
-                               : asked.check               ? "--check"
-                                                           : nullptr;
+  const char* const own_only = !asked.statistics.empty() ? "--stats"
+                               : wants_report(asked)     ? "--report"
+                               : asked.automatic != 0    ? "--auto"
+                               : asked.check             ? "--check"
+                                                         : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   start_at_once(program, plan);
   file json;
@@ -370,7 +369,7 @@ constexpr const char* run_footer =
     "SIGTERM kills them. Ctrl-Z stops them all. When a node dies, or does not answer, the others are told, and ended\n"
     "if they do not end by themselves; with --on-failure notify they go on.\n\n"
     "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it);\n"
-    "with --on-failure notify: 0 if all survivors ended well.\n"
+    "with --on-failure notify: 0 if all survivors ended well; under --launcher mpirun or srun that launcher's.\n"
     "66: --check found something; 124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program "
     "cannot be run; 127: not found.\n\n"
     "Examples:\n"

@@ -36,11 +36,15 @@ def stopped_node(start, **how):
 PASSED = ("QUIRE_ON_FAILURE", "QUIRE_PEER_TIMEOUT", "TEST_VICTIM", "TEST_LEDGER", "QUIRE_REPORT", "QUIRE_REPLICAS")  # to other hosts
 
 
-def others_go_on(start, **how):
+ONE = ("compute", (0,), signal.SIGKILL)
+WAYS = (ONE, ("acknowledged", (1,), signal.SIGKILL), ("rounds", (2,), signal.SIGKILL), ("compute", (1, 0), signal.SIGKILL),
+        ("compute", (1,), signal.SIGSTOP))
+
+
+def others_go_on(start, ways=WAYS, **how):
     """A launcher of others that lets survivors live: one node of three is killed or stopped, two are killed; with replicas nothing that was acknowledged
     is lost. The report names the dead, and says what they did."""
-    for what, victims, number in (("compute", (0,), signal.SIGKILL), ("acknowledged", (1,), signal.SIGKILL), ("rounds", (2,), signal.SIGKILL),
-                                  ("compute", (1, 0), signal.SIGKILL), ("compute", (1,), signal.SIGSTOP)):
+    for what, victims, number in ways:
         with tempfile.TemporaryDirectory(prefix="quire-launch-") as folder:
             ledger = os.path.join(folder, "ledger")
             with open(ledger, "wb") as file:
@@ -128,6 +132,8 @@ def mpirun_5():
                         environment={**own, **path}).out
         require(sorted(told.split("\n"))[1:] == ["0 h3", "1 h3", "2 h1", "3 h2"], told)
         stopped_node(hosts.inside(1, start), environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
+        others_go_on(hosts.inside(1, [quire(), "run", "--launcher", "mpirun", "--agent", hosts.agent, "--hosts", ",".join(hosts.addresses),
+                                      "--on-failure", "notify"]), environment={**own, **path}, ways=WAYS[:2])
         hosts.require_nothing_left()
 
 
@@ -230,6 +236,8 @@ def survivors_mpirun():
         start = hosts.inside(1, [need_program("mpirun.openmpi", "openmpi-bin"), "--enable-recovery", "-np", "3", "--bind-to", "none",
                                  *[word for name in PASSED for word in ("-x", name)], "--host", ",".join(f"{a}:1" for a in hosts.addresses)])
         others_go_on(start, environment=open_mpi(hosts, hosts.agent))
+        others_go_on(hosts.inside(1, [quire(), "run", "--launcher", "mpirun", "--agent", hosts.agent, "--hosts", ",".join(hosts.addresses),
+                                      "--on-failure", "notify"]), environment=open_mpi(hosts, hosts.agent), ways=(ONE,))
         hosts.require_traffic(20_000)
         hosts.require_nothing_left()
 
@@ -248,6 +256,7 @@ def survivors_slurm():
         for how in ("pmix", "pmi2"):
             others_go_on(hosts.inside(1, ["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--kill-on-bad-exit=0", f"--mpi={how}"]),
                          environment=cluster.environment)
+        others_go_on(hosts.inside(1, [quire(), "run", "--launcher", "srun", "-n", "3", "--on-failure", "notify"]), environment=cluster.environment, ways=(ONE,))
         require(all(hosts.sent_bytes(i) >= 20_000 for i in (1, 2, 3)), "messages have not gone by TCP")
 
 

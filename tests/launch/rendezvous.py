@@ -295,6 +295,19 @@ def survivors_rendezvous():
         others_go_on(["sh", "-c", script + "wait"], environment=environment)
         hosts.require_traffic(20_000)
         hosts.require_nothing_left()
+        # A host that is cut off is not dead: nobody goes on without it.
+        jobs = []
+        for rank in range(3):
+            own = environment_of(rank, 3, port, QUIRE_TRANSPORT="tcp", QUIRE_RENDEZVOUS=f"{hosts.addresses[0]}:{port}", QUIRE_ON_FAILURE="notify",
+                                 QUIRE_PEER_TIMEOUT="2", TEST_VICTIM="2")
+            jobs.append(Job(hosts.inside(rank + 1, [program("survive_program"), "compute"]), own))
+        for job in jobs:
+            require(" is " in job.process.stdout.readline(), "not at work")
+        hosts.pull_cable(3)
+        for rank, job in enumerate(jobs):
+            result = job.finish(60)
+            require(result.status != 0 and "hears of" not in result.out and "does not answer" in result.err, f"rank {rank}: {result}")
+        hosts.require_nothing_left()
 
 
 CASES = (survivors_rendezvous, rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)

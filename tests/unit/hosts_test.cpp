@@ -16,6 +16,7 @@ namespace quire::bootstrap::hosts_test {
 namespace {
 
 using launcher::host_entry;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -87,6 +88,9 @@ TEST(InstalledLaunchers, GetTheHostsAndTheOptions) {
   EXPECT_THAT(launcher::srun_words(plan, "/s"),
               ElementsAre("/s", "--mpi=pmix", "--ntasks=3", "--cpu-bind=none", "--kill-on-bad-exit=1",
                           "--distribution=arbitrary", "--nodelist=a,b,b", "--overcommit", "--time=1", "prog", "-x"));
+  plan.survivors_go_on = true;
+  EXPECT_THAT(launcher::mpirun_words(plan, "/m", ""), Contains("--enable-recovery"));
+  EXPECT_THAT(launcher::srun_words(plan, "/s"), Contains("--kill-on-bad-exit=0"));
 }
 
 /// A launcher that speaks PMI-1 with one node, by answers that are given beforehand.

@@ -64,6 +64,7 @@ std::vector<std::string> mpirun_words(const job_plan& plan, const std::string& m
   std::vector<std::string> words{mpirun, "-np", std::to_string(plan.nodes), "--bind-to", "none"};
   if (!plan.hosts.empty()) words.insert(words.end(), {"--map-by", "seq", "--host", host_of_each_node(plan)});
   if (!agent.empty()) words.insert(words.end(), {"--mca", "plm_rsh_agent", agent});
+  if (plan.survivors_go_on) words.push_back("--enable-recovery");
   if (plan.tag) words.push_back("--tag-output");
   if (plan.timeout_ms > 0) words.insert(words.end(), {"--timeout", seconds_of(plan.timeout_ms)});
   for (const auto& entry : environment_with(plan.environment)) {
@@ -75,10 +76,10 @@ std::vector<std::string> mpirun_words(const job_plan& plan, const std::string& m
   return words;
 }
 
-/// A node that dies ends the job, as under any other launcher. More nodes than a host has cores for are no mistake.
+/// A node that dies ends the job, if the others are not to go on. More nodes than a host has cores for are no mistake.
 std::vector<std::string> srun_words(const job_plan& plan, const std::string& srun) {
   std::vector<std::string> words{srun, "--mpi=pmix", "--ntasks=" + std::to_string(plan.nodes), "--cpu-bind=none",
-                                 "--kill-on-bad-exit=1"};
+                                 plan.survivors_go_on ? "--kill-on-bad-exit=0" : "--kill-on-bad-exit=1"};
   if (!plan.hosts.empty())
     words.insert(words.end(), {"--distribution=arbitrary", "--nodelist=" + host_of_each_node(plan), "--overcommit"});
   if (plan.tag) words.push_back("--label");
