@@ -28,7 +28,7 @@
 #include "checkpoint/store.hpp"
 #include "container/link.hpp"
 #include "container/linker_table.hpp"
-#include "container/lock_table.hpp"
+#include "container/lock_queue.hpp"
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
 #include "core/configuration.hpp"
@@ -102,7 +102,7 @@ class container_service {
   /// unlink(), QUIRE_UNSUPPORTED where the job goes on without nodes that are lost.
   [[nodiscard]] base::status rename(const std::string& from, const std::string& to, bool exclusive);
   /// The owner's node is this one. QUIRE_BUSY: another owner's lock is in the way; QUIRE_LIMIT: there are too many.
-  [[nodiscard]] base::status lock(quire_container c, container::range_lock wanted);
+  [[nodiscard]] base::status lock(quire_container c, container::range_lock wanted, container::lock_wait how);
   /// Sets kind and range of `wanted` to those of one that is in the way. QUIRE_NOT_FOUND: none is.
   [[nodiscard]] base::status test_lock(quire_container c, container::range_lock& wanted);
 
@@ -153,7 +153,7 @@ class container_service {
     take_away,  ///< the name. Answered with the number
     stays,
     gone,
-    lock,       ///< b: number; a range_lock
+    lock,       ///< b: number; a range_lock, and what is to happen if it is not free
     test_lock,  ///< the same. Answered with first byte and, in the highest bit, whether it is exclusive; last byte
     // To any other node, and done by its driver: survivors.
     noted,    ///< b: number, c: the region of heads; the name. There is such a container
@@ -238,7 +238,8 @@ class container_service {
 
   // container_locks.cpp
   void on_lock(const model::message& m, std::span<const std::byte> value);
-  [[nodiscard]] base::status ask_lock(order what, quire_container c, container::range_lock& wanted, model::message& m);
+  [[nodiscard]] base::status ask_lock(order what, quire_container c, container::range_lock& wanted,
+                                      container::lock_wait how, model::message& m);
 
   // container_make.cpp
   [[nodiscard]] base::status make(std::uint16_t number, const char* name, const quire_container_options& given);
@@ -303,7 +304,7 @@ class container_service {
   std::atomic<unsigned> leader_{0};                            ///< who answers for names
   // On node 0, driver's thread:
   container::name_table names_{};
-  container::lock_table locks_{};
+  container::lock_queue locks_{};
   std::uint64_t first_heads_ = 0;          ///< others have it from who makes a container, where the job survives
   base::fault_vector<waiting> waiting_{};  ///< as they came
   bool names_held_ = false;                ///< by a checkpoint

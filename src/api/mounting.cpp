@@ -98,9 +98,14 @@ class container_files final : public mount::files {
   int rename(const std::string& from, const std::string& to, bool exclusive) override {
     return with_containers([&](container_service& all) { return all.rename(from, to, exclusive).code(); });
   }
-  int lock(handle h, const mount::file_lock& wanted) override {
-    const int error = with_containers([&](container_service& all) { return all.lock({h}, of(wanted)).code(); });
-    return error == EBUSY ? EAGAIN : error == ENOSPC ? ENOLCK : error;
+  int lock(handle h, const mount::file_lock& wanted, mount::lock_wait how) override {
+    bool deadlock = false;
+    const int error = with_containers([&](container_service& all) {
+      const auto why = all.lock({h}, of(wanted), static_cast<container::lock_wait>(how)).code();
+      deadlock = why == QUIRE_CONFLICT;
+      return why;
+    });
+    return deadlock ? EDEADLK : error == EBUSY ? EAGAIN : error == ENOSPC ? ENOLCK : error;
   }
   int test_lock(handle h, mount::file_lock& wanted) override {
     return with_containers([&](container_service& all) {

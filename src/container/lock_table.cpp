@@ -17,10 +17,8 @@ bool touch(const range_lock& a, const range_lock& b) noexcept {
 const range_lock* lock_table::conflict(std::uint16_t container, const range_lock& wanted) const noexcept {
   const auto at = held_.find(container);
   if (at == held_.end() || wanted.kind == lock_kind::none) return nullptr;
-  const auto found = std::find_if(at->second.begin(), at->second.end(), [&](const range_lock& h) {
-    return h.owner.of_flock == wanted.owner.of_flock && !(h.owner == wanted.owner) && overlap(h, wanted) &&
-           (h.kind == lock_kind::exclusive || wanted.kind == lock_kind::exclusive);
-  });
+  const auto found = std::find_if(at->second.begin(), at->second.end(),
+                                  [&](const range_lock& held) { return conflict_of(held, wanted); });
   return found != at->second.end() ? &*found : nullptr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Locks of ranges of bytes on containers, as fcntl and flock have them, for the whole job: an owner's locks never
 // conflict with its own, a new one replaces what it overlaps, and locks of fcntl and of flock do not know each other.
-// Nobody waits here. Pure; in processes the driver of node 0 has it. lock_table.cpp.
+// Nobody waits here: lock_queue.hpp. Pure. lock_table.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,13 @@ struct range_lock {
   std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
 };
 
+/// Whether two owners cannot have both at a time.
+[[nodiscard]] constexpr bool conflict_of(const range_lock& a, const range_lock& b) noexcept {
+  return a.owner.of_flock == b.owner.of_flock && !(a.owner == b.owner) && a.first <= b.last && b.first <= a.last &&
+         a.kind != lock_kind::none && b.kind != lock_kind::none &&
+         (a.kind == lock_kind::exclusive || b.kind == lock_kind::exclusive);
+}
+
 class lock_table {
  public:
   static constexpr std::size_t most = 100'000;  ///< of all containers
@@ -34,6 +41,15 @@ class lock_table {
   [[nodiscard]] outcome set(std::uint16_t container, const range_lock& wanted);
   /// One that another owner has, with which `wanted` conflicts; null: none.
   [[nodiscard]] const range_lock* conflict(std::uint16_t container, const range_lock& wanted) const noexcept;
+  /// Calls f(lock) for each one with which `wanted` conflicts.
+  template <class F>
+  void for_each_conflict(std::uint16_t container, const range_lock& wanted, F f) const {
+    const auto at = held_.find(container);
+    if (at == held_.end()) return;
+    for (const range_lock& one : at->second) {
+      if (conflict_of(one, wanted)) f(one);
+    }
+  }
   /// The container has gone.
   void drop(std::uint16_t container) noexcept;
   [[nodiscard]] std::size_t count() const noexcept { return count_; }

@@ -31,6 +31,13 @@ struct file_lock {
   std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
 };
 
+/// What is to happen if a lock is not free.
+enum class lock_wait : std::uint8_t {
+  none,
+  queues,    ///< it waits, in the order in which requests came: it is asked for again, until it is got or withdrawn
+  withdraws  ///< it waits no more
+};
+
 class files {
  public:
   /// Of one opening.
@@ -62,8 +69,9 @@ class files {
   /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT;
   /// EEXIST: `exclusive`, and there is one.
   [[nodiscard]] virtual int rename(const std::string& from, const std::string& to, bool exclusive) = 0;
-  /// For all hosts. EAGAIN: another owner's lock is in the way; ENOLCK: there are too many.
-  [[nodiscard]] virtual int lock(handle, const file_lock& wanted) = 0;
+  /// For all hosts; does not wait. EAGAIN: another owner's lock, or who waits for longer, is in the way; EDEADLK: one
+  /// that waits would wait for ever; ENOLCK: there are too many.
+  [[nodiscard]] virtual int lock(handle, const file_lock& wanted, lock_wait how) = 0;
   /// Sets kind and range of `wanted` to those of a lock that is in the way. ENOENT: none is.
   [[nodiscard]] virtual int test_lock(handle, file_lock& wanted) = 0;
   /// How much files may have together, and what of it is free.

@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds shortest_pause{1}, longest_pause{16};
 }  // namespace
 
-int locks::set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted) {
-  const int error = by->shown.lock(by->handle, wanted);
+int locks::set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted, lock_wait how) {
+  const int error = by->shown.lock(by->handle, wanted, how);
   if (error != 0) return error;
   const std::lock_guard lock(mutex_);
   if (wanted.is != file_lock::kind::none) holders_[{file, wanted.owner, wanted.of_flock}] = by.get();
@@ -35,11 +35,15 @@ void locks::wait(std::shared_ptr<waiter> who) {
 }
 
 bool locks::serve(waiter& w) {
-  const int error = w.interrupted.load() ? EINTR : set(w.file, w.by, w.wanted);
+  const bool ends = w.interrupted.load();
+  const int error = ends ? EINTR : set(w.file, w.by, w.wanted, lock_wait::queues);
   if (error == EAGAIN) return false;
+  if (ends) withdraw(w);
   w.answer(error);
   return true;
 }
+
+void locks::withdraw(waiter& w) { (void)w.by->shown.lock(w.by->handle, w.wanted, lock_wait::withdraws); }
 
 void locks::work() {
   ::pthread_setname_np(::pthread_self(), "quire-locks");
@@ -66,8 +70,8 @@ void locks::work() {
 }
 
 void locks::unlock(opened& by, const key& of) {
-  (void)by.shown.lock(
-      by.handle, {of.owner, of.of_flock, file_lock::kind::none, 0, INT64_MAX});  // it cannot fail while the job lives
+  (void)by.shown.lock(by.handle, {of.owner, of.of_flock, file_lock::kind::none, 0, INT64_MAX},
+                      lock_wait::none);  // it cannot fail while the job lives
 }
 
 void locks::drop(opened& by, const key& of) {
@@ -102,7 +106,10 @@ void locks::stop() noexcept {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
-  for (const auto& w : waiters_) w->answer(EINTR);
+  for (const auto& w : waiters_) {
+    withdraw(*w);
+    w->answer(EINTR);
+  }
   waiters_.clear();
 }
 

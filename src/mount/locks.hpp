@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Locks that programs have or wait for through a mount. Which there are in the job `files` knows; here stands which of
-// them a close() ends, and who waits: one thread tries for all of them again and again, so that requests that wait take
-// none of the mount's threads. Several threads call. locks.cpp.
+// them a close() ends, and who waits: one thread asks for all of them again and again, so that requests that wait take
+// none of the mount's threads. Whose turn it is `files` knows, too. Several threads call. locks.cpp.
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,8 @@ class locks {
   locks(const locks&) = delete;
   locks& operator=(const locks&) = delete;
 
-  /// As files::lock(); does not wait.
-  [[nodiscard]] int set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted);
+  /// As files::lock().
+  [[nodiscard]] int set(number file, const std::shared_ptr<opened>& by, const file_lock& wanted, lock_wait how);
   /// Somebody else's is in the way. One of flock that the owner has goes before, so that two who share it do not wait
   /// for each other.
   void wait(std::shared_ptr<waiter> who);
@@ -58,6 +58,7 @@ class locks {
   static void unlock(opened& by, const key& of);
   /// What the owner has, if it may have something.
   void drop(opened& by, const key& of);
+  static void withdraw(waiter& w);
   /// False: it waits on.
   [[nodiscard]] bool serve(waiter& w);
 

@@ -270,7 +270,9 @@ void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_fil
 void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted,
                         bool waits) {
   const auto file = names_.find_open(number, &file_of(info));
-  const int error = file == nullptr ? EBADF : locks_.set(number, file, wanted);
+  // One of flock that waits gives up what its owner has before it queues.
+  const auto how = waits && !wanted.of_flock ? lock_wait::queues : lock_wait::none;
+  const int error = file == nullptr ? EBADF : locks_.set(number, file, wanted, how);
   if (error != EAGAIN || !waits) {
     fuse_.reply_err(request, error);
     return;

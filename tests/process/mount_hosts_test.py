@@ -82,6 +82,38 @@ sys.stdin.read()
                 has.stdin.close()
         self.end(job)
 
+    WAITER = """import errno, fcntl, sys
+f = open(sys.argv[1], "r+b")
+mine, other = (int(word) for word in sys.argv[2:])
+fcntl.lockf(f, fcntl.LOCK_EX, 10, mine)
+print("has", flush=True)
+sys.stdin.readline()
+try:
+    fcntl.lockf(f, fcntl.LOCK_EX, 10, other)
+    print("both", flush=True)
+except OSError as why:
+    print("circle" if why.errno == errno.EDEADLK else why, flush=True)
+"""
+
+    def test_circles_between_hosts_are_told(self):
+        job, (a, b) = self.two()
+        (a / "file").write_bytes(bytes(100))
+        both = [subprocess.Popen([sys.executable, "-c", self.WAITER, str(place / "file"), *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                for place, words in ((a, ("0", "10")), (b, ("10", "0")))]
+        for one in both:
+            self.assertEqual(one.stdout.readline(), "has\n")
+        both[0].stdin.write("\n")
+        both[0].stdin.flush()
+        self.assertTrue(within(20, lambda: waits_for_fuse(both[0].pid)))
+        both[1].stdin.write("\n")
+        both[1].stdin.flush()
+        self.assertEqual([one.stdout.readline() for one in reversed(both)], ["circle\n", "both\n"])
+        for one in both:
+            one.stdin.close()
+            one.stdout.close()
+            one.wait(20)
+        self.end(job)
+
     @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3")
     def test_databases_between_hosts(self):
         job, places = self.two()

@@ -159,6 +159,58 @@ bool waits_for_us(pid_t pid) {
   return word == "request_wait_answer";
 }
 
+TEST_F(MountLocks, TheOneWhoClosesACircleIsTold) {
+  shown.add("f", "content");
+  const auto d = opened(path("f"), O_RDWR);
+  auto mine = range(F_WRLCK, 0, 10), theirs = range(F_WRLCK, 10, 10);
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &mine), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const int file = ::open(path("f").c_str(), O_RDWR);
+    ::alarm(20);
+    if (::fcntl(file, F_SETLK, &theirs) != 0) ::_exit(1);
+    ::_exit(::fcntl(file, F_SETLKW, &mine) == 0 ? 0 : 2);
+  }
+  ASSERT_TRUE(within_10_s([&] { return shown.waiting() == 1; }));
+  errno = 0;
+  EXPECT_EQ(::fcntl(d.number(), F_SETLKW, &theirs), -1);
+  EXPECT_EQ(errno, EDEADLK);
+  mine.l_type = F_UNLCK;
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &mine), 0);
+  int status = -1;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(MountLocks, WhoWaitsGetsItInOrder) {
+  shown.add("f", "content");
+  const auto d = opened(path("f"), O_RDWR);
+  auto all = range(F_WRLCK, 0, 0);
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &all), 0);
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  std::vector<pid_t> waiters;
+  for (char name = 'a'; name < 'f'; ++name) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const int file = ::open(path("f").c_str(), O_RDWR);
+      ::alarm(20);
+      if (::fcntl(file, F_SETLKW, &all) != 0) ::_exit(1);
+      ::_exit(::write(ends[1], &name, 1) == 1 ? 0 : 2);
+    }
+    waiters.push_back(pid);
+    ASSERT_TRUE(within_10_s([&] { return shown.waiting() == waiters.size(); }));
+  }
+  all.l_type = F_UNLCK;
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &all), 0);
+  std::string got(waiters.size(), ' ');
+  for (char& name : got) EXPECT_EQ(::read(ends[0], &name, 1), 1);
+  EXPECT_EQ(got, "abcde");
+  for (const pid_t pid : waiters) ::waitpid(pid, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST_F(MountLocks, MoreWaitForALockThanThereAreThreads) {
   shown.add("f", "content");
   shown.elsewhere = file_lock::kind::exclusive;

@@ -30,7 +30,7 @@ class closings final : public files {
   int sync(handle) override { return EIO; }
   int remove(const std::string&) override { return EIO; }
   int rename(const std::string&, const std::string&, bool) override { return EIO; }
-  int lock(handle, const file_lock&) override { return EIO; }
+  int lock(handle, const file_lock&, lock_wait) override { return EIO; }
   int test_lock(handle, file_lock&) override { return EIO; }
   void space(std::uint64_t&, std::uint64_t&) override {}
 };

@@ -26,7 +26,7 @@
 #include <thread>
 #include <vector>
 
-#include "container/lock_table.hpp"
+#include "container/lock_queue.hpp"
 #include "mount/mount.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
@@ -155,15 +155,18 @@ class files_in_memory final : public files {
   }
   /// One that another host has: of all bytes of all files.
   std::atomic<file_lock::kind> elsewhere{file_lock::kind::none};
-  container::lock_table locks;
-  int lock(handle h, const file_lock& wanted) override {
+  container::lock_queue locks;
+  int lock(handle h, const file_lock& wanted, lock_wait how) override {
     const std::lock_guard guard(mutex);
     if (wanted.is != file_lock::kind::none && elsewhere.load() != file_lock::kind::none) return EAGAIN;
     const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
     const auto got = locks.set(
         number,
-        {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
-    return got == container::lock_table::outcome::done ? 0 : EAGAIN;
+        {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last},
+        static_cast<container::lock_wait>(how));
+    return got == container::lock_queue::outcome::done       ? 0
+           : got == container::lock_queue::outcome::deadlock ? EDEADLK
+                                                             : EAGAIN;
   }
   int test_lock(handle h, file_lock& wanted) override {
     const std::lock_guard guard(mutex);
@@ -176,6 +179,10 @@ class files_in_memory final : public files {
     wanted.first = other->first;
     wanted.last = other->last;
     return 0;
+  }
+  std::size_t waiting() {
+    const std::lock_guard guard(mutex);
+    return locks.waiting();
   }
   std::size_t locked() {
     const std::lock_guard guard(mutex);
