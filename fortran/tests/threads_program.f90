@@ -22,7 +22,7 @@ program threads_program
   if (wrong > 0) error stop 'threads have not met'
   call quire_group_destroy(group)
   if (quire_node() == 0) print '(i0,a)', count(1), ' steps of all threads'
-  call quire_end()
+  call quire_end_at_exit()  ! the threads of OpenMP are still there
 
 contains
 

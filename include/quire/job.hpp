@@ -15,6 +15,7 @@
 
 #include <quire/error.hpp>
 #include <quire/memory.hpp>
+#include <quire/system.h>
 
 namespace quire {
 
@@ -32,6 +33,10 @@ inline void on_failure(quire_failure_handler handler, void* context = nullptr) {
 [[nodiscard]] inline bool alive(int node) noexcept { return quire_alive(node) != 0; }
 /// How many are not known to be dead.
 [[nodiscard]] inline int nodes_alive() noexcept { return quire_nodes_alive(); }
+
+/// quire_end_at_exit(), for a handler of atexit(3): leaves the job though threads of this process may go on, which stay
+/// where they are from then on. A session that is still there does nothing more.
+inline void end_at_exit() { detail::check(quire_end_at_exit(), "end_at_exit"); }
 
 namespace this_thread {
 /// Number of the calling thread on its node: 0 for the one that started, then in order of first use.

@@ -118,7 +118,8 @@ module quire
     integer(c_int) :: grouping = 0
   end type
 
-  public :: quire_start, quire_end, quire_node, quire_nodes, quire_thread, quire_alive, quire_nodes_alive, quire_block
+  public :: quire_start, quire_end, quire_end_at_exit, quire_node, quire_nodes, quire_thread, quire_alive, quire_nodes_alive
+  public :: quire_block
   public :: quire_container_open, quire_container_remove, quire_container_bytes
   public :: quire_atomically, quire_transaction_retry, quire_transaction_abort, quire_transaction_irrevocable, quire_in_transaction
   public :: quire_on_commit, quire_on_abort, quire_spawn, quire_join, quire_body, quire_callback, quire_work
@@ -539,6 +540,9 @@ module quire
       type(c_ptr), value :: options
     end function
     integer(c_int) function c_end() bind(c, name='quire_end')
+      import
+    end function
+    integer(c_int) function c_end_at_exit() bind(c, name='quire_end_at_exit')
       import
     end function
     integer(c_int) function c_node() bind(c, name='quire_node')
@@ -987,6 +991,12 @@ contains
   subroutine quire_end(ierror)
     integer, intent(out), optional :: ierror
     call conclude('quire_end', c_end(), ierror)
+  end subroutine
+
+  !> quire_end() for a program that is about to end while threads of it may go on. They stay where they are from then on.
+  subroutine quire_end_at_exit(ierror)
+    integer, intent(out), optional :: ierror
+    call conclude('quire_end_at_exit', c_end_at_exit(), ierror)
   end subroutine
 
   !> The number of this node, from 0 on.
