@@ -9,13 +9,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <map>
 
 #include "command.hpp"
 #include "processes.hpp"
 
-namespace quire::test {
+namespace quire::test::secrets_test {
 namespace {
 
 constexpr int nodes = 2;
@@ -200,19 +199,6 @@ TEST(strangers, that_wake_nodes_by_datagrams_keep_nobody_from_working) {
   EXPECT_NE(result.out.find("refused 0 connections and 0 messages"), std::string::npos) << result.out;
 }
 
-/// "Hosts" that are this one.
-const std::string& agent() {
-  static const std::string path = [] {
-    // Other tests of this file may be running it: it comes to its name when it is whole.
-    const std::string made = QUIRE_BINARY_DIR "/tests/agent_here", begun = made + "." + std::to_string(::getpid());
-    std::ofstream(begun) << "#!/bin/sh\nshift\nexec sh -c \"exec $*\"\n";
-    std::filesystem::permissions(begun, std::filesystem::perms::owner_all);
-    std::filesystem::rename(begun, made);
-    return made;
-  }();
-  return path;
-}
-
 std::vector<way> ways() {
   std::vector<way> all;
   for (const char* const transport : {"shm", "tcp"})
@@ -220,11 +206,13 @@ std::vector<way> ways() {
   for (const char* const pool : {"posix", "file", "sysv", "fork"})
     all.push_back({pool, {"-n", "2", "--pool", pool, "--transport", "shm"}, {}});
   all.push_back({"limited", {"-n", "2", "--memory-limit", "1M", "--transport", "shm"}, {}});
-  all.push_back({"hosts_tcp", {"--hosts", "a,b", "--agent", agent()}, {{"QUIRE_NET_DEVICES", "lo"}}});
+  all.push_back({"hosts_tcp",
+                 {"--hosts", "a,b", "--agent", QUIRE_SOURCE_DIR "/tests/process/agent_here.sh"},
+                 {{"QUIRE_NET_DEVICES", "lo"}}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(ways, secrets, testing::ValuesIn(ways()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::secrets_test
