@@ -9,10 +9,11 @@ SEED ?=
 SOAK_FLAGS ?=
 # What failed says so once more at the end.
 failed = { status=$$?; scripts/failed_tests.py $(BUILD); exit $$status; }
-# Tests wait more than they compute.
-TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
+# Tests wait more than they compute: by two for each core a fifth of the time is idle.
+TEST_JOBS ?= $(shell expr 3 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations machines bench bench-all benchmarks model build configure setup install asan tsan fuzz site deb release recipes format clean
+.PHONY: help demo test test-all soak mutations machines bench bench-all benchmarks model build configure
+.PHONY: setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
