@@ -9,10 +9,11 @@ SEED ?=
 SOAK_FLAGS ?=
 # What failed says so once more at the end.
 failed = { status=$$?; scripts/failed_tests.py $(BUILD); exit $$status; }
-# Tests wait more than they compute.
-TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
+# Tests wait more than they compute: by two for each core a fifth of the time is idle.
+TEST_JOBS ?= $(shell expr 3 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations machines bench bench-all model build configure setup install asan tsan fuzz site deb release recipes format clean
+.PHONY: help demo test test-all soak mutations machines bench bench-all benchmarks model build configure
+.PHONY: setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -37,11 +38,11 @@ machines: build ## programs on Debian's kernels 5.10, 6.1 and 6.12 in virtual ma
 	@tests/machines/run.py --build $(BUILD) $(foreach kernel,5.10 6.1 6.12,--kernel $(kernel)) --hosts both --results $(BUILD)/machines/results.json \
 		--document docs/machines.md
 
-bench: build ## measure what has a target or a reader needs; table on the screen, in build/bench/results.json and in docs/results.md
+bench: benchmarks ## measure what has a target or a reader needs; table on the screen, in build/bench/results.json and in docs/results.md
 	@bench/run.py --build $(BUILD)
 	@bench/results.py --build $(BUILD)
 
-bench-all: build ## measure everything, in more rounds
+bench-all: benchmarks ## measure everything, in more rounds
 	@bench/run.py --build $(BUILD) --all
 	@bench/results.py --build $(BUILD)
 
@@ -50,6 +51,9 @@ model: build ## what the applications would cost on 2 to 1,024 nodes; docs/desig
 
 build: configure ## compile all
 	@ninja -C $(BUILD) -j $(JOBS)
+
+benchmarks: build
+	@ninja -C $(BUILD) -j $(JOBS) benchmarks
 
 configure: setup
 	@tools/configure.py --build $(BUILD) $(CMAKE_FLAGS)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Layers that run at the start and the end of a job, or wait for a disk: no build spends time on making them fast.
 set(QUIRE_SELDOM_RUN bootstrap code container mount)
+# GCC 12 warns of what is right in std::string there (base/options.cpp, sync/mismatch.cpp), and only where that is precompiled.
+set(QUIRE_NOT_PRECOMPILED base sync)
 # Sources of src/core that are compiled together.
 set(QUIRE_CORE_BATCH 4)
 # One library for each row of src/layers.txt, linked with just the layers that its row names.
@@ -16,7 +18,10 @@ function(quire_layer folder)
   endif()
   target_link_libraries(quire_layer_${name} ${kind} quire_flags Threads::Threads)
   if(sources)
-    quire_unity(quire_layer_${name} quire_headers)
+    if(NOT folder IN_LIST QUIRE_NOT_PRECOMPILED)
+      quire_use_precompiled(quire_layer_${name} quire_headers)
+    endif()
+    quire_unity(quire_layer_${name} "")
     # What is edited most: from an edit to a library that runs are 8 s at most, on 2 cores.
     if(QUIRE_UNITY AND folder STREQUAL "core" AND QUIRE_UNITY_BATCH GREATER QUIRE_CORE_BATCH)
       set_target_properties(quire_layer_core PROPERTIES UNITY_BUILD_BATCH_SIZE ${QUIRE_CORE_BATCH})
@@ -25,10 +30,6 @@ function(quire_layer folder)
       target_compile_options(quire_layer_${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
     endif()
   endif()
-  # GCC 12 warns of what is right in std::string, and only where that is precompiled (without QUIRE_UNITY).
-  foreach(source IN ITEMS base/options.cpp sync/mismatch.cpp)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  endforeach()
   foreach(lower IN LISTS ARGN)
     string(REPLACE "/" "_" lower ${lower})
     target_link_libraries(quire_layer_${name} ${kind} quire_layer_${lower})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles each source of the library, the command, OpenMP's run-time and the simulator by itself, for its syntax only: a build puts sources
+"""Compiles each source of the library, the command, OpenMP's run-time, the simulator and the benchmarks by itself, for its syntax only: a build puts sources
 together (QUIRE_UNITY), where one may lean on what another includes or defines. What that build compiles first, or by itself, is left out where
 there is one. Exit status 1: one cannot be compiled.
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src/", "tools/", "openmp/", "sim/")
+FOLDERS = ("src/", "tools/", "openmp/", "sim/", "bench/")
 
 
 def built_alone(build):

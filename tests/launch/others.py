@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from namespaces import Hosts
 from slurm import Slurm
-from suite import ENDS_WITH_5, PASSED_ON, REPRESENTATIVE, SHORT, program, quire, run_stock, run_suite
+from suite import ENDS_WITH_5, PAGED_OUT, REACHED, REPRESENTATIVE, SHORT, program, quire, run_stock, run_suite
 from support import Job, need_program, require, run, run_well, state_of, wait_until
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -94,7 +94,7 @@ def mpirun():
     with Hosts(4) as hosts:
         reach = hosts.start_ssh()
         own = {**open_mpi(hosts, reach), "QUIRE_MEMORY_LIMIT": "0"}
-        run_suite(PASSED_ON, mpirun_on(hosts), environment=own)
+        run_suite(REACHED, mpirun_on(hosts), environment=own)
         hosts.require_traffic(1_000_000)
         run_stock([*mpirun_on(hosts), "-x", "OMP_NUM_THREADS", quire(), "exec"], [ENDS_WITH_5], environment=own)
         by_quire = [quire(), "run", "--launcher", "mpirun", "--agent", reach]
@@ -107,10 +107,11 @@ def mpirun():
         wait_until(lambda: not [pid for pid in hosts.processes() if hosts.is_ours(pid)], 5, "some processes are left on the hosts")
 
 
-def mpirun_limited():
+def mpirun_long():
+    """More programs, between hosts with little bandwidth."""
     with Hosts(4, limit="200mbit") as hosts:
         own = {**open_mpi(hosts, hosts.agent), "QUIRE_MEMORY_LIMIT": "0"}
-        run_suite(REPRESENTATIVE, mpirun_on(hosts), environment=own)
+        run_suite([PAGED_OUT, *REPRESENTATIVE], mpirun_on(hosts), environment=own)
         hosts.require_traffic(1_000_000)
         hosts.require_nothing_left()
 
@@ -176,7 +177,7 @@ def slurm():
     with Slurm() as cluster:
         start = [*SRUN, "--mpi=pmix"]
         own = {**cluster.environment, "QUIRE_TRANSPORT": "tcp"}
-        run_suite(PASSED_ON, start, environment=own)
+        run_suite(REACHED, start, environment=own)
         run_stock([*start, quire(), "exec"], environment=own)
         stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmix"],
                      environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
@@ -223,11 +224,15 @@ def slurm_starts():
         require(result.status != 0 and "srun: error:" in result.err, result)
 
 
-def slurm_limited():
+def slurm_limited(programs=SHORT):
     """Slurm with a node in each of four namespaces, and little bandwidth between them."""
     with Hosts(4, limit="200mbit") as hosts, Slurm(hosts) as cluster:
-        run_suite(REPRESENTATIVE, hosts.inside(1, [*SRUN, "--mpi=pmix"]), environment=cluster.environment)
+        run_suite(programs, hosts.inside(1, [*SRUN, "--mpi=pmix"]), environment=cluster.environment)
         hosts.require_traffic(1_000_000)
+
+
+def slurm_long():
+    slurm_limited([PAGED_OUT, *REPRESENTATIVE])
 
 
 def survivors_mpirun():
@@ -260,4 +265,5 @@ def survivors_slurm():
         require(all(hosts.sent_bytes(i) >= 20_000 for i in (1, 2, 3)), "messages have not gone by TCP")
 
 
-CASES = (mpirun, mpirun_limited, mpirun_5, mpirun_local, hydra, slurm, slurm_starts, slurm_limited, survivors_mpirun, survivors_hydra, survivors_slurm)
+CASES = (mpirun, mpirun_long, mpirun_5, mpirun_local, hydra, slurm, slurm_starts, slurm_limited, slurm_long, survivors_mpirun, survivors_hydra,
+         survivors_slurm)

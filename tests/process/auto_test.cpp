@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::auto_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ TEST_F(Auto, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::auto_test

@@ -10,7 +10,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::bad_input_test {
 namespace {
 
 const std::string program = QUIRE_PROGRAMS "/bad_input_program";
@@ -136,4 +136,4 @@ TEST(start, a_job_of_one_needs_no_launcher) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::bad_input_test

@@ -13,7 +13,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::checkpoint_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -298,4 +298,4 @@ TEST_F(checkpoint, other_settings_are_named) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::checkpoint_test

@@ -22,7 +22,7 @@
 #include "os/segments.hpp"
 #include "processes.hpp"
 
-namespace quire::test {
+namespace quire::test::clean_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -355,4 +355,4 @@ TEST(process_mark, tells_whether_a_process_lives) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::clean_test

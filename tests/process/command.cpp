@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "base/clock.hpp"
@@ -155,6 +156,14 @@ std::vector<pid_t> command::left_behind(double limit_seconds) const {
     if (found.empty() || now_seconds() > limit) return found;
     ::poll(nullptr, 0, 20);
   }
+}
+
+std::vector<std::vector<std::string>> matches_of(const std::string& text, const std::string& pattern) {
+  const std::regex wanted(pattern);
+  std::vector<std::vector<std::string>> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), wanted), end; at != end; ++at)
+    found.emplace_back(at->begin(), at->end());
+  return found;
 }
 
 command_result run(const std::vector<std::string>& arguments, const command::settings& environment,

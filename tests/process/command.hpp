@@ -50,6 +50,10 @@ class command {
   double begin_ = 0;
 };
 
+/// Each part of `text` that matches `pattern`, with its groups: [0] is the part. Here, as std::regex takes a second to
+/// compile.
+[[nodiscard]] std::vector<std::vector<std::string>> matches_of(const std::string& text, const std::string& pattern);
+
 /// The whole of the above: start, finish, and check that nothing is left behind.
 [[nodiscard]] command_result run(const std::vector<std::string>& arguments, const command::settings& environment = {},
                                  const std::string& input = "", double limit_seconds = 60);

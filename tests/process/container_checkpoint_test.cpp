@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::container_checkpoint_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ TEST_F(container_checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::container_checkpoint_test

@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::container_full_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,4 +51,4 @@ INSTANTIATE_TEST_SUITE_P(nodes, container_full, testing::Values(1, 2, 3),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::container_full_test

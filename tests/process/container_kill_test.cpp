@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::container_kill_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(each, container_kill,
                          });
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::container_kill_test

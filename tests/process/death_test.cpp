@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include <random>
-#include <regex>
 
 #include "command.hpp"
 #include "shared_files.hpp"
 
-namespace quire::test {
+namespace quire::test::death_test {
 namespace {
 
 constexpr int nodes = 3;
@@ -33,7 +32,7 @@ class running_job {
     for (int node = 0; node < nodes; ++node) {
       const std::string words = "node " + std::to_string(node) + " is ";
       if (!job_.wait_for(words, 30)) return {};
-      while (!std::regex_search(job_.out(), std::regex(words + "[0-9]+\n")))
+      while (matches_of(job_.out(), words + "[0-9]+\n").empty())
         if (!job_.wait_for("\n", 1)) return {};
       pids[static_cast<std::size_t>(node)] = std::atoi(job_.out().c_str() + job_.out().find(words) + words.size());
     }
@@ -187,7 +186,7 @@ TEST_P(first_cause, is_the_node_that_was_killed) {
     for (int node = 0; node < many; ++node) {
       const std::string words = "node " + std::to_string(node) + " is ";
       ASSERT_TRUE(job.wait_for(words, 30));
-      while (!std::regex_search(job.out(), std::regex(words + "[0-9]+\n"))) ASSERT_TRUE(job.wait_for("\n", 5));
+      while (matches_of(job.out(), words + "[0-9]+\n").empty()) ASSERT_TRUE(job.wait_for("\n", 5));
       pids[static_cast<std::size_t>(node)] = std::atoi(job.out().c_str() + job.out().find(words) + words.size());
     }
     ::poll(nullptr, 0, round * 7);
@@ -204,4 +203,4 @@ INSTANTIATE_TEST_SUITE_P(transports, first_cause, testing::Values("shm", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::death_test

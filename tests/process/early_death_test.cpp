@@ -20,7 +20,7 @@
 #include "os/process.hpp"
 #include "own_shm.hpp"
 
-namespace quire::test {
+namespace quire::test::early_death_test {
 namespace {
 
 /// A folder for this test, removed with all that is in it.
@@ -183,4 +183,4 @@ TEST(early_death, leaves_nothing_whenever_it_comes) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::early_death_test

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::exit_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -113,4 +113,4 @@ TEST(end_at_exit, the_memory_is_gone_for_the_thread_that_exits) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::exit_test

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::foreign_locks_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -62,4 +62,4 @@ TEST(foreign_locks, of_the_standard_library_are_libcs) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::foreign_locks_test

@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::info_test {
 namespace {
 
 using testing::HasSubstr;
@@ -93,9 +92,9 @@ TEST(info, says_what_a_job_does_where_the_address_space_is_limited) {
 
   // What it advises works, and it says so.
   const auto text = run(under + words{QUIRE_TOOL, "info"}).out;
-  std::smatch advised;
-  ASSERT_TRUE(std::regex_search(text, advised, std::regex("QUIRE_RANGE=([0-9]+M)"))) << text;
-  const command::settings smaller = {{"QUIRE_RANGE", advised[1]}};
+  const auto advised = matches_of(text, "QUIRE_RANGE=([0-9]+M)");
+  ASSERT_FALSE(advised.empty()) << text;
+  const command::settings smaller = {{"QUIRE_RANGE", advised[0][1]}};
   const json then = info(under, smaller);
   EXPECT_EQ(then["choice"]["range"]["has_room"], true) << then.dump(1);
   EXPECT_NE(then["choice"]["does_not_work"], "start") << then.dump(1);
@@ -108,4 +107,4 @@ TEST(info, knows_that_nodes_which_outlive_others_use_tcp) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::info_test

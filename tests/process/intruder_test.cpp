@@ -13,13 +13,12 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <regex>
 #include <thread>
 
 #include "command.hpp"
 #include "processes.hpp"
 
-namespace quire::test {
+namespace quire::test::intruder_test {
 namespace {
 
 constexpr int nodes = 3;
@@ -80,10 +79,10 @@ class visited_job {
     EXPECT_TRUE(job_.left_behind(5).empty());
     long sum = 0;
     int told = 0;
-    const std::regex line("refused ([0-9]+) connections and ([0-9]+) messages");
-    for (std::sregex_iterator at(result.out.begin(), result.out.end(), line), end; at != end; ++at, ++told) {
-      sum += std::stol((*at)[1]);
-      EXPECT_EQ((*at)[2], "0") << "strangers get no message as far as that";
+    for (const auto& line : matches_of(result.out, "refused ([0-9]+) connections and ([0-9]+) messages")) {
+      ++told;
+      sum += std::stol(line[1]);
+      EXPECT_EQ(line[2], "0") << "strangers get no message as far as that";
     }
     EXPECT_EQ(told, nodes) << result.out << result.err;
     if (sum > 0) {
@@ -216,4 +215,4 @@ TEST(strangers, that_have_listened_and_say_the_same_are_dropped_and_counted) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::intruder_test

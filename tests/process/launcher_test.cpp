@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -20,15 +19,9 @@
 #include "command.hpp"
 #include "launcher_job.hpp"
 
+namespace quire::test::launcher_test {
 namespace {
 
-using quire::test::command;
-using quire::test::command_result;
-using quire::test::count_of;
-using quire::test::job;
-using quire::test::lines_of;
-using quire::test::run;
-using quire::test::words;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -586,3 +579,4 @@ TEST(Info, PrintsTheOptions) {
 }
 
 }  // namespace
+}  // namespace quire::test::launcher_test

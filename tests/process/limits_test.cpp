@@ -13,7 +13,7 @@
 #include "base/options.hpp"
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::limits_test {
 namespace {
 
 using testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST(limits_below_a_unit, too_small_a_range_for_the_nodes_or_the_unit_is_refused
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::limits_test

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::pointers_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -38,15 +37,15 @@ TEST(pointers, to_private_memory_are_reported_with_both_addresses_once) {
     all.insert(all.end(), options.begin(), options.end());
     const auto result = run_case("some", all);
     ASSERT_EQ(result.status, 0) << result.err;
-    const std::regex stored("stored (0x[0-9a-f]+) at (0x[0-9a-f]+)");
     int seen = 0;
-    for (std::sregex_iterator at(result.out.begin(), result.out.end(), stored), end; at != end; ++at, ++seen) {
+    for (const auto& stored : matches_of(result.out, "stored (0x[0-9a-f]+) at (0x[0-9a-f]+)")) {
       const std::string names[] = {"[heap]", "[stack]", "/pointers_program (a global or static variable)"};
       EXPECT_THAT(result.err,
-                  ContainsRegex("quire\\[1\\]: QUIRE_CHECK: the word at " + (*at)[2].str() +
+                  ContainsRegex("quire\\[1\\]: QUIRE_CHECK: the word at " + stored[2] +
                                 " \\(region 0, byte [0-9]+\\) looks like a pointer to private memory of this node: " +
-                                (*at)[1].str() + ", in [^\n]*"));
-      EXPECT_THAT(result.err, HasSubstr(names[seen]));
+                                stored[1] + ", in [^\n]*"));
+      ASSERT_LT(seen, 3);
+      EXPECT_THAT(result.err, HasSubstr(names[seen++]));
     }
     EXPECT_EQ(seen, 3);
     // The page's home has written it, too, and may find the words of the other: where the addresses are alike.
@@ -77,9 +76,8 @@ TEST(pointers, of_one_node_are_not_valid_on_another_without_randomised_addresses
   const auto result = run_case("addresses");
   if (result.status == 77) GTEST_SKIP() << "addresses cannot be fixed here";
   std::map<std::string, std::set<std::string>> places;
-  const std::regex place("(small|heap|mapping|stack) (0x[0-9a-f]+)");
-  for (std::sregex_iterator at(result.out.begin(), result.out.end(), place), end; at != end; ++at)
-    places[(*at)[1]].insert((*at)[2]);
+  for (const auto& place : matches_of(result.out, "(small|heap|mapping|stack) (0x[0-9a-f]+)"))
+    places[place[1]].insert(place[2]);
   ASSERT_EQ(places.size(), 4u) << result.out;
   for (const auto& [name, where] : places)
     EXPECT_EQ(where.size(), 2u) << name << " is at the same address on both nodes: " << result.out;
@@ -92,4 +90,4 @@ TEST(pointers, in_a_program_that_another_process_serves_are_refused) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::pointers_test

@@ -12,7 +12,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::predict_test {
 namespace {
 
 using nlohmann::json;
@@ -121,4 +121,4 @@ TEST(Predict, WhatIsNoUseIsRefused) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::predict_test

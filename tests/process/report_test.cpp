@@ -15,7 +15,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -308,4 +308,4 @@ TEST_F(Report, RefusesWhatItCannotUse) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::report_test

@@ -13,7 +13,7 @@
 #include "control_group.hpp"
 #include "own_shm.hpp"
 
-namespace quire::test {
+namespace quire::test::resource_limits_test {
 namespace {
 
 using words = std::vector<std::string>;
@@ -215,4 +215,4 @@ TEST(executable, that_may_not_be_read) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::resource_limits_test

@@ -14,7 +14,7 @@
 #include "control_group.hpp"
 #include "own_shm.hpp"
 
-namespace quire::test {
+namespace quire::test::room_test {
 namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
@@ -151,4 +151,4 @@ TEST(memory_of_a_control_group, that_is_used_up_is_told) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::room_test

@@ -6,16 +6,18 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "command.hpp"
 #include "processes.hpp"
 
-namespace quire::test {
+namespace quire::test::secrets_test {
 namespace {
 
 constexpr int nodes = 2;
@@ -33,12 +35,19 @@ class secrets : public testing::TestWithParam<way> {
   secrets() : mask_(::umask(0)) {}  // so that no mode is right by the user's favour
   ~secrets() override { ::umask(mask_); }
 
-  static std::vector<std::string> words(double seconds) {
+  /// A job that runs until end_of() it is asked for.
+  [[nodiscard]] std::vector<std::string> words() const {
     std::vector<std::string> w{QUIRE_TOOL, "run", "--timeout", "50"};
     const auto& options = GetParam().options;
     w.insert(w.end(), options.begin(), options.end());
-    w.insert(w.end(), {program, std::to_string(seconds)});
+    w.insert(w.end(), {program, "0", end_});
     return w;
+  }
+  [[nodiscard]] int end_of(command& job) const {
+    std::ofstream{end_};
+    const int status = job.finish(50).status;
+    std::filesystem::remove(end_);
+    return status;
   }
   static bool is_up(command& job) {
     for (int node = 0; node < nodes; ++node)
@@ -48,6 +57,7 @@ class secrets : public testing::TestWithParam<way> {
 
  private:
   mode_t mask_;
+  const std::string end_ = std::filesystem::temp_directory_path() / ("quire-secrets-" + std::to_string(::getpid()));
 };
 
 void belongs_to_its_user_alone(const std::string& path, const std::string& what) {
@@ -131,7 +141,7 @@ void look_at_segments(const std::vector<pid_t>& family) {
 }
 
 TEST_P(secrets, memory_files_and_sockets_are_the_users_own) {
-  command job(words(2), GetParam().environment);
+  command job(words(), GetParam().environment);
   ASSERT_TRUE(is_up(job)) << job.out() << job.finish(1).err;
   const auto family = family_of(job.pid());
   ASSERT_GT(family.size(), static_cast<std::size_t>(nodes));
@@ -151,14 +161,14 @@ TEST_P(secrets, memory_files_and_sockets_are_the_users_own) {
   EXPECT_GT(mappings, 0u);
   EXPECT_FALSE(any_v6);
   EXPECT_EQ(listeners, over_tcp ? nodes : 0);
-  EXPECT_EQ(job.finish(50).status, 0);
+  EXPECT_EQ(end_of(job), 0);
 }
 
 /// Two jobs have two secrets. So what is alike in both cannot tell a secret.
 TEST_P(secrets, environments_and_command_lines_are_the_same_in_every_job) {
   std::vector<std::string> told[2];
   for (auto& all : told) {
-    command job(words(0.5), GetParam().environment);
+    command job(words(), GetParam().environment);
     ASSERT_TRUE(is_up(job)) << job.out() << job.finish(1).err;
     for (const pid_t pid : family_of(job.pid())) {
       const std::string process = "/proc/" + std::to_string(pid);
@@ -169,7 +179,7 @@ TEST_P(secrets, environments_and_command_lines_are_the_same_in_every_job) {
         if (!one.starts_with("COMMAND_UNDER_TEST=") && !one.starts_with("QUIRE_RUN=")) text += "\n" + one;
       all.push_back(std::move(text));
     }
-    EXPECT_EQ(job.finish(50).status, 0);
+    EXPECT_EQ(end_of(job), 0);
     std::sort(all.begin(), all.end());
   }
   EXPECT_GT(told[0].size(), static_cast<std::size_t>(nodes));
@@ -200,19 +210,6 @@ TEST(strangers, that_wake_nodes_by_datagrams_keep_nobody_from_working) {
   EXPECT_NE(result.out.find("refused 0 connections and 0 messages"), std::string::npos) << result.out;
 }
 
-/// "Hosts" that are this one.
-const std::string& agent() {
-  static const std::string path = [] {
-    // Other tests of this file may be running it: it comes to its name when it is whole.
-    const std::string made = QUIRE_BINARY_DIR "/tests/agent_here", begun = made + "." + std::to_string(::getpid());
-    std::ofstream(begun) << "#!/bin/sh\nshift\nexec sh -c \"exec $*\"\n";
-    std::filesystem::permissions(begun, std::filesystem::perms::owner_all);
-    std::filesystem::rename(begun, made);
-    return made;
-  }();
-  return path;
-}
-
 std::vector<way> ways() {
   std::vector<way> all;
   for (const char* const transport : {"shm", "tcp"})
@@ -220,11 +217,13 @@ std::vector<way> ways() {
   for (const char* const pool : {"posix", "file", "sysv", "fork"})
     all.push_back({pool, {"-n", "2", "--pool", pool, "--transport", "shm"}, {}});
   all.push_back({"limited", {"-n", "2", "--memory-limit", "1M", "--transport", "shm"}, {}});
-  all.push_back({"hosts_tcp", {"--hosts", "a,b", "--agent", agent()}, {{"QUIRE_NET_DEVICES", "lo"}}});
+  all.push_back({"hosts_tcp",
+                 {"--hosts", "a,b", "--agent", QUIRE_SOURCE_DIR "/tests/process/agent_here.sh"},
+                 {{"QUIRE_NET_DEVICES", "lo"}}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(ways, secrets, testing::ValuesIn(ways()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::secrets_test

@@ -10,7 +10,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::sharing_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -189,4 +189,4 @@ TEST(Sharing, OtherWordsAreRefusedWithWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::sharing_test

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::signals_test {
 namespace {
 
 class signals : public testing::TestWithParam<const char*> {
@@ -60,4 +60,4 @@ TEST_P(signals, a_thread_on_shared_memory_is_refused) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::signals_test

@@ -15,14 +15,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <thread>
 
 #include "command.hpp"
 #include "control_group.hpp"
 
-namespace quire::test {
+namespace quire::test::silence_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -44,12 +43,11 @@ words job_of(const std::string& program, const words& arguments, const words& op
 std::vector<pid_t> pids_of(command& job) {
   std::vector<pid_t> pids;
   for (int node = 0; node < nodes; ++node) {
-    const std::regex line("node " + std::to_string(node) + " is ([0-9]+)\n");
-    std::smatch found;
-    std::string out;
-    while (out = job.out(), !std::regex_search(out, found, line))
+    const std::string line = "node " + std::to_string(node) + " is ([0-9]+)\n";
+    auto found = matches_of(job.out(), line);
+    for (; found.empty(); found = matches_of(job.out(), line))
       if (!job.wait_for("node " + std::to_string(node) + " is ", 30) || !job.wait_for("\n", 5)) return {};
-    pids.push_back(std::atoi(found[1].str().c_str()));
+    pids.push_back(std::atoi(found[0][1].c_str()));
   }
   ::poll(nullptr, 0, 300);
   return pids;
@@ -309,4 +307,4 @@ TEST(a_stopped_node, is_noticed_in_every_phase) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::silence_test

@@ -12,7 +12,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::split_test {
 namespace {
 
 using testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST(split_alone, a_range_that_is_taken_is_told) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::split_test

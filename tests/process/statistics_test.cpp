@@ -9,7 +9,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::statistics_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -105,4 +105,4 @@ TEST(Statistics, HaveRegionsAndUnitsInTheFile) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::statistics_test

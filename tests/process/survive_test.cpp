@@ -9,12 +9,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <regex>
 
 #include "command.hpp"
 #include "shared_files.hpp"
 
-namespace quire::test {
+namespace quire::test::survive_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,12 +58,12 @@ class running_job {
   std::vector<pid_t> wait_for_nodes() {
     std::vector<pid_t> pids(static_cast<std::size_t>(nodes_));
     for (int node = 0; node < nodes_; ++node) {
-      const std::regex line("node " + std::to_string(node) + " is ([0-9]+)\n");
-      std::smatch found;
-      for (int tries = 0; !std::regex_search(job_.out(), found, line); ++tries)
+      const std::string line = "node " + std::to_string(node) + " is ([0-9]+)\n";
+      auto found = matches_of(job_.out(), line);
+      for (int tries = 0; found.empty(); found = matches_of(job_.out(), line), ++tries)
         if (tries == 60 || (!job_.wait_for("node " + std::to_string(node) + " is ", 30) || !job_.wait_for("\n", 1)))
           return {};
-      pids[static_cast<std::size_t>(node)] = std::stoi(found[1]);
+      pids[static_cast<std::size_t>(node)] = std::stoi(found[0][1]);
     }
     ::poll(nullptr, 0, 100);
     return pids;
@@ -218,4 +217,4 @@ TEST(survival, is_refused_where_it_cannot_work) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::survive_test

@@ -21,7 +21,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::top_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -332,4 +332,4 @@ TEST(Top, RestoresTheTerminalWhenTheJobEndsOrItIsTerminated) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::top_test

@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::uncaught_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(uncaught, exceptions_go_to_the_handler_of_a_program_that_has_one) {
 TEST(uncaught, exceptions_after_the_end_are_as_without_quire) { EXPECT_EQ(run_case("after_the_end").status, 0); }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::uncaught_test

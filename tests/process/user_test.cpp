@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::user_test {
 namespace {
 
 command_result run_as_nobody(const std::vector<std::string>& words) {
@@ -55,4 +55,4 @@ TEST_F(ordinary_user, is_told_what_mode_thread_needs) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::user_test

@@ -7,12 +7,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <string>
 
 #include "command.hpp"
 
-namespace quire::test {
+namespace quire::test::waits_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -57,10 +56,9 @@ void ask_and_go_on(const std::string& options, int nodes, Ask ask, const std::st
 
 /// Asks until the answer has a line like that: the thread may be on its way to where it waits.
 void ask_until(command& c, const std::string& line) {
-  const std::regex wanted(line);
   for (int tries = 0; tries < 40; ++tries) {
     c.signal(SIGQUIT);
-    if (c.wait_until([&](const std::string& out) { return std::regex_search(out, wanted); }, 0.5)) return;
+    if (c.wait_until([&](const std::string& out) { return !matches_of(out, line).empty(); }, 0.5)) return;
   }
   ADD_FAILURE() << "no \"" << line << "\" in\n" << c.out();
 }
@@ -122,4 +120,4 @@ TEST(waits, at_the_jobs_barrier_are_for_one_thread_of_a_node) {
 }
 
 }  // namespace
-}  // namespace quire::test
+}  // namespace quire::test::waits_test

@@ -7,7 +7,7 @@
 #include "openmp/team/letter.hpp"
 #include "openmp/team/steps/ring.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::openmp::steps::ring_test {
 namespace {
 
 struct today {
@@ -130,4 +130,4 @@ TEST(letters, are_words_that_are_not_zero) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::steps
+}  // namespace quire::openmp::steps::ring_test
