@@ -21,9 +21,9 @@ namespace quire::transport {
 /// `devices`: the network interfaces to use, as UCX names them, separated by commas. "auto": loopback alone if
 /// all_local, so that no other host can connect; else all that are up and not loopback. UCX_NET_DEVICES wins. `job`:
 /// what its nodes know and strangers do not; who does not know it is neither connected nor heard. `outlives_peers`: it
-/// goes on when nodes die, abandon() tells which; then UCX_TLS does not choose for shared memory, and large payloads are
-/// slower. `system_ucx`: the system's UCX, even if libquire came with one (QUIRE_UCX). `encrypts`: TCP carries sealed
-/// messages (sealed/sealed.hpp). Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is wanted and not
+/// goes on when nodes die, abandon() tells which; then UCX_TLS does not choose for shared memory, and large payloads
+/// are slower. `system_ucx`: the system's UCX, even if libquire came with one (QUIRE_UCX). `encrypts`: TCP carries
+/// sealed messages (sealed/sealed.hpp). Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is wanted and not
 /// installed, QUIRE_SYSTEM when it or the system refuses. What went wrong is logged. All nodes must come to the same
 /// choice: `connect` refuses addresses of another transport. Where can_be_tcp_instead() and some node has failed, all
 /// open "tcp".

@@ -67,14 +67,14 @@ TEST(transport, is_the_same_on_all_nodes_where_one_has_no_shared_memory) {
   const auto result = run(job_of(3, "auto") + ends_without_node_1);
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(count_of(result.err, "node 1 has no shared memory for messages: all nodes use TCP"), 1u) << result.err;
-  EXPECT_EQ(count_of(result.err, "a node needs 1 MiB of memory"), 1u) << result.err;
+  EXPECT_EQ(count_of(result.err, "a node needs 4 MiB of memory"), 1u) << result.err;
   expect_whole_lines(result.err);
 }
 
 TEST(transport, that_was_asked_for_and_cannot_be_had_is_an_error) {
   const auto result = run(job_of(3, "shm") + ends_without_node_1);
   EXPECT_NE(result.status, 0);
-  EXPECT_EQ(count_of(result.err, "a node needs 1 MiB of memory"), 1u) << result.err;
+  EXPECT_EQ(count_of(result.err, "a node needs 4 MiB of memory"), 1u) << result.err;
   EXPECT_LT(result.seconds, 20);
 }
 

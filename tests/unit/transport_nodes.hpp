@@ -147,8 +147,8 @@ struct node {
 using node_function = std::function<void(node&)>;
 
 /// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "outliving": shared memory of nodes
-/// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP), and
-/// waits for all.
+/// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP),
+/// and waits for all.
 class job {
  public:
   job(std::string kind, unsigned nodes) : kind_(std::move(kind)), nodes_(nodes), sockets_(nodes) {

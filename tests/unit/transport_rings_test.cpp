@@ -46,12 +46,9 @@ struct ring_of : testing::TestWithParam<ring_size> {
     EXPECT_EQ(got, payload);
   }
 };
-INSTANTIATE_TEST_SUITE_P(sizes, ring_of,
-                         testing::Values(ring_size{4, 256}, ring_size{4, 4096}, ring_size{64, 256},
-                                         ring_size{64, 4096}),
-                         [](const auto& chosen) {
-                           return std::to_string(chosen.param.lines) + "_" + std::to_string(chosen.param.bytes);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    sizes, ring_of, testing::Values(ring_size{4, 256}, ring_size{4, 4096}, ring_size{64, 256}, ring_size{64, 4096}),
+    [](const auto& chosen) { return std::to_string(chosen.param.lines) + "_" + std::to_string(chosen.param.bytes); });
 
 TEST_P(ring_of, records_in_their_order_across_the_end) {
   std::mt19937 draw(1);
@@ -204,19 +201,24 @@ TEST(transport_rings, a_node_killed_at_any_moment_stops_nobody_else) {
                 }
               }
               blob place(sizes[5]);
-              std::uint64_t from_dead = 0, from_other = 0;
-              n.in.on_place = [&](const message&) -> void* { return place.data(); };
+              std::uint64_t from_dead = 0, from_other = 0, places = 0, payloads = 0;
+              n.in.on_place = [&](const message& m) -> void* {
+                places += m.from.value() == 2 ? 1 : 0;
+                return place.data();
+              };
               n.in.on_message = [&](const message& m) {
                 if (m.from.value() != 2) return static_cast<void>(++from_other);
                 ASSERT_EQ(m.token, from_dead);
                 ASSERT_EQ(m.payload_bytes, sizes[(from_dead * 7 + round) % 6]);
                 ASSERT_EQ(std::memcmp(place.data(), content.data(), m.payload_bytes), 0);
                 ++from_dead;
+                payloads += m.payload_bytes != 0 ? 1 : 0;
               };
               // Longer than the victim lives, and then without it.
               for (const auto until = base::now_ns() + 30'000'000; base::now_ns() < until;) (void)n.link->progress();
               n.link->abandon(node_id{2});
               const std::uint64_t heard = from_dead;
+              EXPECT_EQ(places, payloads) << "a payload has begun to land, and will never be there";
               for (unsigned i = 0; i < 200; ++i) n.send(n.other().value(), i, std::span(content).first(sizes[i % 6]));
               EXPECT_TRUE(n.progress_until([&] { return from_other == 200 && !n.link->sends_pending(); }));
               EXPECT_EQ(from_dead, heard);

@@ -139,8 +139,8 @@ class ring_reader : public ring_end {
       base::copy_words(static_cast<std::byte*>(to) + offset, from, n);
     });
   }
-  /// The record that is there, which brought so much. True: its writer waits for that, and is to be woken. Who waits has
-  /// filled all lines or half of the bytes, so that it is enough to look at every quarter of each.
+  /// The record that is there, which brought so much. True: its writer waits for that, and is to be woken. Who waits
+  /// has filled all lines or half of the bytes, so that it is enough to look at every quarter of each.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
     const std::uint64_t lines_before = lines_taken_, bytes_before = bytes_taken_;
     ++lines_taken_;

@@ -12,8 +12,8 @@
 
 namespace quire::transport::ucx {
 
-/// What differs between hosts and one host. A UCX_TLS, UCX_RNDV_THRESH or any other UCX_ variable that the user has set in
-/// the environment wins over what stands here.
+/// What differs between hosts and one host. A UCX_TLS, UCX_RNDV_THRESH or any other UCX_ variable that the user has set
+/// in the environment wins over what stands here.
 struct settings {
   const char* name;                ///< for people
   const char* transports;          ///< UCX_TLS
