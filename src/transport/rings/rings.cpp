@@ -237,12 +237,18 @@ base::status ring_transport::meet(std::size_t node, std::size_t self, std::span<
   std::memcpy(&theirs, address.data(), sizeof theirs);
   const auto bytes = static_cast<off_t>(layout_.bytes);
   const os::descriptor file(os::open_of_process(theirs.bell.process, theirs.file, S_IFREG, bytes));
-  p.there = file.open() && p.their_bell.map(file.number(), 0, os::page_bytes) &&
-            p.their_ring.map(file.number(), layout_.ring_from(self), layout_.stride) &&
-            bells_.meet(node, theirs.bell, p.their_bell.at());
+  const bool mapped = file.open() && p.their_bell.map(file.number(), 0, os::page_bytes) &&
+                      p.their_ring.map(file.number(), layout_.ring_from(self), layout_.stride);
+  p.there = mapped && bells_.meet(node, theirs.bell, p.their_bell.at());
   if (p.there) {
     p.out.open(p.their_ring.at(), layout_.ring);
     return {};
+  }
+  const os::limit_text none_left =
+      file.open() && !mapped ? os::explain(os::shortage::addresses) : os::explain_if_no_descriptor();
+  if (none_left.text[0] != 0) {
+    base::log(base::log_level::error, "node %zu cannot be reached by shared memory%s", node, none_left.text);
+    return QUIRE_SYSTEM;
   }
   base::log(base::log_level::error,
             "node %zu cannot be reached by shared memory: it is dead, or this node may not look at it (/proc/%d); "
