@@ -103,26 +103,27 @@ fact_group transport_facts() {
   const double free_bytes = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
   const std::string ucx = ucx_version();
   const bool unnamed = has_memory_without_names();
-  return {"Transports",
-          "transports",
-          {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx",
-            ucx.empty() ? json(nullptr) : json(ucx)},
-           {"shared memory",
-            unnamed ? "yes (5 MiB a node, without names)"
-                    : std::string("no: memory without a name is refused") + os::explain(os::shortage::file_size).text,
-            "shared_memory", unnamed},
-           {"IPC namespace",
-            os::has_own_ipc_namespace() ? "one of its own, as a container has: nodes in another one cannot share "
-                                          "memory with those here, and all use "
-                                          "TCP (docker run --ipc=host gives one for all)"
-                                        : "the machine's",
-            "own_ipc_namespace", os::has_own_ipc_namespace()},
-           {"/dev/shm (pool 'posix')",
-            writable ? fmt::format("yes ({} free)", known ? bytes_text(free_bytes) : "unknown space")
-                     : fmt::format("no: {} is not writable", shared_memory_directory),
-            "posix_objects",
-            json{{"writable", writable},
-                 {"free_bytes", known ? json(static_cast<std::uint64_t>(free_bytes)) : json(nullptr)}}}}};
+  return {
+      "Transports",
+      "transports",
+      {{"UCX", ucx.empty() ? "not found, so that jobs have one host (libucp.so.0; Debian: apt install libucx0)" : ucx,
+        "ucx", ucx.empty() ? json(nullptr) : json(ucx)},
+       {"shared memory",
+        unnamed ? "yes (5 MiB a node at most, without names)"
+                : std::string("no: memory without a name is refused") + os::explain(os::shortage::file_size).text,
+        "shared_memory", unnamed},
+       {"IPC namespace",
+        os::has_own_ipc_namespace() ? "one of its own, as a container has: nodes in another one cannot share "
+                                      "memory with those here, and all use "
+                                      "TCP (docker run --ipc=host gives one for all)"
+                                    : "the machine's",
+        "own_ipc_namespace", os::has_own_ipc_namespace()},
+       {"/dev/shm (pool 'posix')",
+        writable ? fmt::format("yes ({} free)", known ? bytes_text(free_bytes) : "unknown space")
+                 : fmt::format("no: {} is not writable", shared_memory_directory),
+        "posix_objects",
+        json{{"writable", writable},
+             {"free_bytes", known ? json(static_cast<std::uint64_t>(free_bytes)) : json(nullptr)}}}}};
 }
 
 fact_group choice_facts(const base::option_values& options) {

@@ -38,8 +38,9 @@ base::status wire_choice::open(std::string_view kind) {
   opened_.reset();
   now_ = kind;
   const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
-  auto got = transport::open(kind, kind == "tcp" ? by_loopback_ : all_local_, options_.text(base::option::net_devices),
-                             secret_, outlives(), system_ucx, options_.flag(base::option::encrypt));
+  auto got = transport::open(kind, static_cast<unsigned>(job_.nodes()), kind == "tcp" ? by_loopback_ : all_local_,
+                             options_.text(base::option::net_devices), secret_, outlives(), system_ucx,
+                             options_.flag(base::option::encrypt));
   if (!got.ok()) return got.why();
   opened_ = std::move(got.value());
   return {};

@@ -2,6 +2,7 @@
 // Choice of a transport by name; see open.hpp.
 #include "transport/open.hpp"
 
+#include <cstdlib>
 #include <string>
 
 #include "base/log.hpp"
@@ -53,9 +54,9 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
 
 bool can_be_tcp_instead(std::string_view kind, bool all_local) noexcept { return kind == "auto" && all_local; }
 
-base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
-                                              const base::secret& job, bool outlives_peers, bool system_ucx,
-                                              bool encrypts) {
+base::result<std::unique_ptr<transport>> open(std::string_view kind, unsigned nodes, bool all_local,
+                                              std::string_view devices, const base::secret& job, bool outlives_peers,
+                                              bool system_ucx, bool encrypts) {
   if (kind == "tcp" || (kind == "auto" && !all_local))
     return open_tcp(all_local, devices, job, outlives_peers, system_ucx, encrypts);
   if (kind == "shm" && !all_local) {
@@ -63,7 +64,7 @@ base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_lo
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto" || kind == "shm") {
-    if (outlives_peers) return rings::open();
+    if (outlives_peers || std::getenv("UCX_TLS") == nullptr) return rings::open(nodes, outlives_peers);
     return ucx::open(from_library(ucx::shared_memory, system_ucx), "all", job);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");

@@ -13,20 +13,21 @@
 
 namespace quire::transport {
 
-/// Opens the transport of that name. `all_local`: all nodes of the job run on this host.
+/// Opens the transport of that name for a job of so many nodes. `all_local`: all nodes of the job run on this host.
 ///   "auto"  shared memory if all_local, else TCP
-///   "shm"   shared memory; QUIRE_UNSUPPORTED unless all_local
+///   "shm"   shared memory (rings/rings.hpp), or what UCX_TLS names, if the user has set that; QUIRE_UNSUPPORTED unless
+///           all_local
 ///   "tcp"   TCP, also on one host
 /// `devices`: the network interfaces to use, as UCX names them, separated by commas. "auto": loopback alone if
 /// all_local, so that no other host can connect; else all that are up and not loopback. UCX_NET_DEVICES wins. `job`:
 /// what its nodes know and strangers do not; who does not know it is neither connected nor heard. `outlives_peers`: it
-/// goes on when nodes die, abandon() tells which; shared memory is rings then (rings/rings.hpp), of at most 64 nodes
-/// and without UCX, and large payloads over TCP are slower. `system_ucx`: the system's UCX, even if libquire came with
-/// one (QUIRE_UCX). `encrypts`: TCP carries sealed messages (sealed/sealed.hpp). Any other name: QUIRE_BAD_OPTION.
-/// QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What went wrong is logged. All nodes must
-/// come to the same choice: `connect` refuses addresses of another transport. Where can_be_tcp_instead() and some node
-/// has failed, all open "tcp".
-[[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local,
+/// goes on when nodes die, abandon() tells which; then UCX_TLS does not choose for shared memory, and large payloads
+/// are slower. `system_ucx`: the system's UCX, even if libquire came with one (QUIRE_UCX). `encrypts`: TCP carries
+/// sealed messages (sealed/sealed.hpp). Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is wanted and not
+/// installed, QUIRE_SYSTEM when it or the system refuses. What went wrong is logged. All nodes must come to the same
+/// choice: `connect` refuses addresses of another transport. Where can_be_tcp_instead() and some node has failed, all
+/// open "tcp".
+[[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, unsigned nodes, bool all_local,
                                                             std::string_view devices = "auto",
                                                             const base::secret& job = {}, bool outlives_peers = false,
                                                             bool system_ucx = false, bool encrypts = false);

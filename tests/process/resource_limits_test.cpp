@@ -156,7 +156,7 @@ TEST(processes_of_a_control_group, that_are_too_few_are_named) {
 
 /// The kernel kills a node for it, or all, if not even the launcher fits: nothing is left.
 TEST(memory_of_a_control_group, that_is_too_little_for_nodes_is_named) {
-  for (const std::uint64_t KiB : {512, 4096, 6144}) {
+  for (const std::uint64_t KiB : {512, 2560, 3072}) {
     const small_group group("memory", "memory.limit_in_bytes", KiB << 10);
     if (!group.made()) GTEST_SKIP() << "making a control group takes root, and version 1 of them";
     const auto result = run(group.inside(job_of(2) + ends));

@@ -111,8 +111,7 @@ unsigned look_at_mappings(pid_t pid) {
   return seen;
 }
 
-/// Names that others can send to. UCX's shared memory wakes its peers by datagrams, which say nothing, to a socket
-/// whose name the kernel chose (no file): anybody on the host can wake a node, and no more.
+/// Names that others can send to.
 std::vector<std::string> names_of_sockets(pid_t pid) {
   const auto mine = sockets_of(pid);
   std::vector<std::string> names;
@@ -151,7 +150,7 @@ TEST_P(secrets, memory_files_and_sockets_are_the_users_own) {
   for (const pid_t pid : family) {
     look_at_descriptors(pid);
     mappings += look_at_mappings(pid);
-    EXPECT_TRUE(names_of_sockets(pid).empty() || !over_tcp);
+    EXPECT_TRUE(names_of_sockets(pid).empty());
     for (const auto& where : listeners_of(pid, any_v6)) {
       ++listeners;
       EXPECT_EQ(where.sin_addr.s_addr, htonl(INADDR_LOOPBACK)) << "process " << pid << " listens beyond its interface";

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waking other nodes by shared memory and a pipe (src/transport/common/bells.hpp): several nodes in one process.
-#include "transport/common/bells.hpp"
+// Waking other nodes by shared memory and a pipe (src/transport/rings/bells.hpp): several nodes in one process.
+#include "transport/rings/bells.hpp"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <thread>
 
-namespace quire::transport::bells_test {
+namespace quire::transport::rings::bells_test {
 namespace {
 
 struct node_bells : bells {
+  alignas(page_bytes) std::byte page[page_bytes] = {};
+  [[nodiscard]] bool open() { return bells::open(page); }
   [[nodiscard]] bool rings() const {
     pollfd ready{descriptor(), POLLIN, 0};
     return ::poll(&ready, 1, 0) == 1;
@@ -22,14 +25,14 @@ struct pair_of_bells : testing::Test {
   node_bells a, b;
   void meet() {
     ASSERT_TRUE(a.open() && b.open());
-    a.meet(0, {a.own(), b.own()});
-    b.meet(1, {a.own(), b.own()});
+    a.expect(2);
+    b.expect(2);
+    ASSERT_TRUE(a.meet(1, b.own(), b.page) && b.meet(0, a.own(), a.page));
   }
 };
 
 TEST_F(pair_of_bells, wake_sleepers_only) {
   meet();
-  EXPECT_TRUE(a.met_by_all() && b.met_by_all());
   a.wake(1, urgency::now);
   EXPECT_FALSE(b.rings());  // it does not sleep
   ASSERT_TRUE(b.arm(urgency::now));
@@ -43,27 +46,6 @@ TEST_F(pair_of_bells, wake_sleepers_only) {
   a.wake(1, urgency::later);
   EXPECT_TRUE(b.rings());
   EXPECT_FALSE(a.rings());
-}
-
-// Of several who write to one, the first in the queue may come last: an urgent message behind it cannot be seen before.
-TEST_F(pair_of_bells, an_urgent_message_may_lie_behind_one_that_is_not) {
-  node_bells c;
-  ASSERT_TRUE(a.open() && b.open() && c.open());
-  const std::vector<bells::address> all{a.own(), b.own(), c.own()};
-  a.meet(0, all);
-  b.meet(1, all);
-  c.meet(2, all);
-  a.begin(1, urgency::later);
-  ASSERT_TRUE(b.arm(urgency::now));
-  a.end(1, urgency::later);
-  a.wake(1, urgency::later);
-  EXPECT_TRUE(b.rings());
-  EXPECT_FALSE(b.arm(urgency::now));
-  ASSERT_TRUE(b.arm(urgency::now));
-  c.begin(1, urgency::later);
-  c.end(1, urgency::later);
-  c.wake(1, urgency::later);
-  EXPECT_FALSE(b.rings());
 }
 
 TEST_F(pair_of_bells, one_wakes_once) {
@@ -89,19 +71,18 @@ TEST_F(pair_of_bells, signals_fill_the_pipe_and_nothing_breaks) {
 
 TEST_F(pair_of_bells, who_cannot_be_met_is_not) {
   ASSERT_TRUE(a.open() && b.open());
+  a.expect(2);
   bells::address forged = b.own();
   forged.mark ^= 2;  // another page than the one that was meant
-  a.meet(0, {a.own(), forged});
-  EXPECT_FALSE(b.met_by_all());
-  bells::address swapped = b.own();
-  std::swap(swapped.page, swapped.pipe);
-  a.meet(0, {a.own(), swapped});
-  EXPECT_FALSE(b.met_by_all());
+  EXPECT_FALSE(a.meet(1, forged, b.page));
+  bells::address file = b.own();
+  file.pipe = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  EXPECT_FALSE(a.meet(1, file, b.page));
+  ::close(file.pipe);
   bells::address gone = b.own();
   gone.process = 0;
-  a.meet(0, {a.own(), gone});
-  a.meet(0, {a.own(), {}});
-  EXPECT_FALSE(b.met_by_all());
+  EXPECT_FALSE(a.meet(1, gone, b.page));
+  EXPECT_FALSE(a.meet(1, {}, a.page));
   a.wake(1, urgency::now);  // nobody
   a.wake(7, urgency::now);
 }
@@ -138,4 +119,4 @@ TEST_F(pair_of_bells, no_wake_up_is_lost) {
 }
 
 }  // namespace
-}  // namespace quire::transport::bells_test
+}  // namespace quire::transport::rings::bells_test

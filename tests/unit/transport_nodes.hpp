@@ -146,8 +146,9 @@ struct node {
 
 using node_function = std::function<void(node&)>;
 
-/// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "rings": shared memory of nodes that
-/// outlive others, "tcp", "encrypted": over TCP), and waits for all.
+/// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "outliving": shared memory of nodes
+/// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP),
+/// and waits for all.
 class job {
  public:
   job(std::string kind, unsigned nodes) : kind_(std::move(kind)), nodes_(nodes), sockets_(nodes) {
@@ -169,9 +170,10 @@ class job {
     if (hub_) {
       n.link = loopback::open(hub_, n.self);
     } else {
-      const bool encrypts = kind_ == "encrypted";
-      const bool outlives = kind_ == "rings";
-      auto opened = open(encrypts ? "tcp" : outlives ? "shm" : kind_, true, "auto", {}, outlives, false, encrypts);
+      const bool encrypts = kind_ == "encrypted", outlives = kind_ == "outliving", by_ucx = kind_ == "ucx";
+      if (by_ucx) ::setenv("UCX_TLS", "posix", 1);  // of this process, which is a node and nothing else
+      const std::string kind = encrypts ? "tcp" : outlives || by_ucx ? "shm" : kind_;
+      auto opened = open(kind, nodes_, true, "auto", {}, outlives, false, encrypts);
       if (opened.ok()) n.link = std::move(opened.value());
     }
     ASSERT_NE(n.link, nullptr) << "no transport " << kind_;

@@ -2,7 +2,6 @@
 // What a transport does with what comes from elsewhere: garbage, messages without the job's seal, the same message
 // twice. What strangers do at the ports of a job, beyond what UCX lets anybody do here, stands in
 // tests/process/intruder_test.
-#include "transport/common/bells.hpp"
 #include "transport/ucx/worker.hpp"
 #include "transport_nodes.hpp"
 #include "wire/seal.hpp"
@@ -11,14 +10,14 @@
 namespace quire::transport::test::transport_strangers_test {
 namespace {
 
-/// Of the address of a node: the mark, a name, and its bells; then UCX's own.
-constexpr std::size_t before_ucx_bytes = sizeof wire::mark + 16 + sizeof(bells::address);
+/// Of the address of a node: the mark, a name; then UCX's own.
+constexpr std::size_t before_ucx_bytes = sizeof wire::mark + 16;
 
 class strangers : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
 };
-INSTANTIATE_TEST_SUITE_P(all, strangers, testing::Values("loopback", "shm", "tcp"),
+INSTANTIATE_TEST_SUITE_P(all, strangers, testing::Values("loopback", "ucx", "tcp"),
                          [](const auto& chosen) { return std::string(chosen.param); });
 
 blob pattern(std::size_t bytes, unsigned seed) {
@@ -42,7 +41,7 @@ TEST_P(strangers, garbage_is_dropped_and_counted) {
     });
     return;
   }
-  const auto& how = is("shm") ? ucx::shared_memory : ucx::tcp;
+  const auto& how = is("ucx") ? ucx::shared_memory : ucx::tcp;
   job(GetParam(), 2).run([&how](node& n) {
     const auto own = n.link->address();
     const auto all = n.meet({own.begin(), own.end()});
@@ -133,7 +132,7 @@ class second_sender {
 
 TEST_P(strangers, a_message_that_comes_twice_is_refused_and_one_too_few_loses_the_peer) {
   if (is("loopback")) GTEST_SKIP() << "nobody can come between two nodes in one process";
-  const auto& how = is("shm") ? ucx::shared_memory : ucx::tcp;
+  const auto& how = is("ucx") ? ucx::shared_memory : ucx::tcp;
   job(GetParam(), 2).run([&how](node& n) {
     const auto own = n.link->address();
     const auto all = n.meet({own.begin(), own.end()});
@@ -165,7 +164,7 @@ TEST_P(strangers, a_message_that_comes_twice_is_refused_and_one_too_few_loses_th
 /// Nobody can know what it would have said, or who waits for it.
 TEST_P(strangers, a_message_of_a_node_that_cannot_be_read_loses_the_node) {
   if (is("loopback")) GTEST_SKIP() << "nobody can come between two nodes in one process";
-  const auto& how = is("shm") ? ucx::shared_memory : ucx::tcp;
+  const auto& how = is("ucx") ? ucx::shared_memory : ucx::tcp;
   job(GetParam(), 2).run([&how](node& n) {
     const auto own = n.link->address();
     const auto all = n.meet({own.begin(), own.end()});

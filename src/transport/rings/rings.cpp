@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The body of the transport that rings carry; see rings.hpp. Driven by one thread at a time under the engine's lock;
-// only signal() comes from any thread. A message in a ring: how long its payload is, its header, its payload.
+// only signal() comes from any thread. A message is a line in a ring, its header, with the beginning of its payload;
+// the rest follows in parts, each with a line of its own.
 #include "transport/rings/rings.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -18,14 +19,13 @@
 #include "base/clock.hpp"
 #include "base/fault_heap.hpp"
 #include "base/log.hpp"
-#include "os/file_size.hpp"
 #include "os/foreign_library.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/process_file.hpp"
 #include "os/process.hpp"
-#include "transport/common/bells.hpp"
 #include "transport/common/slots.hpp"
+#include "transport/rings/bells.hpp"
 #include "transport/rings/ring.hpp"
 #include "wire/wire.hpp"
 
@@ -35,19 +35,43 @@ namespace {
 using model::message;
 using model::node_id;
 
-constexpr std::size_t largest_ring = 256u << 10, stride = ring_page_bytes + largest_ring;
-constexpr std::size_t first_ring = os::page_bytes, file_bytes = first_ring + most_nodes * stride;
-constexpr std::size_t prefix_bytes = sizeof(std::uint64_t) + wire::header_bytes;
-static_assert(prefix_bytes % 8 == 0);
+// The line of a message is the message. In the place of the sender, whom the receiver knows, is the ring's own.
+static_assert(sizeof(message) == sizeof(record_line));
+static_assert(offsetof(message, from) * 8 == lap_shift && sizeof(node_id) == 2);
 
-/// Rings fill the processor's cache when there are many.
-constexpr std::size_t ring_bytes(std::size_t nodes) noexcept { return nodes <= 8 ? largest_ring : largest_ring / 4; }
+/// Up to 64 nodes have 5 MiB each. A sweep's window fits into a large ring, and its owner is done with it: with 2 nodes
+/// that moves 6 GB/s, where 256 KiB have 5.5, and 64 KiB 4.2.
+constexpr ring_size size_of_ring(std::size_t nodes) noexcept {
+  if (nodes <= 4) return {256, 1024u << 10};
+  if (nodes <= 8) return {256, 512u << 10};
+  if (nodes <= 16) return {256, 256u << 10};
+  if (nodes <= 64) return {128, 64u << 10};
+  return {64, 16u << 10};
+}
+/// Of a payload that goes in parts: long enough that its line costs nothing, so short that both sides copy at a time.
+constexpr std::size_t part_bytes(ring_size ring) noexcept {
+  return std::clamp<std::size_t>(ring.bytes / 32, 4u << 10, 32u << 10);
+}
+constexpr std::size_t to_pages(std::size_t bytes) noexcept {
+  return (bytes + os::page_bytes - 1) / os::page_bytes * os::page_bytes;
+}
+
+/// The file of a node: its bell, then a ring from each node.
+struct layout {
+  ring_size ring{};
+  std::size_t stride = 0, bytes = 0;
+  layout() noexcept = default;
+  explicit layout(std::size_t nodes) noexcept
+      : ring(size_of_ring(nodes)), stride(to_pages(ring.all())), bytes(os::page_bytes + nodes * stride) {}
+  [[nodiscard]] std::size_t ring_from(std::size_t node) const noexcept { return os::page_bytes + node * stride; }
+};
 
 struct node_address {
   std::uint64_t mark = wire::mark;
-  char name[16] = "rings";
+  char name[16] = "shm";
   bells::address bell{};
-  std::int32_t process = 0, file = -1;
+  std::int32_t file = -1;
+  std::int32_t unused = 0;
 };
 
 /// Mapped until it ends.
@@ -76,6 +100,8 @@ class mapping {
 
 class ring_transport final : public transport {
  public:
+  /// `whole`: no payload begins to land before all of it is there.
+  ring_transport(std::size_t nodes, bool whole) noexcept : layout_(nodes), whole_(whole) {}
   [[nodiscard]] base::status open();
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override {
@@ -104,7 +130,7 @@ class ring_transport final : public transport {
  private:
   /// A message that waits for room, or is in its ring in part.
   struct send_slot {
-    wire::header header;
+    message m;
     std::byte value[copied_bytes];          ///< a small payload
     base::fault_vector<std::byte> content;  ///< one that threads are writing; as large as any so far
     std::span<const std::byte> payload;
@@ -113,35 +139,48 @@ class ring_transport final : public transport {
     std::uint8_t period;
     send_slot* next;
   };
-  /// Bytes without which it cannot go on.
-  [[nodiscard]] static std::size_t least_room(const send_slot& slot) noexcept { return slot.begun ? 8 : prefix_bytes; }
+  /// Of which all bytes so far have been taken from the ring, and some are to come.
+  struct arrival {
+    message m{};
+    std::size_t come = 0;                   ///< 0: there is none
+    std::byte* to = nullptr;                ///< nullptr: it is too late
+    base::fault_vector<std::byte> parts{};  ///< where `whole_`
+  };
   struct peer {
-    mapping theirs{};  ///< the ring in which this node writes
+    mapping their_bell{}, their_ring{};  ///< the ring in which this node writes
     ring_writer out{};
     ring_reader in{};
     send_slot *first = nullptr, *last = nullptr;
-    base::fault_vector<std::byte> parts{};  ///< of a message that is larger than the ring
-    std::size_t parts_come = 0;             ///< bytes; 0: there is none
-    bool there = false;                     ///< another node, whom nobody has called dead
-    bool lost = false;                      ///< it says what no node says
+    arrival under_way{};
+    bool there = false;  ///< another node, whom nobody has called dead
+    bool lost = false;   ///< it says what no node says
   };
 
-  [[nodiscard]] base::status meet(std::size_t node, std::span<const std::byte> address) noexcept;
-  void enqueue(peer& to, const wire::header& header, std::span<const std::byte> payload, lasting lasts) noexcept;
-  void push(std::size_t node) noexcept;
+  [[nodiscard]] base::status meet(std::size_t node, std::size_t self, std::span<const std::byte> address) noexcept;
+  /// Of a payload, from `done` on, in one record.
+  [[nodiscard]] std::size_t part_of(const peer& p, std::size_t bytes, std::size_t done) const noexcept {
+    return std::min(bytes - done, whole_ ? p.in.most_bytes() : part_bytes(layout_.ring));
+  }
+  void enqueue(peer& to, const message& m, std::span<const std::byte> payload, std::size_t done, bool begun,
+               lasting lasts) noexcept;
+  [[nodiscard]] bool push(std::size_t node) noexcept;
   [[nodiscard]] bool push_some(peer& to, send_slot& slot) noexcept;
   void pop(peer& to) noexcept;
-  [[nodiscard]] bool hear(std::size_t node) noexcept;
-  [[nodiscard]] bool hear_one(std::size_t node, std::uint64_t& there) noexcept;
-  [[nodiscard]] bool put_together(peer& from, std::size_t bytes, std::uint64_t& there) noexcept;
-  template <class Copy>
-  void take_in(const message& m, Copy copy) noexcept;
+  void hear(std::size_t node) noexcept;
+  void hear_one(std::size_t node) noexcept;
+  void hear_part(std::size_t node) noexcept;
+  void take(std::size_t node, std::size_t bytes) noexcept {
+    if (peers_[node].in.take(bytes)) bells_.wake(node, urgency::now);
+  }
+  void deliver(const message& m) noexcept;
   void lose(peer& who) noexcept;
 
+  const layout layout_;
+  const bool whole_;
   node_address own_{};
+  mapping rings_{};
   bells bells_{};
   os::descriptor file_{};
-  mapping rings_{};
   std::vector<peer> peers_{};
   slots<send_slot> sends_{};
   std::uint8_t period_ = 0;       ///< the current one, modulo 2
@@ -158,23 +197,22 @@ base::status ring_transport::open() {
               "the system keeps other nodes from its memory; make it readable (chmod +r), or set QUIRE_TRANSPORT=tcp");
     return QUIRE_UNSUPPORTED;
   }
-  file_ = os::descriptor(os::make_memfd("quire-rings", 0));
-  const os::file_size_scope scope(os::file_size_scope::limit::raised);
-  if (!bells_.open() || !file_.open() || ::ftruncate(file_.number(), file_bytes) != 0) {
+  const int made = os::make_memfd("quire-rings", layout_.bytes);
+  file_ = os::descriptor(made);
+  if (made < 0 || !rings_.map(made, 0, layout_.bytes) || !bells_.open(rings_.at())) {
     base::log(base::log_level::error, "shared memory for messages cannot be had: a node needs %zu MiB of memory%s",
-              (file_bytes >> 20) + 1, os::explain(os::shortage::file_size).text);
+              (layout_.bytes >> 20) + 1, os::explain(os::shortage::file_size).text);
     return QUIRE_SYSTEM;
   }
   own_.bell = bells_.own();
-  own_.process = ::getpid();
-  own_.file = file_.number();
+  own_.file = made;
   return {};
 }
 
 base::status ring_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                      sink& receiver) noexcept {
   CHECK(sink_ == nullptr && self.value() < addresses.size());
-  if (addresses.size() > most_nodes) return QUIRE_INVALID;
+  if (layout(addresses.size()).bytes != layout_.bytes) return QUIRE_INVALID;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (addresses[i].size() == sizeof own_ &&
         std::memcmp(addresses[i].data(), &own_, offsetof(node_address, bell)) == 0)
@@ -184,30 +222,39 @@ base::status ring_transport::connect(node_id self, std::span<const std::span<con
   }
   sink_ = &receiver;
   peers_.resize(addresses.size());
-  const std::size_t own_bytes = first_ring + addresses.size() * stride;
-  if (!rings_.map(file_.number(), 0, own_bytes)) return QUIRE_NO_MEMORY;
-  std::vector<bells::address> rung(addresses.size());
-  for (std::size_t i = 0; i < addresses.size(); ++i)
-    std::memcpy(&rung[i], addresses[i].data() + offsetof(node_address, bell), sizeof rung[i]);
-  bells_.meet(self.value(), rung);
+  bells_.expect(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (i == self.value()) continue;
-    peers_[i].in.open(static_cast<std::byte*>(rings_.at()) + first_ring + i * stride, ring_bytes(addresses.size()));
-    node_address theirs;
-    std::memcpy(&theirs, addresses[i].data(), sizeof theirs);
-    const os::descriptor file(os::open_of_process(theirs.process, theirs.file, S_IFREG, file_bytes));
-    peers_[i].there = bells_.has_met(i) && file.open() &&
-                      peers_[i].theirs.map(file.number(), first_ring + self.value() * stride, stride);
-    if (!peers_[i].there) {
-      base::log(base::log_level::error,
-                "node %zu cannot be reached by shared memory: it is dead, or this node may not look at it (/proc/%d); "
-                "QUIRE_TRANSPORT=tcp needs no shared memory",
-                i, theirs.process);
-      return QUIRE_PEER_LOST;
-    }
-    peers_[i].out.open(peers_[i].theirs.at(), ring_bytes(addresses.size()));
+    if (const auto s = meet(i, self.value(), addresses[i]); !s.ok()) return s;
   }
   return {};
+}
+
+base::status ring_transport::meet(std::size_t node, std::size_t self, std::span<const std::byte> address) noexcept {
+  peer& p = peers_[node];
+  p.in.open(static_cast<std::byte*>(rings_.at()) + layout_.ring_from(node), layout_.ring);
+  node_address theirs;
+  std::memcpy(&theirs, address.data(), sizeof theirs);
+  const auto bytes = static_cast<off_t>(layout_.bytes);
+  const os::descriptor file(os::open_of_process(theirs.bell.process, theirs.file, S_IFREG, bytes));
+  const bool mapped = file.open() && p.their_bell.map(file.number(), 0, os::page_bytes) &&
+                      p.their_ring.map(file.number(), layout_.ring_from(self), layout_.stride);
+  p.there = mapped && bells_.meet(node, theirs.bell, p.their_bell.at());
+  if (p.there) {
+    p.out.open(p.their_ring.at(), layout_.ring);
+    return {};
+  }
+  const os::limit_text none_left =
+      file.open() && !mapped ? os::explain(os::shortage::addresses) : os::explain_if_no_descriptor();
+  if (none_left.text[0] != 0) {
+    base::log(base::log_level::error, "node %zu cannot be reached by shared memory%s", node, none_left.text);
+    return QUIRE_SYSTEM;
+  }
+  base::log(base::log_level::error,
+            "node %zu cannot be reached by shared memory: it is dead, or this node may not look at it (/proc/%d); "
+            "QUIRE_TRANSPORT=tcp needs no shared memory",
+            node, theirs.bell.process);
+  return QUIRE_PEER_LOST;
 }
 
 void ring_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how,
@@ -218,24 +265,23 @@ void ring_transport::send(node_id to, const message& m, std::span<const std::byt
   if (!receiver.there) return;
   ++traffic_.messages_sent;
   traffic_.bytes_sent += wire::header_bytes + payload.size();
-  wire::header header;
-  wire::encode(m, header);
-  if (receiver.first != nullptr || receiver.out.room() < prefix_bytes + to_words(payload.size())) {
-    enqueue(receiver, header, payload, lasts);
-    return push(to.value());
+  const std::size_t first = part_of(receiver, payload.size(), 0);
+  if (receiver.first != nullptr || !receiver.out.has_room(first)) {
+    enqueue(receiver, m, payload, 0, false, lasts);
+    (void)push(to.value());
+    return;
   }
-  const std::uint64_t bytes = payload.size();
-  receiver.out.put(&bytes, sizeof bytes);
-  receiver.out.put(header.bytes, sizeof header.bytes);
-  if (bytes != 0) receiver.out.put(payload.data(), payload.size());
-  receiver.out.publish();
+  receiver.out.put(std::bit_cast<record_line>(m), payload.data(), first);
   bells_.wake(to.value(), how);
+  if (first == payload.size()) return;
+  enqueue(receiver, m, payload, first, true, lasts);
+  (void)push(to.value());
 }
 
-void ring_transport::enqueue(peer& to, const wire::header& header, std::span<const std::byte> payload,
-                             lasting lasts) noexcept {
+void ring_transport::enqueue(peer& to, const message& m, std::span<const std::byte> payload, std::size_t done,
+                             bool begun, lasting lasts) noexcept {
   send_slot* const slot = sends_.take();
-  slot->header = header;
+  slot->m = m;
   if (!payload.empty() && payload.size() <= copied_bytes) {
     base::copy_words(slot->value, payload.data(), payload.size());
     payload = {slot->value, payload.size()};
@@ -245,8 +291,8 @@ void ring_transport::enqueue(peer& to, const wire::header& header, std::span<con
     payload = std::span<const std::byte>(slot->content).first(payload.size());
   }
   slot->payload = payload;
-  slot->done = 0;
-  slot->begun = false;
+  slot->done = done;
+  slot->begun = begun;
   slot->period = period_;
   slot->next = nullptr;
   ++unsent_[period_];
@@ -254,32 +300,28 @@ void ring_transport::enqueue(peer& to, const wire::header& header, std::span<con
   to.last = slot;
 }
 
-/// What has room. The receiver is woken for it, whatever it is: it has to make more.
-void ring_transport::push(std::size_t node) noexcept {
+/// What has room. The receiver is woken for it, whatever it is: it has to make more. True if there was something.
+bool ring_transport::push(std::size_t node) noexcept {
   peer& to = peers_[node];
   bool published = false;
   do {
     while (to.first != nullptr && push_some(to, *to.first)) {
       published = true;
-      if (to.first->begun && to.first->done == to.first->payload.size()) pop(to);
+      if (to.first->done == to.first->payload.size()) pop(to);
     }
-  } while (to.first != nullptr && to.out.wait_for_room(least_room(*to.first)));
+  } while (to.first != nullptr && to.out.wait_for_room(part_of(to, to.first->payload.size(), to.first->done)));
   if (published) bells_.wake(node, urgency::now);
+  return published;
 }
 
 /// True if it has put something in the ring.
 bool ring_transport::push_some(peer& to, send_slot& slot) noexcept {
-  if (to.out.room() < least_room(slot)) return false;
-  if (!slot.begun) {
-    const std::uint64_t bytes = slot.payload.size();
-    to.out.put(&bytes, sizeof bytes);
-    to.out.put(slot.header.bytes, sizeof slot.header.bytes);
-    slot.begun = true;
-  }
-  const std::size_t part = std::min(to.out.room(), slot.payload.size() - slot.done);
-  if (part != 0) to.out.put(slot.payload.data() + slot.done, part);
+  const std::size_t part = part_of(to, slot.payload.size(), slot.done);
+  if (!to.out.has_room(part)) return false;
+  const record_line part_line{};  // of no kind
+  to.out.put(slot.begun ? part_line : std::bit_cast<record_line>(slot.m), slot.payload.data() + slot.done, part);
+  slot.begun = true;
   slot.done += part;
-  to.out.publish();
   return true;
 }
 
@@ -293,8 +335,10 @@ void ring_transport::pop(peer& to) noexcept {
 bool ring_transport::progress() noexcept {
   bool happened = false;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i].first != nullptr) push(i);
-    if (peers_[i].there && !peers_[i].lost && peers_[i].in.has_news()) happened |= hear(i);
+    if (peers_[i].first != nullptr) happened |= push(i);
+    if (!peers_[i].there || peers_[i].lost || !peers_[i].in.has_news()) continue;
+    hear(i);
+    happened = true;
   }
   for (std::size_t i = 0; any_lost_ && i < peers_.size(); ++i) {
     if (!peers_[i].there || !peers_[i].lost) continue;
@@ -307,78 +351,62 @@ bool ring_transport::progress() noexcept {
 }
 
 /// Messages of a node, but not so many that others wait long.
-bool ring_transport::hear(std::size_t node) noexcept {
+void ring_transport::hear(std::size_t node) noexcept {
   constexpr int at_most = 16;
-  peer& from = peers_[node];
-  bool happened = false;
-  std::uint64_t there = from.in.look();
-  for (int i = 0; from.there && !from.lost && hear_one(node, there); ++i) {
-    happened = true;
-    if (i + 1 < at_most) continue;
-    from.in.look_again();
-    break;
+  const peer& from = peers_[node];
+  for (int i = 0; i < at_most && from.there && !from.lost && from.in.has_news(); ++i) {
+    from.under_way.come == 0 ? hear_one(node) : hear_part(node);
   }
-  if (from.there && from.in.writer_waits()) bells_.wake(node, urgency::now);
-  return happened;
 }
 
-/// Takes one message, or what there is of one that is larger than the ring. False: there is no more.
-bool ring_transport::hear_one(std::size_t node, std::uint64_t& there) noexcept {
+/// Takes the message that is there, or its beginning.
+void ring_transport::hear_one(std::size_t node) noexcept {
   peer& from = peers_[node];
-  if (there > from.in.capacity()) return lose(from), false;
-  if (from.parts_come == 0 && there < prefix_bytes) return false;
-  std::byte prefix[prefix_bytes];
-  std::uint64_t bytes = 0;
-  from.parts_come == 0 ? from.in.copy(prefix, prefix_bytes, 0)
-                       : static_cast<void>(std::memcpy(prefix, from.parts.data(), prefix_bytes));
-  std::memcpy(&bytes, prefix, sizeof bytes);
-  message m;
-  if (bytes > wire::max_payload_bytes ||
-      !wire::decode({prefix + sizeof bytes, wire::header_bytes}, bytes, static_cast<unsigned>(peers_.size()), m).ok() ||
-      m.from.value() != node)
-    return lose(from), false;
-  const std::size_t whole = prefix_bytes + to_words(bytes);
-  if (whole > from.in.capacity()) {
-    if (!put_together(from, whole, there)) return false;
-    from.parts_come = 0;
-    take_in(m, [&](void* to) {
-      if (to != nullptr) base::copy_words(to, from.parts.data() + prefix_bytes, bytes);
-    });
-    return true;
+  auto m = std::bit_cast<message>(from.in.read_line());
+  m.from = node_id{static_cast<std::uint16_t>(node)};
+  if (!wire::is_legal(m, static_cast<unsigned>(peers_.size()))) return lose(from);
+  const std::size_t first = part_of(from, m.payload_bytes, 0);
+  if (first == 0) {
+    take(node, 0);
+    return deliver(m);
   }
-  if (there < whole) return false;
-  if (bytes == 0) from.in.take(whole);
-  take_in(m, [&](void* to) {
-    if (to != nullptr) from.in.copy(to, bytes, prefix_bytes);
-    from.in.take(whole);
-  });
-  there -= whole;
-  return true;
-}
-
-/// True when all of it is there.
-bool ring_transport::put_together(peer& from, std::size_t bytes, std::uint64_t& there) noexcept {
-  if (from.parts.size() < bytes) from.parts.resize(bytes);
-  const std::size_t part = std::min<std::size_t>(there, bytes - from.parts_come);
-  if (part == 0) return false;
-  from.in.copy(from.parts.data() + from.parts_come, part, 0);
-  from.in.take(part);
-  from.parts_come += part;
-  there -= part;
-  return from.parts_come == bytes;
-}
-
-/// `copy(place)` is called if there is a payload; without a place, if it is too late.
-template <class Copy>
-void ring_transport::take_in(const message& m, Copy copy) noexcept {
-  if (m.payload_bytes != 0) {
+  const bool all = first == m.payload_bytes;
+  std::byte* to = nullptr;
+  if (all || !whole_) {
     const landing spot = sink_->place(m);
-    copy(spot.is_too_late() ? nullptr : spot.address());
-    if (spot.is_too_late()) {
-      ++traffic_.dropped;
-      return;
-    }
+    to = spot.is_too_late() ? nullptr : static_cast<std::byte*>(spot.address());
+  } else {
+    if (from.under_way.parts.size() < m.payload_bytes) from.under_way.parts.resize(m.payload_bytes);
+    to = from.under_way.parts.data();
   }
+  if (to != nullptr) from.in.copy(to, first);
+  take(node, first);
+  if (all) return to != nullptr ? deliver(m) : static_cast<void>(++traffic_.dropped);
+  from.under_way.m = m;
+  from.under_way.to = to;
+  from.under_way.come = first;
+}
+
+/// Takes one more part of the message under way.
+void ring_transport::hear_part(std::size_t node) noexcept {
+  peer& from = peers_[node];
+  arrival& a = from.under_way;
+  if ((from.in.read_line().word & ~lap_mask) != 0) return lose(from);
+  const std::size_t bytes = part_of(from, a.m.payload_bytes, a.come);
+  if (a.to != nullptr) from.in.copy(a.to + a.come, bytes);
+  take(node, bytes);
+  a.come += bytes;
+  if (a.come != a.m.payload_bytes) return;
+  a.come = 0;
+  if (whole_) {
+    const landing spot = sink_->place(a.m);
+    if (!spot.is_too_late()) base::copy_words(spot.address(), a.to, a.m.payload_bytes);
+    if (spot.is_too_late()) a.to = nullptr;
+  }
+  a.to != nullptr ? deliver(message(a.m)) : static_cast<void>(++traffic_.dropped);
+}
+
+void ring_transport::deliver(const message& m) noexcept {
   ++traffic_.messages_received;
   traffic_.bytes_received += wire::header_bytes + m.payload_bytes;
   sink_->deliver(m);
@@ -402,7 +430,8 @@ bool ring_transport::arm(urgency least) noexcept {
   if (!bells_.arm(least)) return false;
   for (peer& p : peers_) {
     const bool news = p.there && !p.lost && p.in.has_news();
-    if (!news && !any_lost_ && (p.first == nullptr || !p.out.wait_for_room(least_room(*p.first)))) continue;
+    const bool room = p.first != nullptr && p.out.wait_for_room(part_of(p, p.first->payload.size(), p.first->done));
+    if (!news && !any_lost_ && !room) continue;
     bells_.disarm();
     return false;
   }
@@ -424,8 +453,9 @@ base::status ring_transport::flush(int timeout_ms) noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open() {
-  auto opened = std::make_unique<ring_transport>();
+base::result<std::unique_ptr<transport>> open(unsigned nodes, bool whole) {
+  CHECK(nodes != 0);
+  auto opened = std::make_unique<ring_transport>(nodes, whole);
   if (const auto status = opened->open(); !status.ok()) return status;
   return std::unique_ptr<transport>(std::move(opened));
 }

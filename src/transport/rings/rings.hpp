@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory for nodes that outlive others: a ring of bytes for each pair and direction (ring.hpp), so that a node
-// killed at any moment stops what it says itself, and nothing else. UCX has one queue a receiver: who is killed between
-// taking a place in it and filling it stops it for all.
+// Shared memory of the nodes of one host: a ring for each pair and direction (ring.hpp). A node's rings are one file
+// without a name, which the senders open by /proc; bells wake (bells.hpp). A node that is killed at any moment stops
+// what it says itself, and nothing else.
 //
-// A message becomes visible as a whole, or in parts if it is larger than a ring; then it is put together in memory of
-// the receiver's own first. So no payload is half at its place when its sender dies. A node's rings are one file
-// without a name, which the senders open by /proc; bells wake.
+// A large payload goes in parts, so that one side puts the next into the ring while the other takes the last out. They
+// are put together where the payload belongs, or, where a node is to outlive its sender, in memory of its own first:
+// then no payload is half at its place when its sender dies.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,8 @@
 
 namespace quire::transport::rings {
 
-inline constexpr unsigned most_nodes = 64;  ///< as of jobs that go on when a node dies
-
-/// QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault context.
-[[nodiscard]] base::result<std::unique_ptr<transport>> open();
+/// For a job of so many nodes. `whole`: no payload begins to land before all of it is there. QUIRE_UNSUPPORTED,
+/// QUIRE_SYSTEM; the reason is logged. Not for fault context.
+[[nodiscard]] base::result<std::unique_ptr<transport>> open(unsigned nodes, bool whole);
 
 }  // namespace quire::transport::rings

@@ -22,7 +22,7 @@
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
 #include "os/limits.hpp"
-#include "transport/common/bells.hpp"
+#include "os/process.hpp"
 #include "transport/ucx/gate.hpp"
 #include "transport/common/slots.hpp"
 #include "transport/ucx/worker.hpp"
@@ -42,7 +42,7 @@ struct address_prefix {
   std::uint64_t mark = wire::mark;
   char name[16] = {};
 };
-constexpr std::size_t before_ucx_bytes = sizeof(address_prefix) + sizeof(bells::address);
+constexpr std::size_t before_ucx_bytes = sizeof(address_prefix);
 
 class ucx_transport final : public transport {
  public:
@@ -65,7 +65,7 @@ class ucx_transport final : public transport {
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_.number(); }
   [[nodiscard]] bool arm(urgency least) noexcept override;
   void disarm() noexcept override;
-  void signal() noexcept override { has_bells_ ? bells_.signal() : (void)worker_.ucp->worker_signal(worker_.handle); }
+  void signal() noexcept override { (void)worker_.ucp->worker_signal(worker_.handle); }
   base::status flush(int timeout_ms) noexcept override;
   [[nodiscard]] const traffic& counters() const noexcept override {
     traffic_.connections_refused = gate::refused();
@@ -122,12 +122,10 @@ class ucx_transport final : public transport {
   void refuse(std::span<const std::byte> header) noexcept;
   [[nodiscard]] base::status open_descriptor() noexcept;
   void listen_to_ucx(bool listens) noexcept;
-  void wake_those_who_have_no_room() noexcept;
   void lose(peer& who, ucs_status_t why) noexcept;
   void report_losses() noexcept;
 
   // These outlive the worker: closing it completes what is still in flight.
-  bells bells_;
   slots<send_slot> sends_;
   std::uint8_t period_ = 0;       ///< the current one, modulo 2
   std::size_t stuck_ = 0;         ///< sends to abandoned peers that have not completed
@@ -135,12 +133,8 @@ class ucx_transport final : public transport {
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
   worker worker_;
-  os::descriptor descriptor_;  ///< readable if one of the bells' and UCX's is, and is listened to
+  os::descriptor descriptor_;  ///< readable if UCX's is, and is listened to
   bool listens_to_ucx_ = true;
-  bool has_bells_ = false;
-  /// Something is announced, or waits for room: it goes on by messages of UCX's own, which ring no bells. Until UCX
-  /// sleeps without any.
-  bool in_flight_ = false;
   address_prefix prefix_;
   std::vector<std::byte> address_;
   base::secret secret_;
@@ -157,24 +151,18 @@ base::status ucx_transport::open(const settings& how, const std::string& devices
   reports_losses_ = how.reports_losses || worker_.chosen_by_user;
   const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
   std::strncpy(prefix_.name, name, sizeof prefix_.name - 1);
-  // Only where what was handed to UCX is at once where the receiver looks.
-  has_bells_ = how.bells && !worker_.chosen_by_user && bells_.open();
-  const bells::address bell = has_bells_ ? bells_.own() : bells::address{};
   address_.resize(before_ucx_bytes + worker_.address.size());
   std::memcpy(address_.data(), &prefix_, sizeof prefix_);
-  std::memcpy(address_.data() + sizeof prefix_, &bell, sizeof bell);
   std::memcpy(address_.data() + before_ucx_bytes, worker_.address.data(), worker_.address.size());
   return open_descriptor();
 }
 
 base::status ucx_transport::open_descriptor() noexcept {
   descriptor_ = os::descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  for (const int one : {worker_.descriptor, has_bells_ ? bells_.descriptor() : -1}) {
-    epoll_event e{};
-    e.events = EPOLLIN;
-    if (one >= 0 && ::epoll_ctl(descriptor_.number(), EPOLL_CTL_ADD, one, &e) != 0) return QUIRE_SYSTEM;
-  }
-  return descriptor_.open() ? QUIRE_OK : QUIRE_SYSTEM;
+  epoll_event e{};
+  e.events = EPOLLIN;
+  if (::epoll_ctl(descriptor_.number(), EPOLL_CTL_ADD, worker_.descriptor, &e) != 0) return QUIRE_SYSTEM;
+  return {};
 }
 
 void ucx_transport::listen_to_ucx(bool listens) noexcept {
@@ -185,31 +173,14 @@ void ucx_transport::listen_to_ucx(bool listens) noexcept {
   CHECK(::epoll_ctl(descriptor_.number(), EPOLL_CTL_MOD, worker_.descriptor, &e) == 0);
 }
 
-bool ucx_transport::arm(urgency least) noexcept {
-  if (has_bells_) {
-    if (!bells_.arm(least)) return false;
-    if (worker_.ucp->worker_progress(worker_.handle) != 0) {
-      bells_.disarm();
-      return false;
-    }
-    if (bells_.met_by_all() && !in_flight_) {
-      listen_to_ucx(false);
-      return true;
-    }
-  }
-  if (worker_.ucp->worker_arm(worker_.handle) != UCS_OK) {
-    if (has_bells_) bells_.disarm();
-    return false;
-  }
-  in_flight_ = sends_pending() || receives_.used() != 0;
+/// UCX wakes for all messages.
+bool ucx_transport::arm(urgency) noexcept {
+  if (worker_.ucp->worker_arm(worker_.handle) != UCS_OK) return false;
   listen_to_ucx(true);
   return true;
 }
 
-void ucx_transport::disarm() noexcept {
-  if (has_bells_) bells_.disarm();
-  listen_to_ucx(false);
-}
+void ucx_transport::disarm() noexcept { listen_to_ucx(false); }
 
 ucs_status_t ucx_transport::listen() noexcept {
   ucp_am_handler_param_t handler{};
@@ -267,19 +238,12 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
                                             : "; QUIRE_TRANSPORT=tcp needs no shared memory");
     }
   }
-  if (status != UCS_OK) return QUIRE_PEER_LOST;
-  if (!has_bells_) return QUIRE_OK;
-  std::vector<bells::address> theirs(addresses.size());
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (i != self.value()) std::memcpy(&theirs[i], addresses[i].data() + sizeof prefix_, sizeof theirs[i]);
-  }
-  bells_.meet(self.value(), theirs);
-  return QUIRE_OK;
+  return status == UCS_OK ? QUIRE_OK : QUIRE_PEER_LOST;
 }
 
 /// A payload that threads are writing is copied from where it lies to where words lie as they do there. UCX and the
 /// kernel copy to where they do not (TCP's headers have 5 bytes), and tear them.
-void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent,
+void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency,
                          lasting lasts) noexcept {
   CHECK(to.value() < peers_.size() && m.payload_bytes == payload.size());
   peer& receiver = peers_[to.value()];
@@ -305,21 +269,17 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   how.cb.send = &on_sent;
   how.user_data = slot;
   how.memory_type = UCS_MEMORY_TYPE_HOST;
-  bells_.begin(to.value(), how_urgent);
   const auto request = worker_.ucp->am_send_nbx(receiver.endpoint, message_id, slot->header.bytes, wire::header_bytes,
                                                 payload.data(), payload.size(), &how);
-  bells_.end(to.value(), how_urgent);
   if (UCS_PTR_IS_PTR(request)) {  // on_sent gives the slot back
     slot->period = period_;
     slot->to = &receiver;
     ++receiver.unsent;
     ++unsent_[period_];
-    in_flight_ = true;
-    return bells_.wake(to.value(), urgency::now);  // it has to answer, or to make room
+    return;
   }
   sends_.give(slot);
-  if (UCS_PTR_IS_ERR(request)) return lose(receiver, UCS_PTR_STATUS(request));
-  bells_.wake(to.value(), how_urgent);
+  if (UCS_PTR_IS_ERR(request)) lose(receiver, UCS_PTR_STATUS(request));
 }
 
 void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
@@ -329,7 +289,6 @@ void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
   --self.unsent_[sent->period];
   --sent->to->unsent;
   if (sent->to->dead) --self.stuck_;
-  self.bells_.wake(static_cast<std::size_t>(sent->to - self.peers_.data()), urgency::now);
   self.sends_.give(sent);
   self.worker_.ucp->request_free(request);
 }
@@ -436,7 +395,6 @@ void ucx_transport::deliver_what_is_complete(peer& sender) noexcept {
 /// Without a place the payload goes into the slot: a small one is announced only if the user has set UCX_RNDV_THRESH.
 ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
   receive_slot& slot = enqueue(m);
-  in_flight_ = true;
   slot.kept = place == nullptr;
   if (slot.kept) place = slot.value;
   ucp_request_param_t how{};
@@ -478,15 +436,7 @@ bool ucx_transport::progress() noexcept {
     happened = true;
   }
   if (unreported_losses_) report_losses();
-  if (sends_.used() != 0) wake_those_who_have_no_room();
   return happened;
-}
-
-/// They may have gone to sleep again with a part of a message.
-void ucx_transport::wake_those_who_have_no_room() noexcept {
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i].unsent != 0) bells_.wake(i, urgency::now);
-  }
 }
 
 void ucx_transport::on_peer_error(void* arg, ucp_ep_h, ucs_status_t status) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UCX makes its shared memory as files of /dev/shm: each has a name until 4 MiB of zeroes have been written to it, and
-// stays there if the process is killed meanwhile. A /dev/shm that is small (a container's has 64 MiB) takes few nodes.
-// Here that memory gets no name at any moment, no limit but that of the system's memory, and no zeroes: the system
-// gives those with each page that is used.
+// Where UCX_TLS of the user names shared memory, UCX makes it as files of /dev/shm: each has a name until 4 MiB of
+// zeroes have been written to it, and stays there if the process is killed meanwhile. A /dev/shm that is small (a
+// container's has 64 MiB) takes few nodes. Here that memory gets no name at any moment, no limit but that of the
+// system's memory, and no zeroes: the system gives those with each page that is used.
 //
 // Nothing else changes: the other nodes open it by /proc/PID/fd, as UCX does by itself. Used by worker.cpp.
 #pragma once

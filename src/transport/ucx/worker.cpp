@@ -108,16 +108,8 @@ base::status worker::open(const settings& how, const std::string& devices, const
   if (ours) ::unsetenv(how.variable);
   if (status == UCS_OK) status = read_address();
   if (status == UCS_OK) return QUIRE_OK;
-  if (how.reports_losses || chosen_by_user) {
-    base::log(base::log_level::error, "transport %s cannot be opened on network interfaces %s: %s", how.name,
-              devices.c_str(), ucp->status_string(status));
-  } else {
-    base::log(base::log_level::error, "shared memory for messages cannot be had (%s): a node needs 5 MiB of %s",
-              ucp->status_string(status),
-              user_wants_names()
-                  ? "the directory of UCX_POSIX_DIR (/dev/shm unless set; docker run --shm-size makes it larger)"
-                  : "memory");
-  }
+  base::log(base::log_level::error, "transport %s cannot be opened on network interfaces %s: %s", how.name,
+            devices.c_str(), ucp->status_string(status));
   return QUIRE_SYSTEM;
 }
 
