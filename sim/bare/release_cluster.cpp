@@ -25,8 +25,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
   for (unsigned n = 0; n < options.nodes; ++n) {
     nodes_.push_back(std::make_unique<node_state>(*this, n));
     node_state& node = *nodes_.back();
-    node.release =
-        std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
+    node.release = std::make_unique<release::node>(node.self, options.nodes, options.twin_limit, options.notice_limit);
     node.release->open().pins = &node.pins;
     node.release->open().newest.keep(0);  // one word is written at a time
     for (unsigned r = 0; r < options.regions; ++r) {
@@ -50,6 +49,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.migratory = options.migratory;
       shape.keeps = options.keeps;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
+      node.release->on_region(shape.region, *m->machine, 0);
       node.memory.push_back(std::move(m));
     }
   }
@@ -221,7 +221,7 @@ void release_cluster::fault(std::size_t t, access want) {
   model::actions out;
   (void)n.memory[p.region]->machine->on_fault(p.unit, want, out, self.faults - 1);
   finish_step(n, p.region, p.unit, nullptr, out);
-  n.release->relieve();
+  n.feed([](release::node& of) { of.relieve(); });
 }
 
 void release_cluster::step_atomic(std::size_t t) {
@@ -236,7 +236,7 @@ void release_cluster::step_atomic(std::size_t t) {
   m.b = self.next.b;
   m.c = p.word * sizeof(std::uint64_t);
   m.token = t + 1;
-  n.release->release();
+  n.feed([](release::node& of) { of.release(); });
   model::actions out;
   n.memory[p.region]->machine->on_atomic(m, out);
   finish_step(n, p.region, p.unit, nullptr, out);
@@ -249,7 +249,7 @@ void release_cluster::step_call(std::size_t t) {
   sync::call c = self.next.call;
   c.token = t + 1;
   c.thread = self.number;
-  if (sync::is_collective(c) && !tamper_.releases_nothing) n.release->release();
+  if (sync::is_collective(c) && !tamper_.releases_nothing) n.feed([](release::node& of) { of.release(); });
   sync::actions out;
   n.sync.on_call(c, out);
   perform_sync(n, out);

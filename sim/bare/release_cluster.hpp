@@ -232,15 +232,17 @@ class release_cluster {
     std::uint64_t token = 0;
     unsigned group = 0;
   };
-  struct node_state final : release::node::effects {
+  struct node_state {
     node_state(release_cluster& c, unsigned n)
         : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
-    void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
-    void perform(model::region_id region, const model::actions& list) noexcept override;
-    void perform_all() noexcept override { cluster.flush(*this); }
-    [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
-    [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
-    void hear(const message& m, std::span<const std::byte> value) noexcept override { cluster.handle(*this, m, value); }
+    /// Tells the domain of an event, and does what it asks for.
+    template <class Event>
+    void feed(Event&& event) {
+      protocol::feed(*release, event, [this](const protocol::domain_action& a) { perform(a); });
+    }
+    void perform(const protocol::domain_action& a);
+    void transmit(node_id to, const message& m, std::span<const std::byte> value);
+    void perform(model::region_id region, const model::actions& list);
 
     release_cluster& cluster;
     node_id self;

@@ -47,13 +47,13 @@ std::string at_unit(node_id n, unsigned region, std::uint64_t unit) {
 // ---- synchronisation
 
 void release_cluster::acquire(node_state& n) {
-  if (!tamper_.never_acquires) n.release->acquire();
+  if (!tamper_.never_acquires) n.feed([](release::node& of) { of.acquire(); });
 }
 
 void release_cluster::synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value,
                                   model::edge what) {
   if (tamper_.releases_nothing && what == model::edge::releases) what = model::edge::carries;
-  n.release->send(to, m, value, what);
+  n.feed([&](release::node& of) { of.send(to, m, value, what); });
 }
 
 void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
@@ -70,7 +70,7 @@ void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
     if (kind == sync::kind::gather) n.release->on_gathered(n.marks);
     if (kind == sync::kind::spread && n.self == node_id{0} && !std::exchange(epoch_ended, true)) {
       n.release->on_gathered(n.marks);
-      n.release->on_epoch(n.marks);
+      n.feed([&n](release::node& of) { of.on_epoch(n.marks); });
     }
     synchronise(n, a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
   }
@@ -89,13 +89,15 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
 void release_cluster::handle(node_state& n, const message& m, std::span<const std::byte> payload) {
   const node_id to = n.self;
   if (m.kind == message_kind::notices) {
-    if (!n.release->on_notices(m.from, payload)) fail("notices that are none");
-    return;
+    return n.feed([&](release::node& of) {
+      if (!of.on_message(m, payload)) fail("notices that are none");
+    });
   }
   if (m.kind == message_kind::diffs) return on_diffs(n, m, payload);
   if (m.kind == message_kind::diffs_ack) return on_diffs_ack(n, m);
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
-    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0}) n.release->on_epoch(n.marks);
+    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0})
+      n.feed([&n](release::node& of) { of.on_epoch(n.marks); });
     sync::actions out;
     n.sync.on_message(m, payload, out);
     return perform_sync(n, out);
@@ -128,7 +130,7 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   }
   if (m.kind == message_kind::patch) return on_patch(n, m, payload);
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
-  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) n.release->acquire();
+  if (m.kind == message_kind::pin_grant) acquire(n);
   model::actions out;
   m.kind == message_kind::please_take ? (void)machine.frames().on_please_take(m.unit, out) : machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);
@@ -140,7 +142,28 @@ void release_cluster::leave(node_state& n, node_id to, const message& m, std::sp
   driver_.send(n.self, to, m, payload);
 }
 
-void release_cluster::node_state::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
+void release_cluster::node_state::perform(const protocol::domain_action& a) {
+  switch (a.what) {
+    case protocol::domain_action::kind::perform:
+      return perform(a.region, *a.list);
+    case protocol::domain_action::kind::perform_all:
+      return cluster.flush(*this);
+    case protocol::domain_action::kind::transmit:
+      return transmit(a.to, a.m, a.value);
+    case protocol::domain_action::kind::hear:
+      return cluster.handle(*this, a.m, a.value);
+    case protocol::domain_action::kind::compare:
+      return release->on_compared(!cluster.changes(*this, a.region.value(), a.unit).empty());
+    case protocol::domain_action::kind::look_at_sends:
+      return release->on_sends(false);  // what is sent is copied
+    case protocol::domain_action::kind::released:
+    case protocol::domain_action::kind::interval:
+    case protocol::domain_action::kind::acquired:
+      return;
+  }
+}
+
+void release_cluster::node_state::transmit(node_id to, const message& m, std::span<const std::byte> value) {
   message sent = m;
   std::span<const std::byte> payload = value;
   if (m.kind == message_kind::pin_grant && (m.flags & message_flag::no_data) == 0) {
@@ -160,7 +183,7 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
   cluster.leave(*this, to, sent, payload);
 }
 
-void release_cluster::node_state::perform(region_id region, const model::actions& list) noexcept {
+void release_cluster::node_state::perform(region_id region, const model::actions& list) {
   for (const action& a : list) {
     model::actions one;
     one.add(a.kind, a.unit) = a;
@@ -171,10 +194,6 @@ void release_cluster::node_state::perform(region_id region, const model::actions
     if (cluster.tamper_.after) cluster.tamper_.after(self.value(), region.value(), list[0].unit, nullptr);
     cluster.check_unit(*this, region.value(), list[0].unit);
   }
-}
-
-release::machine* release_cluster::node_state::machine_of(region_id region) noexcept {
-  return region.value() < memory.size() ? memory[region.value()]->machine.get() : nullptr;
 }
 
 // ---- diffs
@@ -250,23 +269,24 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
   ack.token = m.token;
   ack.count = in_place;
   leave(n, m.from, ack, {});
-  n.release->on_applied();
+  n.feed([](release::node& of) { of.on_applied(); });
 }
 
 void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   if (m.token < first_forward) {
-    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.from, m.count, static_cast<unsigned>(m.token));
-    return;
+    if (tamper_.ignores_acknowledgements) return;
+    return n.feed([&m](release::node& of) { of.on_acknowledged(m.from, m.count, static_cast<unsigned>(m.token)); });
   }
   const auto found = n.forwards.find(m.token);
   CHECK(found != n.forwards.end() && m.count == 1);
   const passed_on p = found->second;
   n.forwards.erase(found);
-  if (p.from == n.self) return n.release->arrivals().on_passed(p.from, m.count, p.group);
-  message ack = m;
-  ack.token = p.token;
-  leave(n, p.from, ack, {});
-  n.release->arrivals().on_passed(p.from, m.count, p.group);
+  if (p.from != n.self) {
+    message ack = m;
+    ack.token = p.token;
+    leave(n, p.from, ack, {});
+  }
+  n.feed([&](release::node& of) { of.arrivals().on_passed(p.from, m.count, p.group); });
 }
 
 // ---- actions
@@ -334,7 +354,8 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
     return synchronise(n, a.to, a.m, {}, releases ? model::edge::releases : model::edge::carries);
   }
   const bool gives = a.m.kind == message_kind::home_move;
-  if (gives && (a.m.flags & message_flag::take) != 0 && !tamper_.homes_go_silently) n.release->tell(a.to);
+  if (gives && (a.m.flags & message_flag::take) != 0 && !tamper_.homes_go_silently)
+    n.feed([&a](release::node& of) { of.tell(a.to); });
   if (a.with_content && !gives && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
@@ -386,7 +407,8 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
   if (!a.keep) m.machine->rights().on_differs(a.unit);
-  const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to);
+  const unsigned group =
+      tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to, (a.m.flags & message_flag::unhurried) != 0);
   n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
 }
@@ -400,10 +422,6 @@ std::vector<release_cluster::changed_word> release_cluster::changes(node_state& 
     if (bits != 0) found.push_back({w, bits, now[w]});
   }
   return found;
-}
-
-bool release_cluster::node_state::differs(region_id region, std::uint64_t unit) noexcept {
-  return !cluster.changes(*this, region.value(), unit).empty();
 }
 
 void release_cluster::send_patch(node_state& n, unsigned region, const action& a) {

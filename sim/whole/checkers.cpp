@@ -193,6 +193,7 @@ std::string check_quiet(node& n) {
 }  // namespace
 
 std::string check_node(world& w, node& n, std::uint16_t region) {
+  if (n.core().consistency.under_way() != 0) return about("what an event asked for is not done", n);
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {

@@ -71,7 +71,7 @@ class action_runs {
       case action_kind::refuse:
         return w.m.operation == a.m.operation;
       case action_kind::send_diff:
-        return w.to == a.to && w.keep == a.keep;
+        return w.to == a.to && w.keep == a.keep && w.m.flags == a.m.flags;
       case action_kind::send:
       case action_kind::multicast:
         break;

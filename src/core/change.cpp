@@ -204,7 +204,7 @@ void changer::stop(const change_call& call, totals& t) noexcept {
   r.machine->successor().stay(true);
   if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
   if (ends && call.checked) core_.blocks.close(r);
-  core_.protocols.domain_of(r).release(true);
+  core_.protocols.release(core_.protocols.domain_of(r), true);
   core_.pinned.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(&r, t);
 }

@@ -13,6 +13,7 @@
 #include "core/fault.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/node_effects.hpp"
 #include "core/outbox.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
@@ -43,27 +44,27 @@ static_assert(sizeof(diff_header) == 16 && diff::worst_bytes(os::page_bytes) + 3
 
 // ---- Out ----
 
-void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
-  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+void diff_traffic::add(region_slot& r, const model::action& a, std::uint64_t count) noexcept {
+  for (std::uint64_t unit = a.unit; unit < a.unit + count; ++unit) {
     const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(unit));
     if (release_of(r)->blocks().is_declared(unit)) {
-      add_declared(r, to, unit);
+      add_declared(r, a, unit);
       continue;
     }
     bool differs = false;
     for (std::uint32_t offset = 0; offset < unit_bytes; offset += most_encoded) {
-      add_page(r, to, unit, offset, std::min(most_encoded, unit_bytes - offset), keep, differs);
+      add_page(r, a, unit, offset, std::min(most_encoded, unit_bytes - offset), differs);
     }
     if (!differs) {
       ++count_.unchanged;
-    } else if (!keep) {
+    } else if (!a.keep) {
       release_of(r)->rights().on_differs(unit);
     }
   }
 }
 
-void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes,
-                            bool keep, bool& differs) noexcept {
+void diff_traffic::add_page(region_slot& r, const model::action& a, std::uint64_t unit, std::uint32_t offset,
+                            std::uint32_t bytes, bool& differs) noexcept {
   const std::span<const std::byte> content(r.system(unit) + offset, bytes);
   std::byte* const twin = r.twin(unit) + offset;
   ++count_.compared;
@@ -76,25 +77,25 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   differs = true;
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, core_.config.self};
-  note_sent(mine, to);
+  note_sent(mine, a);
   const std::uint16_t moves = release_of(r)->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     base::copy_words(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes this
-    put(to, mine, {unit, moves, offset, bytes | whole | first, std::span<const std::byte>(scratch_).first(bytes)});
-    if (keep) std::memcpy(twin, scratch_.data(), bytes);
+    put(a.to, mine, {unit, moves, offset, bytes | whole | first, std::span<const std::byte>(scratch_).first(bytes)});
+    if (a.keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
   } else {
     const auto data = std::span<const std::byte>(scratch_).first(made.bytes);
-    put(to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes) | first, data});
-    if (keep) CHECK(codec_.apply(data, {twin, bytes}));
+    put(a.to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes) | first, data});
+    if (a.keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
 }
 
-/// A diff of this node's own leaves for `to`.
-void diff_traffic::note_sent(source& mine, node_id to) noexcept {
-  mine.group = core_.consistency.diff_sent(to);
-  mine.flags = core_.consistency.is_unhurried(to) ? model::message_flag::unhurried : 0;
+/// A diff of this node's own leaves.
+void diff_traffic::note_sent(source& mine, const model::action& a) noexcept {
+  mine.flags = a.m.flags & model::message_flag::unhurried;
+  mine.group = core_.consistency.diff_sent(a.to, mine.flags != 0);
 }
 
 void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
@@ -135,7 +136,7 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
 }
 
 /// In a parallel block: the bytes that this node has said it writes.
-void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
+void diff_traffic::add_declared(region_slot& r, const model::action& a, std::uint64_t unit) noexcept {
   const std::uint64_t first = r.layout.offset_of(unit);
   source mine{model::region_id{r.about.id}, core_.config.self};
   std::uint32_t flags = whole | begins;
@@ -143,10 +144,11 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
     for (std::uint64_t at = from; at < end; at += entry_bytes) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, entry_bytes));
       const auto offset = static_cast<std::uint32_t>(at - first);
-      note_sent(mine, to);
+      note_sent(mine, a);
       core_.faults.note_changes(r, unit, offset, bytes, nullptr, nullptr, (flags & begins) != 0);
       if (core_.races != nullptr) core_.races->on_other(r.address_of(unit) + offset, bytes);
-      put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | flags, {r.system(unit) + offset, bytes}});
+      put(a.to, mine,
+          {unit, release_of(r)->way_of(unit).moves, offset, bytes | flags, {r.system(unit) + offset, bytes}});
       flags = whole;
       ++count_.diffs;
       count_.bytes += bytes;
@@ -337,7 +339,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   ack.acks = done;
   ack.flags = m.flags & model::message_flag::unhurried;
   core_.out.send(m.from, ack, {});
-  core_.consistency.on_applied();
+  core_.effects.feed(core_.consistency, [](release::node& of) { of.on_applied(); });
 }
 
 /// Threads may write the units meanwhile, other bytes of them.
@@ -371,13 +373,14 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
   const unsigned group = d.group;
-  if (!forwards) return core_.consistency.on_acknowledged(d.to, m.acks, group);
+  if (!forwards)
+    return core_.effects.feed(core_.consistency, [&](release::node& of) { of.on_acknowledged(m.from, m.acks, group); });
   message ack = m;
   ack.flags = 0;
   ack.from = ack.requester = core_.config.self;
   ack.token = token;
   core_.out.send(origin, ack, {});
-  core_.consistency.arrivals().on_passed(origin, m.acks, group);
+  core_.effects.feed(core_.consistency, [&](release::node& of) { of.arrivals().on_passed(origin, m.acks, group); });
 }
 
 }  // namespace quire::core

@@ -40,9 +40,9 @@ class diff_traffic {
 
   diff_traffic(core& e, unsigned nodes) : core_(e), open_(nodes, nobody) {}
 
-  /// Sends how units differ from their twins. With `keep` the twins become the content, else they mean nothing
-  /// afterwards.
-  void add(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept;
+  /// Sends how so many units differ from their twins, from that of `a` on. If it keeps the twins they become the
+  /// content, else they mean nothing afterwards.
+  void add(region_slot& r, const model::action& a, std::uint64_t count) noexcept;
   /// The same of one unit, of a page, to all targets of `a`: a patch, and the twin becomes the content.
   void add_patch(region_slot& r, const model::action& a) noexcept;
   /// Where others' `content` of a unit differs from its twin, they wrote it: into both.
@@ -124,10 +124,10 @@ class diff_traffic {
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
   void put(model::node_id to, const source& s, const entry& e) noexcept;
-  void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes,
-                bool keep, bool& differs) noexcept;
-  void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;
-  void note_sent(source& mine, model::node_id to) noexcept;
+  void add_page(region_slot& r, const model::action& a, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes,
+                bool& differs) noexcept;
+  void add_declared(region_slot& r, const model::action& a, std::uint64_t unit) noexcept;
+  void note_sent(source& mine, const model::action& a) noexcept;
   void leave() noexcept;
   void free_sent() noexcept;
   void depart(std::uint32_t index) noexcept;

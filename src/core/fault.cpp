@@ -260,7 +260,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   if (outcome == model::fault_outcome::lost) return outcome;
   if (core_.config.read_ahead && !core_.planner.covers(r, stream))
     read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
-  core_.protocols.domain_of(r).relieve();
+  core_.protocols.relieve(r);
   return outcome;
 }
 
@@ -315,7 +315,7 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
     waits(missing);
     core_.performer.flush();
     if (core_.config.read_ahead && lost == 0) read_on_whole(r, plan, want, stream);
-    core_.protocols.domain_of(r).relieve();
+    core_.protocols.relieve(r);
     return fault_outcome::joined;
   }
   core_.performer.flush();
@@ -324,7 +324,7 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
   compose_around(r, page, stream);
   if (core_.config.read_ahead) read_on_whole(r, plan, want, stream);
   if (r.detector->descriptor() >= 0) mapping::wake(r, all.first, 1);  // it comes again, unless it has what it wants
-  core_.protocols.domain_of(r).relieve();
+  core_.protocols.relieve(r);
   return fault_outcome::local;
 }
 

@@ -113,7 +113,7 @@ void prefetch_range(core& node, std::uint64_t address, std::uint64_t bytes, acce
           }
         }
         e.performer.flush();
-        e.protocols.domain_of(*range.region).relieve();
+        e.protocols.relieve(*range.region);
         self.complete();
       },
       op::type::fault);

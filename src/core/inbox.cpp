@@ -135,7 +135,9 @@ void inbox::handle_memory(const message& m, std::span<const std::byte> value) no
     case route::page_out:
       return handle_units(m, t);
     case route::domain:
-      if (!core_.protocols.domain(t.of).on_message(m, value)) refuse(m, "what it tells is nonsense");
+      core_.protocols.feed(core_.protocols.domain(t.of), [&](protocol::domain& of) {
+        if (!of.on_message(m, value)) refuse(m, "what it tells is nonsense");
+      });
       return;
     case route::part:
       return handle_part(m, value);
@@ -229,7 +231,8 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
 /// (change.cpp).
 void inbox::step(region_slot& r, const message& one, const protocol::message_traits& t) noexcept {
   if (t.counted) count_received(r, one);
-  if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(one);
+  if (t.domain_sees)
+    core_.protocols.feed(core_.protocols.domain(t.of), [&](protocol::domain& of) { of.on_arriving(one); });
   model::machine* const own = t.to == route::own ? r.made_of(t.of) : nullptr;
   core_.actions.clear();
   (own != nullptr ? *own : *r.machine).on_message(one, core_.actions);

@@ -85,18 +85,15 @@ void node_effects::complete_call(const message& m) noexcept { core_.out.complete
 void node_effects::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept {
   core_.held.add(r, unit, level);
 }
-void node_effects::send_diffs(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count,
-                              bool keep) noexcept {
-  core_.diffs.add(r, to, first, count, keep);
+void node_effects::send_diffs(region_slot& r, const action& a, std::uint64_t count) noexcept {
+  core_.diffs.add(r, a, count);
 }
 void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.diffs.add_patch(r, a); }
 void node_effects::perform(model::region_id region, const model::actions& list) noexcept {
   core_.performer.take(*core_.regions.slot(region), list);
 }
 void node_effects::perform_all() noexcept { core_.performer.flush(); }
-void node_effects::hear(const message& m, std::span<const std::byte> value) noexcept { core_.in.handle(m, value); }
 void node_effects::admit(const message& m, std::span<const std::byte> value) noexcept { core_.in.admit(m, value); }
-bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
 /// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any
 /// life.
 std::uint32_t node_effects::life_of(model::region_id region) noexcept {
@@ -148,14 +145,29 @@ void node_effects::drop_twins(region_slot& r, std::uint64_t first, std::uint64_t
     }
   }
 }
-void node_effects::on_released() noexcept {
-  if (core_.races != nullptr) core_.races->on_released();
-}
-void node_effects::on_interval(std::uint32_t number, std::uint64_t releases) noexcept {
-  if (core_.races != nullptr) core_.races->on_interval(number, releases);
-}
-void node_effects::on_acquired(std::span<const std::uint32_t> known) noexcept {
-  if (core_.races != nullptr) core_.races->on_acquired(known);
+
+void node_effects::perform(protocol::domain& d, const protocol::domain_action& a) noexcept {
+  using enum protocol::domain_action::kind;
+  switch (a.what) {
+    case perform:
+      return this->perform(a.region, *a.list);
+    case perform_all:
+      return this->perform_all();
+    case transmit:
+      return this->transmit(a.to, a.m, a.value);
+    case hear:
+      return core_.in.handle(a.m, a.value);
+    case compare:
+      return d.on_compared(differs(a.region, a.unit));
+    case look_at_sends:
+      return d.on_sends(core_.wire.sends_pending());
+    case released:
+      return core_.races != nullptr ? core_.races->on_released() : void();
+    case interval:
+      return core_.races != nullptr ? core_.races->on_interval(a.number, a.releases) : void();
+    case acquired:
+      return core_.races != nullptr ? core_.races->on_acquired(a.known) : void();
+  }
 }
 
 /// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end

@@ -32,26 +32,29 @@ class node_effects final : public effects, public protocol::domain::effects {
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void drop_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
-  void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
-                  bool keep) noexcept override;
+  void send_diffs(region_slot& r, const model::action& a, std::uint64_t count) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
   void end_of_actions() noexcept override;
   // protocol::domain::effects
-  [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
   void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;
   void perform(model::region_id region, const model::actions& list) noexcept override;
   void perform_all() noexcept override;
-  void find_written() noexcept override;
-  void on_released() noexcept override;
-  void on_interval(std::uint32_t number, std::uint64_t releases) noexcept override;
-  void on_acquired(std::span<const std::uint32_t> known) noexcept override;
-  [[nodiscard]] bool content_leaves() noexcept override;
-  void hear(const model::message& m, std::span<const std::byte> value) noexcept override;
   void admit(const model::message& m, std::span<const std::byte> value) noexcept override;
   [[nodiscard]] std::uint32_t life_of(model::region_id region) noexcept override;
   [[nodiscard]] model::machine* machine_of(model::region_id region) noexcept override;
 
+  /// What a domain asks for.
+  void perform(protocol::domain& d, const protocol::domain_action& a) noexcept;
+  /// Tells a domain of an event, and performs what it asks for: `event(d)`.
+  template <class Domain, class Event>
+  void feed(Domain& d, Event&& event) noexcept {
+    protocol::feed(d, event, [this, &d](const protocol::domain_action& a) { perform(d, a); });
+  }
+  /// Where written units are found without faults: tells machines which were, by on_written(). Before each release.
+  void find_written() noexcept;
+
  private:
+  [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept;
   void trim_twins() noexcept;
 
   core& core_;

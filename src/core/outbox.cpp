@@ -102,7 +102,8 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
   if (core_.orders(r)) return send_in_order(r, to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
-  if (t.domain_sees) core_.protocols.domain(t.of).on_leaving(to, m);
+  if (t.domain_sees)
+    core_.protocols.feed(core_.protocols.domain(t.of), [&](protocol::domain& of) { of.on_leaving(to, m); });
   if (!with_content) return send(to, out, {});
   send_content(r, to, out, t);
 }

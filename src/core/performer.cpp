@@ -68,7 +68,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::make_twin:
       return to_.make_twins(*r.region, a.unit, r.count);
     case action_kind::send_diff:
-      return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
+      return to_.send_diffs(*r.region, a, r.count);
     case action_kind::send_patch:
       return to_.send_patch(*r.region, a);
     case action_kind::drop_twin:

@@ -35,8 +35,8 @@ class effects {
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   /// They are about to go.
   virtual void drop_twins(region_slot&, std::uint64_t /*first*/, std::uint64_t /*count*/) noexcept {}
-  virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count,
-                          bool keep) noexcept = 0;
+  /// As `a` says, of so many units from its own on.
+  virtual void send_diffs(region_slot& r, const model::action& a, std::uint64_t count) noexcept = 0;
   virtual void send_patch(region_slot& r, const model::action& a) noexcept = 0;
   /// All steps so far have been taken as a whole, and performed.
   virtual void end_of_actions() noexcept = 0;

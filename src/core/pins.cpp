@@ -73,7 +73,7 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
     return core_.perform_steps();
   }
   core_.perform_steps();
-  core_.protocols.domain_of(r).acquire();
+  core_.protocols.acquire(core_.protocols.domain_of(r));
   o.pinned = true;
   o.complete();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocols that regions of this node may have, and their domains. What concerns memory as a whole, a release or an
-// acquire, concerns the domains of all protocols whose consistency is weaker than sequential. Driver's thread.
+// acquire, concerns the domains of all protocols whose consistency is weaker than sequential. What a domain is told of
+// it may ask for actions, which are performed before the call returns. Driver's thread.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,12 @@
 
 namespace quire::core {
 
+class node_effects;
+
 class protocol_set {
  public:
   /// The rows outlive it; no two have the same number.
-  protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node, protocol::domain::effects& to);
+  protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node, node_effects& to);
   protocol_set(const protocol_set&) = delete;
   protocol_set& operator=(const protocol_set&) = delete;
 
@@ -38,15 +41,33 @@ class protocol_set {
     return of.make_machine(node_, shape, domain(of.id), error);
   }
 
-  // All domains of a weaker consistency.
+  /// Tells a domain of an event, and performs what it asks for: `event(d)`.
+  template <class Domain, class Event>
+  void feed(Domain& d, Event&& event) const {
+    protocol::feed(d, event, [this, &d](const protocol::domain_action& a) { perform(d, a); });
+  }
+
+  // All domains of a weaker consistency, or that of a region.
   void acquire() const {
-    for (protocol::domain* d : relaxed_) d->acquire();
+    for (protocol::domain* d : relaxed_) acquire(*d);
+  }
+  void acquire(protocol::domain& d) const {
+    feed(d, [](protocol::domain& of) { of.acquire(); });
   }
   void release(bool all_end) const {
-    for (protocol::domain* d : relaxed_) d->release(all_end);
+    for (protocol::domain* d : relaxed_) release(*d, all_end);
+  }
+  void release(protocol::domain& d, bool all_end) const {
+    if (std::ranges::find(relaxed_, &d) == relaxed_.end()) return;
+    find_written();
+    feed(d, [all_end](protocol::domain& of) { of.release(all_end); });
   }
   void release_ahead(model::node_id next) const {
-    for (protocol::domain* d : relaxed_) d->release_ahead(next);
+    find_written();
+    for (protocol::domain* d : relaxed_) feed(*d, [next](protocol::domain& of) { of.release_ahead(next); });
+  }
+  void relieve(const region_slot& r) const {
+    feed(domain_of(r), [](protocol::domain& of) { of.relieve(); });
   }
   /// What they remember of the rounds of a group.
   using marks = std::array<protocol::round_marks, region_slot::most_protocols>;
@@ -54,13 +75,18 @@ class protocol_set {
     for (std::size_t i = 0; i < relaxed_.size(); ++i) relaxed_[i]->on_gathered(group[i]);
   }
   void on_round_end(marks& group, bool refused) const {
-    for (std::size_t i = 0; i < relaxed_.size(); ++i)
-      refused ? relaxed_[i]->on_round_refused(group[i]) : relaxed_[i]->on_epoch(group[i]);
+    for (std::size_t i = 0; i < relaxed_.size(); ++i) {
+      feed(*relaxed_[i],
+           [&](protocol::domain& of) { refused ? of.on_round_refused(group[i]) : of.on_epoch(group[i]); });
+    }
   }
   [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value,
                             model::edge what) const {
+    if (what == model::edge::releases) find_written();
+    bool taken = false;
     for (protocol::domain* d : relaxed_) {
-      if (d->leaves(to, m, value, what)) return true;
+      feed(*d, [&](protocol::domain& of) { taken = of.leaves(to, m, value, what); });
+      if (taken) return true;
     }
     return false;
   }
@@ -92,12 +118,16 @@ class protocol_set {
   }
 
  private:
+  void perform(protocol::domain& d, const protocol::domain_action& a) const noexcept;
+  void find_written() const noexcept;
+
   struct entry {
     const protocol::row* what = nullptr;
     std::unique_ptr<protocol::domain> shared{};
   };
   std::span<const protocol::row* const> rows_;
   protocol::job node_;
+  node_effects& to_;
   std::array<entry, region_slot::most_protocols> by_id_{};
   std::vector<protocol::domain*> relaxed_{}, telling_{};
 };

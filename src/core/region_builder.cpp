@@ -370,6 +370,8 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
 void region_builder::put_in_charge(region_slot& r, const protocol::row& of) noexcept {
   if (of.can.relaxed) core_.relaxes = true;
   r.machine.set(r.made_of(of.id), of.can);
+  for (const protocol::row* const one : core_.protocols.rows())
+    core_.protocols.domain(one->id).on_region(model::region_id{r.about.id}, *r.machine, r.about.life);
 }
 
 /// The store that a region names; made for the first that does. Null, and a line, if it cannot have it.

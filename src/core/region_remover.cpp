@@ -51,7 +51,7 @@ stays region_remover::begin(region_slot& r) noexcept {
   r.change.frozen.add(freeze::end);
   (void)core_.held.end();
   r.machine->successor().stay(true);
-  core_.protocols.domain_of(r).release(true);
+  core_.protocols.release(core_.protocols.domain_of(r), true);
   return stays::no;
 }
 

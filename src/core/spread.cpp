@@ -12,6 +12,7 @@
 #include "core/core.hpp"
 #include "core/inbox.hpp"
 #include "core/known_machines.hpp"
+#include "core/node_effects.hpp"
 #include "core/outbox.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
@@ -120,8 +121,8 @@ void spread_traffic::pass_on(std::size_t index) noexcept {
   p.left = first < end ? end - first : 0;
   if (p.left == 0) return answer(p);
   for (unsigned child = first; child < end; ++child) {
-    core_.consistency.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {},
-                           model::edge::carries);
+    const node_id to{static_cast<std::uint16_t>((root + child) % config.nodes)};
+    core_.effects.feed(core_.consistency, [&](release::node& of) { of.send(to, m, {}, model::edge::carries); });
   }
 }
 
@@ -176,7 +177,7 @@ void spread_traffic::deliver(const message& m) noexcept {
 void spread_traffic::take(const passage& p) noexcept {
   const auto nodes = core_.config.nodes;
   region_slot* const r = core_.regions.slot(p.m.region);
-  core_.consistency.acquire();
+  core_.acquire();
   release::machine* const known = release_of(*r);
   if (known == nullptr || r->change.frozen) return;
   known_.resize(nodes);

@@ -31,7 +31,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
     ++call.region->change.calls;
     call.token = e.tokens.add(self);
     call.m.token = call.token;
-    e.protocols.domain_of(*call.region).release(false);
+    e.protocols.release(e.protocols.domain_of(*call.region), false);
     if (e.config.survives) call.to = call.region->machine->authority_of(call.m.unit);
     e.actions.clear();
     call.region->machine->on_atomic(call.m, e.actions);
@@ -96,7 +96,7 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
 
 void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept {
   region_slot& r = *call.region;
-  core_.protocols.domain_of(r).release(true);  // afterwards the next write of each copy is noticed
+  core_.protocols.release(core_.protocols.domain_of(r), true);  // afterwards the next write of each copy is noticed
   for (std::uint64_t unit = first; unit < end; ++unit) {
     core_.actions.clear();
     r.machine->pushes().on_produce_begin(unit, core_.actions);
@@ -115,7 +115,7 @@ void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t en
   for (std::uint64_t unit = first; unit < end; ++unit) {
     if (machine.pins().is_pinned(unit)) return call.complete(QUIRE_BUSY);
   }
-  core_.protocols.domain_of(r).release(true);
+  core_.protocols.release(core_.protocols.domain_of(r), true);
   const std::uint64_t token = call.token = core_.tokens.add(call);
   call.pushes = true;
   call.first = first;

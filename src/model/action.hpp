@@ -82,6 +82,7 @@ class actions {
   [[nodiscard]] const action* begin() const noexcept { return items_.data(); }
   [[nodiscard]] const action* end() const noexcept { return items_.data() + size_; }
   [[nodiscard]] const action& operator[](std::size_t i) const noexcept { return items_[i]; }
+  [[nodiscard]] action& operator[](std::size_t i) noexcept { return items_[i]; }
 
  private:
   std::array<action, capacity> items_{};

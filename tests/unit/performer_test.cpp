@@ -83,8 +83,8 @@ struct recorder final : core::effects {
   void make_twins(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
     g_log.push_back("twins " + pages(first, count));
   }
-  void send_diffs(region_slot&, model::node_id to, std::uint64_t first, std::uint64_t count, bool) noexcept override {
-    g_log.push_back("diffs to " + std::to_string(to.value()) + " " + pages(first, count));
+  void send_diffs(region_slot&, const model::action& a, std::uint64_t count) noexcept override {
+    g_log.push_back("diffs to " + std::to_string(a.to.value()) + " " + pages(a.unit, count));
   }
   void send_patch(region_slot&, const model::action& a) noexcept override {
     g_log.push_back("patch of " + pages(a.unit, 1));

@@ -84,7 +84,7 @@ void planner::ask() noexcept {
     }
   }
   core_.perform_steps();
-  if (last != nullptr) core_.protocols.domain_of(*last).relieve();
+  if (last != nullptr) core_.protocols.relieve(*last);
 }
 
 void planner::ask_for_section() noexcept {
@@ -100,7 +100,7 @@ void planner::ask_for_section() noexcept {
   }
   if (last == nullptr) return;
   core_.perform_steps();
-  core_.protocols.domain_of(*last).relieve();
+  core_.protocols.relieve(*last);
 }
 
 bool planner::awaits() noexcept {

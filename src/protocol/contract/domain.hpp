@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all regions of a node share that have the same protocol: intervals, notices, queues of requests. No I/O:
-// `effects` is what the core, or a simulator, does for it. A protocol whose regions share nothing has a domain that
-// does nothing: this one.
+// What all regions of a node share that have the same protocol: intervals, notices, queues of requests. No I/O. Events
+// go in; what is to be done comes out, step by step, by next(). A protocol whose regions share nothing has a domain
+// that does nothing: this one.
 //
-// Driver's thread only.
+// Driver's thread only, unless said otherwise.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "model/edge.hpp"
 #include "model/machine.hpp"
 #include "model/message.hpp"
+#include "protocol/contract/domain_action.hpp"
 
 namespace quire::protocol {
 
@@ -26,33 +27,18 @@ struct round_marks {
 
 class domain {
  public:
+  /// What the core, or a simulator, does for domains of transactions when they ask for it.
   class effects {
    public:
     /// To any node, this one included; the payload is copied.
     virtual void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept = 0;
-    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls release::node::diff_sent() if
-    /// there was a difference.
+    /// Performed in order, together at perform_all() at the latest.
     virtual void perform(model::region_id region, const model::actions& list) noexcept = 0;
     virtual void perform_all() noexcept = 0;
-    /// Where written units are found without faults: tells machines which were, by on_written().
-    virtual void find_written() noexcept {}
-    /// Where units keep their right: whether the content of one differs from its twin.
-    [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
-    /// Whether content or twins that this node has sent may still be read where they lie.
-    [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
     /// Which of all regions that have had this number it is: a number that grows, 0 of the first.
     [[nodiscard]] virtual std::uint32_t life_of(model::region_id) noexcept { return 0; }
-    /// A message that keeps_back() has kept: it is handled as if it came now.
-    virtual void hear(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
-    /// One that waits() has kept: it is as if it came now, to all other domains too.
+    /// A message that waits() has kept: it is as if it came now, to all other domains too.
     virtual void admit(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
-    /// A release has ended: what threads here have written since the one before belongs to it.
-    virtual void on_released() noexcept {}
-    /// An interval of this node has its number, and has what belongs to the first so many releases that no interval
-    /// before it has; 0: homes have moved. / All that was heard of intervals of others, by node the last, has been
-    /// applied.
-    virtual void on_interval(std::uint32_t /*number*/, std::uint64_t /*releases*/) noexcept {}
-    virtual void on_acquired(std::span<const std::uint32_t> /*known*/) noexcept {}
     /// The machine in charge of a region; null if there is no such region.
     [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -62,13 +48,23 @@ class domain {
 
   virtual ~domain() = default;
 
+  // ---- What events ask for
+  /// So many tasks are on the agenda. An event adds some, and whoever tells of it does all that next() says, until it
+  /// says no more: see feed(). One may come while an action of another is performed; then its tasks come first.
+  [[nodiscard]] virtual std::size_t under_way() const noexcept { return 0; }
+  /// What is to be done next, until no more than so many tasks are left; then null. It lasts until the next call.
+  [[nodiscard]] virtual const domain_action* next(std::size_t /*left*/) { return nullptr; }
+  /// Answers, to domain_action::compare, and look_at_sends.
+  virtual void on_compared(bool /*differs*/) {}
+  virtual void on_sends(bool /*content_leaves*/) {}
+
   // ---- Of protocols whose consistency is weaker than sequential (abilities::relaxed), and that order messages by it
   /// A message that synchronises threads is about to leave. True if the domain has taken it, and transmits it now or
   /// later.
   virtual bool leaves(model::node_id, const model::message&, std::span<const std::byte> /*value*/, model::edge) {
     return false;
   }
-  /// Such a message has come from another node. True if the domain keeps it, and gives it back by effects::hear().
+  /// Such a message has come from another node. True if the domain keeps it, and gives it back by domain_action::hear.
   virtual bool keeps_back(const model::message&, std::span<const std::byte> /*value*/) { return false; }
   /// A thread of this node goes on after a call that acquires.
   virtual void acquire() {}
@@ -102,6 +98,9 @@ class domain {
   virtual void relieve() {}
   /// There is: nothing shall be written before a thread does so.
   [[nodiscard]] virtual bool is_short() const { return false; }
+  /// The machine that decides for a region from now on, and which of all regions that have had this number it is: a
+  /// number that grows, 0 of the first. Of a region that nobody knows yet: any thread.
+  virtual void on_region(model::region_id, model::machine& /*in_charge*/, std::uint32_t /*life*/) noexcept {}
   /// The region goes, here and on all other nodes; none of its messages is on its way.
   virtual void forget(model::region_id) {}
   /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it
@@ -111,5 +110,16 @@ class domain {
   /// Something of this node is on its way that nobody waits for.
   [[nodiscard]] virtual bool busy() const { return false; }
 };
+
+/// Tells a domain of an event, and does what it asks for.
+template <class Domain, class Event, class Perform>
+void feed(Domain& d, Event&& event, Perform&& perform) {
+  const std::size_t before = d.under_way();
+  event(d);
+  while (const domain_action* const a = d.next(before)) {
+    const domain_action one = *a;  // another event may come while it is performed
+    perform(one);
+  }
+}
 
 }  // namespace quire::protocol

@@ -2,7 +2,7 @@
 #include "protocol/release/arrivals.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <span>
 
 namespace quire::release {
 
@@ -14,7 +14,8 @@ void arrivals::on_passed(node_id from, std::uint32_t count, unsigned group) {
   CHECK(count <= state_.open.passing);
   state_.open.passing -= count;
   passed_.arrived(from, count, group);
-  hear();
+  if (passed_.may_turn() && !unheard_.empty()) passed_.turn();
+  if (!state_.agenda.has(task::kind::hear)) state_.agenda.push(task::kind::hear);
 }
 
 /// Whoever sent it knew that the diffs before it were on their way to this node, which has sent them on: its threads
@@ -31,17 +32,13 @@ bool arrivals::keeps_back(const message& m, std::span<const std::byte> value) {
   return true;
 }
 
-/// What was kept back is heard, of each node in the order in which it came.
-void arrivals::hear() {
-  if (passed_.may_turn() && !unheard_.empty()) passed_.turn();
-  if (std::exchange(hearing_, true)) return;
+void arrivals::hear_on() {
   const auto may = [this](const held_message& h) { return passed_.settled_of(h.m.from, h.after); };
-  for (auto at = unheard_.begin(); (at = std::find_if(unheard_.begin(), unheard_.end(), may)) != unheard_.end();) {
-    const held_message next = *at;
-    unheard_.erase(at);
-    state_.effects.hear(next.m, std::span(next.value).first(next.bytes));
-  }
-  hearing_ = false;
+  const auto at = std::ranges::find_if(unheard_, may);
+  if (at == unheard_.end()) return state_.agenda.pop();
+  heard_ = *at;
+  unheard_.erase(at);
+  state_.hear(heard_.m, std::span(heard_.value).first(heard_.bytes));
 }
 
 }  // namespace quire::release

@@ -19,18 +19,20 @@ class arrivals {
   arrivals(node_state& state, unsigned nodes) : state_(state), passed_(nodes) {}
   /// A diff that `from` has sent is passed on. Returns its group.
   unsigned diff_passed(node_id from);
-  /// `count` diffs that `from` had sent here, and this node has passed on, are in the home's content.
+  /// `count` diffs that `from` had sent here, and this node has passed on, are in the home's content: a task hears what
+  /// waited for them.
   void on_passed(node_id from, std::uint32_t count, unsigned group = diff_groups::any);
   bool keeps_back(const message& m, std::span<const std::byte> value);
   [[nodiscard]] std::size_t waiting() const noexcept { return unheard_.size(); }
 
- private:
-  void hear();
+  /// The task goes on: what was kept back is heard, of each node in the order in which it came.
+  void hear_on();
 
+ private:
   node_state& state_;
   diff_groups passed_;                          ///< of other nodes
   base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
-  bool hearing_ = false;
+  held_message heard_{};                        ///< the one that is heard
 };
 
 }  // namespace quire::release

@@ -2,16 +2,17 @@
 // The gate of a node before which messages that synchronise threads wait to leave, for diffs of this node. arrivals.hpp
 // has the other one.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "protocol/release/node.hpp"
 
 namespace quire::release {
 
-unsigned node::diff_sent(node_id to) {
+unsigned node::diff_sent(node_id to, bool unhurried) {
   ++state_.open.unacknowledged[to.value()];
   ++own_;
-  if (is_unhurried(to)) unhurried_.note(to);
+  if (unhurried) unhurried_.note(to);
   return groups_.sent(to);
 }
 
@@ -23,26 +24,34 @@ void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
   open_gate();
 }
 
-/// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group,
-/// which is the one before from now on. Not while a message leaves: what that makes this node do before comes here,
-/// too, and would let younger ones out.
+/// Not while a message leaves: what that makes this node do before comes here, too, and would let younger ones out.
 void node::open_gate() {
-  while (!in_gate_) {
-    if (groups_.may_turn()) add_interval();
-    if (waiting() != 0 && may_leave(gate_[left_].to, gate_[left_].what, gate_[left_].after)) {
-      const held_message next = gate_[left_++];
-      if (waiting() == 0) {
-        gate_.clear();
-        left_ = 0;
-      }
-      leave(next.to, next.m, std::span(next.value).first(next.bytes), next.what, next.after);
-      continue;
-    }
-    if (!groups_.may_turn() || (waiting() == 0 && closed_.empty())) return;
-    groups_.turn();
-    std::swap(leaving_, closed_);
-    leaving_releases_ = releases_;
+  if (!leaves_one()) state_.agenda.push(task::kind::open_gate);
+}
+
+/// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group,
+/// which is the one before from now on.
+void node::open_gate_on(task& t) {
+  enum : std::uint8_t { adding, letting_out };
+  if (t.step == adding) {
+    t.step = letting_out;
+    if (groups_.may_turn()) begin_interval();
+    return;
   }
+  t.step = adding;
+  if (waiting() != 0 && may_leave(gate_[left_].to, gate_[left_].what, gate_[left_].after)) {
+    const held_message& next = gate_[left_++];
+    begin_leave(next.to, next.m, std::span(next.value).first(next.bytes), next.what, next.after);
+    if (waiting() == 0) {
+      gate_.clear();
+      left_ = 0;
+    }
+    return;
+  }
+  if (!groups_.may_turn() || (waiting() == 0 && closed_.empty())) return state_.agenda.pop();
+  groups_.turn();
+  std::swap(leaving_, closed_);
+  leaving_releases_ = releases_;
 }
 
 /// Intervals whose diffs left in the groups up to this one join the history.
@@ -52,30 +61,47 @@ void node::add_up_to(std::uint64_t group) {
     closed_.clear();
     leaving_releases_ = releases_;
   }
-  if (group + 1 >= groups_.present()) add_interval();
+  if (group + 1 >= groups_.present()) begin_interval();
+}
+
+void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
+  task& t = state_.agenda.push(task::kind::send);
+  t.to = to;
+  t.m = m;
+  t.value = value;
+  t.edge = what;
 }
 
 /// A message to this node itself tells nothing. What it makes this node send to others waits in its place.
-void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
-  if (what == edge::releases) to == state_.self ? release() : release_ahead(to);
-  const bool ends = what == edge::releases || what == edge::joins;
-  if (to == state_.self) {
+void node::send_on(task& t) {
+  enum : std::uint8_t { releasing, sending, sent };
+  if (t.step == releasing) {
+    t.step = sending;
+    return t.edge == edge::releases ? begin_release(t.to, false) : void();
+  }
+  if (t.step == sent) {
+    state_.agenda.pop();
+    return waiting() != 0 ? open_gate() : void();
+  }
+  const bool ends = t.edge == edge::releases || t.edge == edge::joins;
+  if (t.to == state_.self) {
     if (ends) owed_last_ = last_closed();
-    return state_.effects.transmit(to, m, value);
+    state_.transmit(t.to, t.m, t.value);
+    return state_.agenda.pop();
   }
   // A message that releases nothing may not overtake one that waits, and need not wait for what threads here write.
   const std::uint64_t after = ends ? last_closed() : 0;
-  if (waiting() == 0 && !in_gate_ && may_leave(to, what, after)) {
-    leave(to, m, value, what, after);
-    if (waiting() != 0) open_gate();
-    return;
+  if (waiting() == 0 && !leaves_one() && may_leave(t.to, t.edge, after)) {
+    t.step = sent;
+    return begin_leave(t.to, t.m, t.value, t.edge, after);
   }
-  held_message& held = hold(gate_, m, value);
+  held_message& held = hold(gate_, t.m, t.value);
   held.after = after;
-  held.what = what;
-  held.to = to;
-  unhurried_.hurry(to, groups_);
+  held.what = t.edge;
+  const node_id to = held.to = t.to;
+  state_.agenda.pop();
   open_gate();
+  unhurried_.begin_hurry(to);  // first
 }
 
 /// The last group with diffs or intervals of releases that have begun.
@@ -93,19 +119,45 @@ bool node::may_leave(node_id to, edge what, std::uint64_t after) const noexcept 
   return groups_.lead_only_to(to, last_awaited(to, what, after));
 }
 
-void node::leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after) {
-  CHECK(!std::exchange(in_gate_, true));
-  if (what != edge::none) {
-    const std::uint64_t last = last_awaited(to, what, after);
-    add_up_to(last);
-    if (last > groups_.settled()) {
-      told_early_ = {to, std::max(last, told_early_.last)};
-      ++state_.count.told_early;
-    }
-    tell(to);
+/// One at a time.
+void node::begin_leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after) {
+  CHECK(!leaves_one() && value.size() <= max_value_bytes);
+  outgoing_.to = to;
+  outgoing_.m = m;
+  outgoing_.bytes = value.size();
+  std::copy(value.begin(), value.end(), outgoing_.value.begin());
+  outgoing_.what = what;
+  outgoing_.after = after;
+  state_.agenda.push(task::kind::leave);
+}
+
+void node::leave_on(task& t) {
+  enum : std::uint8_t { adding, telling, leaving, left };
+  const held_message& out = outgoing_;
+  switch (t.step) {
+    case adding:
+      if (out.what == edge::none) {
+        t.step = leaving;
+        return;
+      }
+      t.step = telling;
+      t.end = last_awaited(out.to, out.what, out.after);
+      return add_up_to(t.end);
+    case telling:
+      t.step = leaving;
+      if (t.end > groups_.settled()) {
+        told_early_ = {out.to, std::max(t.end, told_early_.last)};
+        ++state_.count.told_early;
+      }
+      return tell(out.to);
+    case leaving:
+      t.step = left;
+      return state_.transmit(out.to, out.m, std::span(out.value).first(out.bytes));
+    case left:
+      return state_.agenda.pop();
+    default:
+      CHECK(!"a step of a message that leaves");
   }
-  state_.effects.transmit(to, m, value);
-  in_gate_ = false;
 }
 
 }  // namespace quire::release

@@ -5,28 +5,58 @@
 
 namespace quire::release {
 
-/// Between barriers, too, a home goes to who alone writes the unit. As in give_at_epoch(); another diff comes where
+/// Between barriers, too, a home goes to who alone writes the unit. As in give_at_epoch_on(); another diff comes where
 /// this is not the time.
-void home_moves::give_lone(bool at_rest) {
-  if (at_rest) {
-    state_.open.content_leaves = state_.effects.content_leaves();
-    for (const lone_unit& l : state_.open.lone) {
+void home_moves::give_lone_on(task& t) {
+  enum : std::uint8_t { looking, giving, gave };
+  auto& lone = state_.open.lone;
+  switch (t.step) {
+    case looking:
+      t.step = t.flag ? giving : gave;
+      return t.flag ? state_.look_at_sends() : void();
+    case giving: {
+      if (t.at == lone.size()) {
+        t.step = gave;
+        return state_.perform_all();
+      }
+      const lone_unit l = lone[t.at++];
       machine* const m = state_.machine_of(l.what.region);
-      if (m == nullptr || m->kept().is_kept(l.what.unit)) continue;
-      state_.step.clear();
-      m->homes().on_only_writer(l.what.unit, l.writer, state_.step);
-      if (state_.step.size() != 0) state_.effects.perform(l.what.region, state_.step);
+      return m == nullptr || m->kept().is_kept(l.what.unit) ? void() : give(l.what, l.writer);
     }
-    state_.effects.perform_all();
+    case gave:
+      lone.clear();
+      return state_.agenda.pop();
+    default:
+      CHECK(!"a step of homes that go between epochs");
   }
-  state_.open.lone.clear();
 }
 
 /// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this
 /// node is on its way: it may have been sent before the home came here, and must find it here (I10).
-void home_moves::give_at_epoch(history::position epoch) {
-  state_.open.content_leaves = state_.effects.content_leaves();
-  constexpr std::uint32_t many = model::max_nodes;
+void home_moves::give_at_epoch_on(task& t) {
+  enum : std::uint8_t { looking, finding, giving, not_kept };
+  switch (t.step) {
+    case looking:
+      t.step = finding;
+      return state_.look_at_sends();
+    case finding:
+      find_writers(t.at);
+      t.at = 0;
+      t.step = giving;
+      return;
+    case giving:
+      if (t.at < writers_.size()) return give_next(t);
+      state_.agenda.pop();
+      return state_.perform_all();
+    case not_kept:
+      t.step = giving;
+      return give(t.unit, t.to);
+    default:
+      CHECK(!"a step of homes that go at the end of an epoch");
+  }
+}
+
+void home_moves::find_writers(history::position epoch) {
   writers_.clear();
   for (history::position at = std::max(epoch, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
@@ -37,24 +67,30 @@ void home_moves::give_at_epoch(history::position epoch) {
     }
   }
   std::sort(writers_.begin(), writers_.end(), [](const writer_of& a, const writer_of& b) { return a.what < b.what; });
-  for (std::size_t i = 0; i < writers_.size();) {
-    const written_unit w = writers_[i].what;
-    std::uint32_t only = writers_[i].writer;
-    for (; i < writers_.size() && writers_[i].what == w; ++i) {
-      if (writers_[i].writer != only) only = many;
-    }
-    if (only == many || only == state_.self.value()) continue;
-    machine& m = *state_.machine_of(w.region);
-    if (m.kept().is_kept(w.unit)) {
-      const auto kept = std::ranges::find(state_.open.kept, w, &kept_unit::what);
-      if (kept != state_.open.kept.end() && kept->idle < 2) continue;  // it writes nearly always, too
-      kept_.stop(m, w);
-    }
-    state_.step.clear();
-    m.homes().on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, state_.step);
-    if (state_.step.size() != 0) state_.effects.perform(w.region, state_.step);
+}
+
+/// Of the next unit; of one that is kept, when its right has ended.
+void home_moves::give_next(task& t) {
+  constexpr std::uint32_t many = model::max_nodes;
+  const written_unit w = writers_[t.at].what;
+  std::uint32_t only = writers_[t.at].writer;
+  for (; t.at < writers_.size() && writers_[t.at].what == w; ++t.at) {
+    if (writers_[t.at].writer != only) only = many;
   }
-  state_.effects.perform_all();
+  if (only == many || only == state_.self.value()) return;
+  t.unit = w;
+  t.to = node_id{static_cast<std::uint16_t>(only)};
+  if (!state_.machine_of(w.region)->kept().is_kept(w.unit)) return give(w, t.to);
+  const auto kept = std::ranges::find(state_.open.kept, w, &kept_unit::what);
+  if (kept != state_.open.kept.end() && kept->idle < 2) return;  // it writes nearly always, too
+  ++t.step;
+  kept_.begin_end(w);
+}
+
+void home_moves::give(const written_unit& w, node_id only) {
+  state_.step.clear();
+  state_.machine_of(w.region)->homes().on_only_writer(w.unit, only, state_.step);
+  if (state_.step.size() != 0) state_.perform(w.region);
 }
 
 /// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it
@@ -68,7 +104,7 @@ void home_moves::announce() {
   }
   state_.open.came.clear();
   history_.end_moves();
-  if (history_.known(state_.self) != state_.open.told) state_.effects.on_interval(history_.known(state_.self), 0);
+  if (history_.known(state_.self) != state_.open.told) state_.tell_interval(history_.known(state_.self), 0);
   state_.open.told = history_.known(state_.self);
 }
 

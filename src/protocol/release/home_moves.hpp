@@ -3,6 +3,7 @@
 // how others hear of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/fault_heap.hpp"
@@ -21,19 +22,27 @@ class home_moves {
  public:
   home_moves(node_state& state, history& known, kept_watch& kept) noexcept
       : state_(state), history_(known), kept_(kept) {}
-  /// `at_rest`: no diff of this node is on its way, and all that it wrote is told.
-  void give_lone(bool at_rest);
-  /// At the end of an epoch that began there. Only at rest.
-  void give_at_epoch(history::position epoch);
+  /// A task. `at_rest`: no diff of this node is on its way, and all that it wrote is told.
+  void begin_lone(bool at_rest) { state_.agenda.push(task::kind::give_lone).flag = at_rest; }
+  /// A task, at the end of an epoch that began there. Only at rest.
+  void begin_at_epoch(history::position epoch) { state_.agenda.push(task::kind::give_at_epoch).at = epoch; }
   void announce();
   /// From what is known from there on.
   void learn(history::position at);
+
+  // The tasks go on.
+  void give_lone_on(task& t);
+  void give_at_epoch_on(task& t);
 
  private:
   struct writer_of {
     written_unit what;
     std::uint32_t writer;
   };
+  void find_writers(history::position epoch);
+  void give_next(task& t);
+  void give(const written_unit& w, node_id only);
+
   node_state& state_;
   history& history_;
   kept_watch& kept_;

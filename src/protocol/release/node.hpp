@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of the release protocol that all regions of a node share: when intervals end, how their notices travel with
-// synchronisation, and what an acquire does. No I/O: the engine and the simulator give it `effects`.
+// synchronisation, and what an acquire does. No I/O: events go in, and actions come out of next(), one at a time. An
+// event puts a task on the agenda (agenda.hpp), and a task that is not over goes on where it was when its last action
+// has been performed.
 //
 // Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's
 // right, an arrival, a signal) ends the open interval first: diffs go to the homes. It waits until all diffs before it
@@ -45,12 +47,9 @@ namespace quire::release {
 
 class node final : public protocol::domain {
  public:
-  using effects = protocol::domain::effects;
-
   /// `twin_limit`: pages of twins that this node may have at a time.
-  node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit,
-       std::size_t notice_limit = history::default_limit)
-      : state_{.self = self, .effects = to},
+  node(node_id self, unsigned nodes, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
+      : state_(self),
         nodes_(nodes),
         twin_limit_(twin_limit),
         history_(self, nodes, notice_limit),
@@ -62,7 +61,15 @@ class node final : public protocol::domain {
   /// For the machines of this node.
   [[nodiscard]] interval& open() noexcept { return state_.open; }
 
-  /// Sends a message that synchronises, now or when the diffs before it have arrived.
+  // ---- What events ask for
+  [[nodiscard]] std::size_t under_way() const noexcept override { return state_.agenda.size(); }
+  [[nodiscard]] const protocol::domain_action* next(std::size_t left) override;
+  void on_compared(bool differs) override { state_.differs = differs; }
+  void on_sends(bool content_leaves) override { state_.open.content_leaves = content_leaves; }
+
+  // ---- Events
+  /// A message that synchronises leaves, now or when the diffs before it have arrived. `value` lasts until what this
+  /// asks for is done.
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
   bool leaves(node_id to, const message& m, std::span<const std::byte> value, edge what) override {
     send(to, m, value, what);
@@ -70,7 +77,7 @@ class node final : public protocol::domain {
   }
   /// Notices; or none, where this node is to hurry, and say so.
   [[nodiscard]] bool on_message(const message& m, std::span<const std::byte> value) override {
-    if (m.a != 0) unhurried_.call(m.from, false);
+    if (m.a != 0) unhurried_.begin_call(m.from);
     return on_notices(m.from, value);
   }
   /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released
@@ -90,13 +97,11 @@ class node final : public protocol::domain {
   [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit,
                                 std::span<const std::uint32_t> known) const;
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may
-  /// keep its right beyond that if `all_end`: every write from now on is noticed.
-  void release(bool all_end = false) override;
+  /// keep its right beyond that if `all_end`: every write from now on is noticed. Units that were written without
+  /// faults are known before (rights::on_written).
+  void release(bool all_end = false) override { begin_release(state_.self, all_end); }
   /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
-  void release_ahead(node_id next) override;
-  /// Diffs that leave now for `to` come before a message that goes there, too: nobody waits for them alone, nor for
-  /// their acknowledgements.
-  [[nodiscard]] bool is_unhurried(node_id to) const noexcept { return ahead_ && next_ == to; }
+  void release_ahead(node_id next) override { begin_release(next, false); }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
   /// Diffs of this node are on their way.
@@ -106,12 +111,17 @@ class node final : public protocol::domain {
   [[nodiscard]] bool is_short() const override { return state_.open.twins >= twin_limit_; }
   /// What is told of the region later, by nodes that it has not left yet, is of another life, and not heard.
   void forget(model::region_id region) override;
+  void on_region(model::region_id region, model::machine& in_charge, std::uint32_t life) noexcept override {
+    state_.regions.set(region, release::in_charge(&in_charge), life);
+  }
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
   static constexpr unsigned any_group = diff_groups::any;
-  /// A diff leaves for a home, `to` as far as this node knows. Returns its group.
-  unsigned diff_sent(node_id to);
+  /// A diff leaves for a home, `to` as far as this node knows. Returns its group. `unhurried`: it comes before a
+  /// message that goes there, too; nobody waits for it alone, nor for its acknowledgement (an action's flag of that
+  /// name).
+  unsigned diff_sent(node_id to, bool unhurried);
   /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for
   /// those that came later too.
   void on_acknowledged(node_id to, std::uint32_t count, unsigned group = any_group);
@@ -125,7 +135,7 @@ class node final : public protocol::domain {
   void on_applied();
   using round_marks = protocol::round_marks;
   /// This node's part in a round: it sends its contribution upwards / the round is over, before it tells others and its
-  /// own threads.
+  /// own threads. The marks of the group last until what this asks for is done.
   void on_gathered(round_marks& group) override;
   void on_epoch(round_marks& group) override;
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
@@ -144,10 +154,29 @@ class node final : public protocol::domain {
   [[nodiscard]] std::uint64_t last_closed() const noexcept;
   [[nodiscard]] std::uint64_t last_awaited(node_id to, edge what, std::uint64_t after) const noexcept;
   [[nodiscard]] bool may_leave(node_id to, edge what, std::uint64_t after) const noexcept;
-  void leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after);
-  void open_gate();
-  void add_interval();
+  /// A message is on its way out; what comes meanwhile waits behind it.
+  [[nodiscard]] bool leaves_one() const noexcept { return state_.agenda.has(task::kind::leave); }
   void add_up_to(std::uint64_t group);
+
+  // Tasks.
+  void begin_release(node_id ahead_of, bool all_end);
+  void begin_leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after);
+  void begin_interval();
+  void open_gate();
+
+  // They go on: one step, which may ask for an action, put another task on top, or end it.
+  void go_on();
+  void send_on(task& t);
+  void leave_on(task& t);
+  void open_gate_on(task& t);
+  void tell_on(task& t);
+  void release_on(task& t);
+  void add_interval_on(task& t);
+  void relieve_on(task& t);
+  void apply_on(task& t);
+  void acquire_on(task& t);
+  void apply_notice(task& t);
+  void end_epoch_on(task& t);
 
   node_state state_;
   unsigned nodes_;
@@ -172,13 +201,11 @@ class node final : public protocol::domain {
   base::fault_vector<written_unit> told_{};            ///< for add_interval()
   base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
-  bool in_gate_ = false;         ///< a message leaves; what comes meanwhile waits behind it
+  held_message outgoing_{};      ///< the one that leaves
   std::size_t relieved_ = 0;     ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
   std::array<std::byte, max_value_bytes> buffer_{};
   bool all_end_ = false;
-  bool ahead_ = false;
-  node_id next_{};  ///< of release_ahead()
 };
 
 }  // namespace quire::release

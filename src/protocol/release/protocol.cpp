@@ -48,8 +48,8 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::spread_done, .to = route::part},
 };
 
-std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects& to) {
-  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages,
+std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects&) {
+  auto made = std::make_unique<node>(job.self, job.nodes, job.twin_pages,
                                      job.notices != 0 ? job.notices : history::default_limit);
   made->open().pins = job.pins;
   return made;

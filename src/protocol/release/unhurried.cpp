@@ -14,12 +14,17 @@ void unhurried::note(node_id to) {
 
 /// A message waits for diffs to other nodes than `but`. Those that were in no hurry are to be looked at. Their
 /// acknowledgements are in no hurry either: an answer comes behind them.
-void unhurried::hurry(node_id but, const diff_groups& groups) {
-  std::erase_if(nodes_, [&](node_id n) {
-    if (n == but) return false;
-    if (groups.any_to(n)) call(n, true);
-    return true;
-  });
+void unhurried::hurry_on(node_id but, const diff_groups& groups) {
+  const auto other = std::ranges::find_if(nodes_, [but](node_id n) { return n != but; });
+  if (other == nodes_.end()) return state_.agenda.pop();
+  const node_id n = *other;
+  nodes_.erase(other);
+  if (groups.any_to(n)) call(n, true);
+}
+
+void unhurried::call_on(node_id to) {
+  state_.agenda.pop();
+  call(to, false);
 }
 
 /// Has a node look at all that came before. `back`: it does the same.
@@ -28,7 +33,7 @@ void unhurried::call(node_id to, bool back) {
   m.kind = message_kind::notices;
   m.from = m.requester = state_.self;
   m.a = back ? 1 : 0;
-  state_.effects.transmit(to, m, {});
+  state_.transmit(to, m, {});
 }
 
 }  // namespace quire::release
