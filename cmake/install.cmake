@@ -58,7 +58,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MAN
 # What `quire bench` starts.
 if(QUIRE_BUILD_APPS)
   set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties multiview_overhead multiview_costs
-    multiview_sharing multiview_model pair floor_exchange quire_fault quire_start quire_sync quire_diff quire_model)
+    multiview_sharing multiview_model pair floor_exchange quire_fault quire_network quire_start quire_sync quire_diff quire_model)
   file(RELATIVE_PATH programs_to_library ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quire ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/${programs_to_library}")
   install(TARGETS ${bench_programs}

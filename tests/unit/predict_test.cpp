@@ -45,7 +45,7 @@ class node {
 
 hardware cheap() {
   hardware on;
-  on.net = {"test", 1'000, 10, 20, 1e9, 0};  // a byte takes a nanosecond
+  on.net = {"test", 1'000, 10, 20, 1e9, 0, 0};  // a byte takes a nanosecond
   return on;
 }
 
@@ -76,6 +76,22 @@ TEST(Predict, OneFaultTakesWhatTheNetworkMakesOfIt) {
   EXPECT_EQ(o.bytes, 600u);
   EXPECT_EQ(o.undone, 0u);
   EXPECT_DOUBLE_EQ(o.busiest_link_ns, 500);
+}
+
+/// It goes on by something else, after content has come that it may then use: on a slow network it waits for that.
+TEST(Predict, AThreadDoesNotGoOnBeforeContentThatHadCome) {
+  auto job = one_fault();
+  node a;
+  (void)a.thread(event_type::met, 0);
+  const auto asks = a.thread(event_type::asks, 1'000, unit, asked::fault);
+  const auto asked_for = a.executes(asks, 40, unit);
+  a.leaves(1, asked_for, 100);
+  (void)a.comes(1, 30, unit, 400);
+  (void)a.thread(event_type::goes_on, 1'000, asked_for);
+  (void)a.thread(event_type::ends, 1'300);
+  job[0] = a.all;
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::likely).ns, 4'090);
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::loose).ns, 1'000 + 40 + 10 + 300);
 }
 
 TEST(Predict, ARunThatWasCutEndsWithWhatItsThreadsDidLast) {
@@ -128,6 +144,17 @@ TEST(Predict, ServiceTakesTimeOfAThreadWhereItHasNoCoreOfItsOwn) {
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'000);
   on.cores_a_node = 1;
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'090);
+}
+
+/// Its service thread has slept, since its thread computes. Soon after something else it has not.
+TEST(Predict, ANodeThatComputesWakesForAMessage) {
+  auto job = one_fault();
+  hardware on = cheap();
+  on.net.wake_ns = 30'000;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 4'090) << "it came at the node's beginning";
+  job[0].all[1].value += 50'000;  // it asks later
+  for (const std::size_t i : {5u, 6u}) job[0].all[i].value += 50'000;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 4'090 + 50'000 + 30'000);
 }
 
 /// Node 0 keeps a barrier; on this machine node 1 came last, but it computes less: the barrier opens when the last one
@@ -183,10 +210,18 @@ TEST(Predict, RecordsThatLackMessagesAreTold) {
 
 TEST(Predict, ANetworksFileIsReadAsItWasWritten) {
   std::string why;
-  const auto read = read_network(write_network({"", 12'500, 1'000, 2'000, 118e6, 90}), why);
+  const auto read = read_network(write_network({"", 12'500, 1'000, 2'000, 118e6, 31'000, 90}), why);
   ASSERT_TRUE(read) << why;
   EXPECT_DOUBLE_EQ(read->latency_ns, 12'500);
   EXPECT_DOUBLE_EQ(read->bytes_a_second, 118e6);
+  EXPECT_DOUBLE_EQ(read->wake_ns, 31'000);
+}
+
+TEST(Predict, ANetworksFileNeedNotSayHowLongWakingTakes) {
+  std::string why;
+  const auto read = read_network("latency_us 1\nsend_us 1\nreceive_us 1\nmegabytes_a_second 1000\n", why);
+  ASSERT_TRUE(read) << why;
+  EXPECT_DOUBLE_EQ(read->wake_ns, 7'000);
 }
 
 TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
@@ -197,7 +232,8 @@ TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
   EXPECT_EQ(refused("latency_us -3\n"), "line 1: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("# fine\nlatency_us 3 4\n"), "line 2: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("latency_us nan\n"), "line 1: latency_us is a number from 0 to 1000000");
-  EXPECT_EQ(refused("speed 3\n"), "line 1: latency_us, send_us, receive_us or megabytes_a_second, and a number");
+  EXPECT_EQ(refused("speed 3\n"),
+            "line 1: latency_us, send_us, receive_us, wake_us or megabytes_a_second, and a number");
   EXPECT_EQ(refused("latency_us 3\nsend_us 1\nreceive_us 1\n"), "it has no megabytes_a_second");
 }
 

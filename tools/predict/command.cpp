@@ -129,6 +129,7 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
                      {"latency_us", net.latency_ns / 1000},
                      {"send_us", net.send_ns / 1000},
                      {"receive_us", net.receive_ns / 1000},
+                     {"wake_us", net.wake_ns / 1000},
                      {"megabytes_a_second", net.bytes_a_second / 1e6}};
   for (const prediction& p : all) {
     const shares s = predict::shares_of(p.likely);
@@ -163,7 +164,6 @@ hardware hardware_of(const predict_arguments& asked, const network& net, unsigne
   on.nodes_a_host = net.name == "loopback" ? nodes : asked.per_host;
   on.cores_a_node = asked.cores != 0 ? std::max(1u, asked.cores / asked.per_host) : asked.threads + 1;
   on.speed = asked.speed;
-  on.wake_ns = 7'000;  // as in the model's network `tcp`
   on.local_latency_ns = 300;
   on.take_ns = 200;
   return on;

@@ -167,8 +167,8 @@ class builder {
       s.ns = static_cast<double>(e.value - std::min(e.value, t.processor_ns)) / speed_;
       s.slept_ns = is_new ? 0 : slept_ns(t, e);
       need(t.last, self, s.ns + (alone ? s.slept_ns : 0));
-      for (const std::uint32_t content : std::exchange(here.content, {})) need(content, self);
     }
+    for (const std::uint32_t content : std::exchange(here.content, {})) need(content, self);
     if (e.type == event_type::asks) t.asked = self, t.asked_ns = e.ns;
     t.last = self;
     t.processor_ns = e.value;

@@ -113,7 +113,7 @@ class simulation {
     node_state& n = nodes_[s.node];
     double begin = std::max(now, n.free_ns);
     const bool computes = n.waiting == 0;
-    if (s.type == event_type::comes && computes && begin - n.free_ns > follow_up_ns) begin += on_.wake_ns;
+    if (s.type == event_type::comes && computes && begin - n.free_ns > follow_up_ns) begin += on_.net.wake_ns;
     double end = begin + s.ns / on_.speed + (s.type == event_type::comes ? on_.take_ns + on_.net.receive_ns : 0);
     for (std::uint32_t m = s.first_message; m != no_step; m = all_.messages[m].next)
       if (is_remote(all_.messages[m], s.node)) end += on_.net.send_ns;

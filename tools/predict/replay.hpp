@@ -31,7 +31,6 @@ struct hardware {
   unsigned nodes_a_host = 1;
   unsigned cores_a_node = 2;    ///< where threads use all of them, what the node serves others takes time of theirs
   double speed = 1;             ///< of the cores, in that of this machine's
-  double wake_ns = 0;           ///< from a message to a service thread that has slept
   double local_latency_ns = 0;  ///< of messages between nodes of one host
   double take_ns = 0;           ///< to take a message from the transport
 };
