@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "predict/network.hpp"
+#include "predict/prediction.hpp"
 
 namespace quire::tools::predict {
 namespace {
@@ -200,6 +201,48 @@ TEST(Predict, ALinkTakesOneMessageAtATime) {
   hardware on = cheap();
   on.nodes_a_host = 2;  // two of them share the link out as well, one is at home
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 10 + 1'000 + 2 * 10'000 + 20);
+}
+
+/// Node 0 is there long before node 1: it waits for a barrier, of which the part counts when both are there.
+TEST(Predict, SharesOfTimeAreOfTheTimeThatIsTold) {
+  node a, b;
+  (void)a.thread(event_type::met, 0);
+  (void)b.thread(event_type::asks, 70'000, 0);  // before it has met
+  (void)b.thread(event_type::goes_on, 70'000);
+  (void)b.thread(event_type::met, 90'000);
+  const auto a_asks = a.thread(event_type::asks, 2'000, barrier, asked::barrier);
+  (void)a.executes(a_asks, 0, barrier);
+  const auto b_asks = b.thread(event_type::asks, 91'000, barrier, asked::barrier);
+  b.leaves(0, b.executes(b_asks, 0, barrier), 100);
+  const auto arrival = a.comes(1, 0, barrier);
+  a.leaves(1, arrival, 100);
+  (void)a.thread(event_type::goes_on, 2'000, arrival);
+  (void)b.thread(event_type::goes_on, 91'000, b.comes(0, 0, barrier));
+  (void)a.thread(event_type::ends, 2'500);
+  (void)b.thread(event_type::ends, 91'500);
+  prediction p;
+  p.likely = replay({a.all, b.all}, cheap(), order::likely);
+  const shares s = shares_of(p.likely);
+  EXPECT_DOUBLE_EQ(p.likely.work_ns, 500 + 1'500);
+  EXPECT_LE(s.work + s.faults + s.barriers + s.locks + s.other, 100.001);
+  EXPECT_NEAR(s.work + s.barriers, 100, 30);
+  EXPECT_GT(s.barriers, 30);
+}
+
+/// A process of two threads, of which one asks for nothing: 4 ms of processor time in 2 ms.
+TEST(Predict, WorkOfThreadsThatAskForNothingCounts) {
+  node a;
+  (void)a.thread(event_type::met, 1'000'000, 1'000'000);
+  (void)a.thread(event_type::asks, 2'000'000, unit, asked::fault);
+  (void)a.thread(event_type::goes_on, 2'000'000);
+  (void)a.thread(event_type::ends, 3'000'000, 5'000'000);
+  a.all.all.back().ns += 2'000'000;  // it has waited for the other one, which is none of sleep
+  const outcome o = replay({a.all}, cheap(), order::likely);
+  EXPECT_DOUBLE_EQ(o.unseen_ns, 2'000'000);
+  EXPECT_DOUBLE_EQ(o.work_ns, 4'000'000);
+  EXPECT_DOUBLE_EQ(o.ns, 4'000'000) << "it may as well be of the thread that is seen";
+  (void)a.all.all.insert(a.all.all.begin() + 2, event{event_type::asks, 0, 2, 0, 0, 0, 1'000'000});
+  EXPECT_DOUBLE_EQ(replay({a.all}, cheap(), order::likely).ns, 2'000'000);
 }
 
 TEST(Predict, RecordsThatLackMessagesAreTold) {
