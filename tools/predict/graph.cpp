@@ -78,11 +78,11 @@ double slept_ns(const thread_so_far& t, const event& now) {
 
 class builder {
  public:
-  builder(const std::vector<node_events>& job, order keep, double speed)
-      : job_(job), keep_(keep), speed_(speed), nodes_(job.size()) {}
+  builder(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node)
+      : job_(job), keep_(keep), speed_(speed), threads_a_node_(threads_a_node), nodes_(job.size()) {}
   graph build() {
     for (std::size_t n = 0; n < job_.size(); ++n) add_steps(n);
-    for (const auto& n : job_) threads_of_.push_back(work_of(n).unseen_ns > 0 ? 2 : threads_in(n));
+    for (const auto& n : job_) threads_of_.push_back(work_of(n, threads_a_node_).unseen_ns > 0 ? 2 : threads_in(n));
     for (std::size_t n = 0; n < job_.size(); ++n) add_node(n);
     for (auto& [pair, taken] : taken_) connect(sent_[pair], taken);
     made_.threads = threads_;
@@ -205,6 +205,7 @@ class builder {
   const std::vector<node_events>& job_;
   order keep_;
   double speed_;
+  unsigned threads_a_node_;
   std::vector<node_so_far> nodes_;
   std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
@@ -215,8 +216,8 @@ class builder {
 
 }  // namespace
 
-graph graph_of(const std::vector<node_events>& job, order keep, double speed) {
-  return builder(job, keep, speed).build();
+graph graph_of(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node) {
+  return builder(job, keep, speed, threads_a_node).build();
 }
 
 }  // namespace quire::tools::predict

@@ -46,7 +46,7 @@ class simulation {
  public:
   simulation(const std::vector<node_events>& job, const hardware& on, order keep)
       : on_(on),
-        all_(graph_of(job, keep, on.speed)),
+        all_(graph_of(job, keep, on.speed, on.threads_a_node)),
         ready_(all_.steps.size(), 0.0),
         nodes_(job.size()),
         threads_(all_.threads),
@@ -219,8 +219,8 @@ class simulation {
 outcome replay(const std::vector<node_events>& job, const hardware& on, order keep) {
   outcome told = simulation(job, on, keep).run();
   for (const node_events& n : job) {
-    const node_work w = work_of(n);
-    told.ns = std::max(told.ns, least_ns(w, on.threads_a_node) / on.speed);
+    const node_work w = work_of(n, on.threads_a_node);
+    told.ns = std::max(told.ns, least_ns(w) / on.speed);
     told.unseen_ns += w.unseen_ns / on.speed;
   }
   told.work_ns += told.unseen_ns;

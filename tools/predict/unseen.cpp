@@ -9,7 +9,7 @@ namespace {
 
 using record::event_type;
 
-constexpr double little = 0.05;  // of all: what the service thread does between contexts, and clocks that differ
+constexpr double little = 0.15;  // of all: what the service thread does between contexts, and clocks that differ
 
 struct thread_work {
   std::uint64_t begin_ns = 0, last_ns = 0, waits_ns = 0, asked_ns = 0;
@@ -17,7 +17,7 @@ struct thread_work {
 
 }  // namespace
 
-node_work work_of(const node_events& n) {
+node_work work_of(const node_events& n, unsigned at_least) {
   std::map<std::uint16_t, thread_work> threads;
   std::uint64_t met_ns = 0, end_ns = 0, contexts_ns = 0;
   bool met = false;
@@ -50,15 +50,14 @@ node_work work_of(const node_events& n) {
   if (end_ns <= met_ns || met_ns == 0) return w;  // a run that was cut
   const auto process_ns = static_cast<double>(end_ns - met_ns);
   const double rest = process_ns - all_ns - static_cast<double>(contexts_ns);
-  if (rest > little * process_ns) w.unseen_ns = rest;
+  if (rest > little * process_ns && std::max<std::size_t>(threads.size(), at_least) > 1) w.unseen_ns = rest;
   // A main() that has made others waits for them, as a rule.
   w.threads = static_cast<unsigned>(threads.size());
   if (w.threads > 1 && main_ns * w.threads < 0.1 * (w.seen_ns + w.unseen_ns)) --w.threads;
+  w.threads = std::max({1u, w.threads, at_least});
   return w;
 }
 
-double least_ns(const node_work& w, unsigned threads) {
-  return w.unseen_ns == 0 ? 0 : (w.seen_ns + w.unseen_ns) / std::max({1u, w.threads, threads});
-}
+double least_ns(const node_work& w) { return w.unseen_ns == 0 ? 0 : (w.seen_ns + w.unseen_ns) / w.threads; }
 
 }  // namespace quire::tools::predict

@@ -12,9 +12,11 @@ struct node_work {
   double unseen_ns = 0;  ///< what else the process has used since it had met the others
   unsigned threads = 0;  ///< that have asked for something, but for a main() that has made others
 };
-[[nodiscard]] node_work work_of(const node_events& n);
+/// Where a node has one thread, nothing is unseen: what else its process uses is Quire's. `threads`: it has so many, or
+/// more.
+[[nodiscard]] node_work work_of(const node_events& n, unsigned threads);
 
-/// For so long a node takes at the least, if all its threads work all the time; it has so many, or more.
-[[nodiscard]] double least_ns(const node_work& w, unsigned threads);
+/// For so long a node takes at the least, if all its threads work all the time.
+[[nodiscard]] double least_ns(const node_work& w);
 
 }  // namespace quire::tools::predict
