@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "bench_network.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "commands.hpp"
 #include "own_tree.hpp"
@@ -96,6 +97,7 @@ void add_bench(CLI::App& quire, session& about) {
   command->prefix_command(false);
   command->require_subcommand(1);
   for (const comparison& what : comparisons) add_comparison(*command, what, about);
+  add_bench_network(*command, about);
 }
 
 }  // namespace quire::tools

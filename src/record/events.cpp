@@ -18,11 +18,13 @@ namespace {
 
 constexpr std::uint64_t bytes_of_file = sizeof(events_head) + events::most_places * sizeof(event);
 
-std::uint64_t thread_ns() noexcept {
+std::uint64_t processor_ns(clockid_t of) noexcept {
   timespec t{};
-  (void)base::kernel_clock(CLOCK_THREAD_CPUTIME_ID, &t);
+  (void)base::kernel_clock(of, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
+
+std::uint64_t thread_ns() noexcept { return processor_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 /// For how many microseconds the calling thread has waited for a core so far, modulo 2^32; 0 where the system does not
 /// say it. By the kernel itself: libc's calls may be Quire's.
@@ -86,6 +88,7 @@ std::uint64_t events::add_of_thread(event_type type, std::uint64_t key, std::uin
   const std::uint64_t before_ns = thread_ns();
   const std::uint32_t waited_us = core_wait_us();
   const std::uint64_t used_ns = type == event_type::goes_on ? thread_ns() : before_ns;
+  if (type == event_type::met || type == event_type::ends) key = processor_ns(CLOCK_PROCESS_CPUTIME_ID);
   return add(type, key, used_ns, own, static_cast<std::uint8_t>(what), waited_us);
 }
 

@@ -23,8 +23,8 @@ enum class event_type : std::uint8_t {
   comes_here,  ///< one of this node to itself, likewise
   leaves,      ///< a message to `peer`; value: its context, 0 if it has none
   leaves_here,
-  met,   ///< all nodes are there: the program begins
-  ends,  ///< the last of a thread; value: its processor time
+  met,   ///< all nodes are there: the program begins; value: the thread's processor time; key: the process's
+  ends,  ///< the last of a thread, likewise
 };
 
 /// What a thread asks for.

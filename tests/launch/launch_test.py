@@ -16,6 +16,7 @@ import sys
 import time
 
 import mounts
+import networks
 import others
 import rendezvous
 import suite
@@ -305,7 +306,7 @@ def alone():
 
 CASES = {case.__name__: case for case in (own_starter, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
                                           deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES,
-                                          *rendezvous.CASES)}
+                                          *rendezvous.CASES, *networks.CASES)}
 
 
 def give_up(*_):

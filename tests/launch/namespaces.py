@@ -43,6 +43,15 @@ class Hosts:
         except Exception as why:  # a container without the right to
             shutil.rmtree(self.folder)
             skip(f"network namespaces cannot be made here: {why}")
+        self.make_links()
+        self.agent = os.path.join(self.folder, "agent")
+        with open(self.agent, "w") as script:
+            script.write("#!/bin/sh\nhost=${1##*.}\nshift\n"
+                         f"exec ip netns exec quire{os.getpid()}h$host unshare -u -- "
+                         'sh -c "hostname h$host; $*"\n')
+        os.chmod(self.agent, 0o755)
+
+    def make_links(self):
         in_bridge = ("ip", "-n", self.bridge)
         quietly(*in_bridge, "link", "add", "bridge", "type", "bridge")
         quietly(*in_bridge, "link", "set", "bridge", "up")
@@ -54,15 +63,12 @@ class Hosts:
             quietly("ip", "-n", name, "addr", "add", f"{NETWORK}.{i}/24", "dev", "eth0")
             quietly("ip", "-n", name, "link", "set", "eth0", "up")
             quietly("ip", "-n", name, "link", "set", "lo", "up")
-            if self.limit:
-                quietly("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", self.limit, "burst",
-                        "64kb", "latency", "100ms")
-        self.agent = os.path.join(self.folder, "agent")
-        with open(self.agent, "w") as script:
-            script.write("#!/bin/sh\nhost=${1##*.}\nshift\n"
-                         f"exec ip netns exec quire{os.getpid()}h$host unshare -u -- "
-                         'sh -c "hostname h$host; $*"\n')
-        os.chmod(self.agent, 0o755)
+            self.limit_rate(i)
+
+    def limit_rate(self, i):
+        if self.limit:
+            quietly("tc", "-n", self.namespace(i), "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", self.limit, "burst", "64kb", "latency",
+                    "100ms")
 
     def start_ssh(self):
         """An sshd in each, for root by key. The words that reach a host by it."""

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For predict_test: work that nodes share, or words that they write in turn. Arguments: "work MILLISECONDS": of
 // processor time, shared by all nodes, with ten barriers; "turns NUMBER": node 0 and 1 write a word in turn, so often;
-// "sleep MILLISECONDS": of real time; "fail": ends with status 3; "ever": does not end.
+// "sleep MILLISECONDS": of real time; "socket MILLISECONDS": waits so long for what nobody sends; "team MILLISECONDS":
+// two threads of each node compute so long, and ask Quire for nothing; "fail": ends with status 3; "ever": does not
+// end.
 #include <quire/quire.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
 namespace {
 
@@ -50,6 +55,19 @@ int main(int argc, char** argv) {
   if (what == "sleep") {
     const timespec pause{number / 1000, number % 1000 * 1'000'000L};
     (void)::nanosleep(&pause, nullptr);
+  }
+  if (what == "socket") {
+    int both[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, both) != 0) return 2;
+    const timeval limit{number / 1000, number % 1000 * 1000L};
+    char nothing = 0;
+    if (::setsockopt(both[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) return 2;
+    if (::recv(both[0], &nothing, 1, 0) >= 0) return 2;
+  }
+  if (what == "team") {
+    std::thread one(compute, number / 1e3), other(compute, number / 1e3);
+    one.join();
+    other.join();
   }
   while (what == "ever") {
     compute(0.01);

@@ -67,6 +67,99 @@ TEST(Predict, RealTimeInWhichAProgramSleepsCountsAndIsTold) {
   EXPECT_THAT(ran.err, HasSubstr("on 2 nodes threads slept 0."));
 }
 
+TEST(Predict, RealTimeInWhichAProgramWaitsForASocketCountsAndIsTold) {
+  const auto ran = predict({"--json", "-n", "2", program, "socket", "300"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NEAR(json::parse(ran.out)["predictions"][0]["seconds"].get<double>(), 0.3, 0.05);
+  EXPECT_THAT(ran.err, HasSubstr("on 2 nodes threads slept 0."));
+}
+
+/// Threads that ask Quire for nothing, on machines with a core for each.
+TEST(Predict, WorkOfThreadsOfANodeCounts) {
+  const auto ran = predict({"--json", "-n", "1,2", "--threads", "2", program, "team", "200"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  for (const auto& one : json::parse(ran.out)["predictions"]) {
+    EXPECT_NEAR(one["seconds"].get<double>(), 0.2, 0.05);
+    EXPECT_NEAR(one["unseen_work_seconds"].get<double>(), 0.4 * one["nodes"].get<int>(), 0.1);
+    EXPECT_GT(one["work_percent"], 80.0);
+  }
+  EXPECT_THAT(ran.err, HasSubstr("of the work is of threads while they ask Quire for nothing"));
+}
+
+TEST(Predict, NodesOfAHostUseNoLink) {
+  const auto alone = predictions({"-n", "2", "--network", "1g", program, "turns", "200"});
+  const auto together = predictions({"-n", "2", "--per-host", "2", "--network", "1g", program, "turns", "200"});
+  ASSERT_EQ(alone.size() + together.size(), 2u);
+  EXPECT_GT(alone[0]["busiest_link_percent"], 0.0);
+  EXPECT_EQ(together[0]["busiest_link_percent"], 0.0);
+  EXPECT_LT(together[0]["seconds"].get<double>(), alone[0]["seconds"].get<double>() / 2);
+}
+
+/// Two threads of the program: on one node, and each on one of its own.
+TEST(Predict, APlainProgramWithThreads) {
+  const json all = predictions({"-n", "1,2", "--network", "10g", QUIRE_PROGRAMS "/predict_threads", "300"});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_NEAR(all[0]["seconds"].get<double>(), 0.3, 0.06);
+  EXPECT_NEAR(all[1]["seconds"].get<double>(), 0.3, 0.06);
+  EXPECT_GT(all[1]["messages"], 0);
+}
+
+TEST(Predict, APlainProgramWithOpenMP) {
+  const std::string jacobi = QUIRE_BINARY_DIR "/tests/openmp/openmp_jacobi";
+  if (!std::filesystem::exists(jacobi)) GTEST_SKIP() << "programs with OpenMP have not been built";
+  const json all = predictions({"-n", "1,2", "--threads", "2", "--network", "10g", jacobi, "64", "20"});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_GT(all[0]["seconds"], 0.0);
+  EXPECT_GT(all[1]["messages"], 0);
+  EXPECT_GT(all[1]["barriers_percent"], 0.0);
+}
+
+TEST(Predict, APythonProgram) {
+  const std::string python = "/usr/bin/python3";
+  if (run({python, "-c", "import numpy"}).status != 0) GTEST_SKIP() << "there is no numpy";
+  char name[] = "/tmp/quire-predict-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string file = std::string(name) + "/shares.py";
+  std::ofstream(file) << "import time\nimport quire as q\ncells = q.zeros(4096)\n"
+                         "until = time.thread_time() + 0.4 / q.nodes\nwhile time.thread_time() < until: pass\n"
+                         "cells[q.node] = 1\nq.barrier()\nassert cells[: q.nodes].sum() == q.nodes\n";
+  const json all = predictions({"-n", "1,2", "--network", "10g", python, file});
+  std::filesystem::remove_all(name);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_GT(all[0]["seconds"], 0.4);
+  EXPECT_GT(all[1]["seconds"], 0.2);
+  EXPECT_LT(all[1]["seconds"], all[0]["seconds"]);
+}
+
+TEST(Predict, TheAdvisorEndsWithACommand) {
+  const auto ran = predict({"-n", "1,2", "--network", "ib-hdr", "--auto", program, "work", "400"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::EndsWith("\nquire run -n 2 " + program + " work 400\n"));
+  const auto stock = predict({"-n", "1,2", "--network", "1g", "--auto", QUIRE_PROGRAMS "/predict_threads", "20"});
+  ASSERT_EQ(stock.status, 0) << stock.err;
+  EXPECT_THAT(stock.err, HasSubstr("tried --memory auto, which is mixed where its code allows it: "));
+  EXPECT_THAT(stock.err, HasSubstr("tried --place round"));
+  EXPECT_THAT(stock.out, HasSubstr("\nquire run -n "));
+  EXPECT_THAT(predict({"--auto", "--json", program, "work", "10"}).err, HasSubstr("without --json and --seconds"));
+}
+
+/// 16 nodes on the cores that are here: at most three times what as many runs on one core would take.
+TEST(Predict, ManyNodesAreCheap) {
+  constexpr double own_s = 0.5, nodes = 16;
+  const auto ran = predict({"--json", "-n", "16", "--network", "25g", program, "work", "500"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_LE(ran.seconds, 3 * own_s * nodes);
+  EXPECT_NEAR(json::parse(ran.out)["predictions"][0]["seconds"].get<double>(), own_s / nodes, own_s / nodes);
+}
+
+/// Nothing is more than the whole, of the shortest programs either.
+TEST(Predict, SharesOfAShortProgramAreShares) {
+  for (const auto& one : predictions({"-n", "1,2,4", program, "turns", "4"})) {
+    const auto share = [&](const char* of) { return one[std::string(of) + "_percent"].get<double>(); };
+    EXPECT_NEAR(share("work") + share("faults") + share("barriers") + share("locks") + share("other"), 100, 0.1);
+  }
+}
+
 TEST(Predict, ReasonsNameTheLineThatWaits) {
   const auto ran = predict({"-n", "1,2", "--network", "1g", "--why", program, "turns", "200"});
   ASSERT_EQ(ran.status, 0) << ran.err;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "predict/network.hpp"
+#include "predict/prediction.hpp"
 
 namespace quire::tools::predict {
 namespace {
@@ -45,7 +46,7 @@ class node {
 
 hardware cheap() {
   hardware on;
-  on.net = {"test", 1'000, 10, 20, 1e9, 0};  // a byte takes a nanosecond
+  on.net = {"test", 1'000, 10, 20, 1e9, 0, 0};  // a byte takes a nanosecond
   return on;
 }
 
@@ -76,6 +77,22 @@ TEST(Predict, OneFaultTakesWhatTheNetworkMakesOfIt) {
   EXPECT_EQ(o.bytes, 600u);
   EXPECT_EQ(o.undone, 0u);
   EXPECT_DOUBLE_EQ(o.busiest_link_ns, 500);
+}
+
+/// It goes on by something else, after content has come that it may then use: on a slow network it waits for that.
+TEST(Predict, AThreadDoesNotGoOnBeforeContentThatHadCome) {
+  auto job = one_fault();
+  node a;
+  (void)a.thread(event_type::met, 0);
+  const auto asks = a.thread(event_type::asks, 1'000, unit, asked::fault);
+  const auto asked_for = a.executes(asks, 40, unit);
+  a.leaves(1, asked_for, 100);
+  (void)a.comes(1, 30, unit, 400);
+  (void)a.thread(event_type::goes_on, 1'000, asked_for);
+  (void)a.thread(event_type::ends, 1'300);
+  job[0] = a.all;
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::likely).ns, 4'090);
+  EXPECT_DOUBLE_EQ(replay(job, cheap(), order::loose).ns, 1'000 + 40 + 10 + 300);
 }
 
 TEST(Predict, ARunThatWasCutEndsWithWhatItsThreadsDidLast) {
@@ -130,6 +147,17 @@ TEST(Predict, ServiceTakesTimeOfAThreadWhereItHasNoCoreOfItsOwn) {
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'090);
 }
 
+/// Its service thread has slept, since its thread computes. Soon after something else it has not.
+TEST(Predict, ANodeThatComputesWakesForAMessage) {
+  auto job = one_fault();
+  hardware on = cheap();
+  on.net.wake_ns = 30'000;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 4'090) << "it came at the node's beginning";
+  job[0].all[1].value += 50'000;  // it asks later
+  for (const std::size_t i : {5u, 6u}) job[0].all[i].value += 50'000;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 4'090 + 50'000 + 30'000);
+}
+
 /// Node 0 keeps a barrier; on this machine node 1 came last, but it computes less: the barrier opens when the last one
 /// of the prediction is there.
 TEST(Predict, ABarrierOpensWhenTheLastIsThereWhoeverThatWasHere) {
@@ -175,6 +203,51 @@ TEST(Predict, ALinkTakesOneMessageAtATime) {
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 10 + 1'000 + 2 * 10'000 + 20);
 }
 
+/// Node 0 is there long before node 1: it waits for a barrier, of which the part counts when both are there.
+TEST(Predict, SharesOfTimeAreOfTheTimeThatIsTold) {
+  node a, b;
+  (void)a.thread(event_type::met, 0);
+  (void)b.thread(event_type::asks, 70'000, 0);  // before it has met
+  (void)b.thread(event_type::goes_on, 70'000);
+  (void)b.thread(event_type::met, 90'000);
+  const auto a_asks = a.thread(event_type::asks, 2'000, barrier, asked::barrier);
+  (void)a.executes(a_asks, 0, barrier);
+  const auto b_asks = b.thread(event_type::asks, 91'000, barrier, asked::barrier);
+  b.leaves(0, b.executes(b_asks, 0, barrier), 100);
+  const auto arrival = a.comes(1, 0, barrier);
+  a.leaves(1, arrival, 100);
+  (void)a.thread(event_type::goes_on, 2'000, arrival);
+  (void)b.thread(event_type::goes_on, 91'000, b.comes(0, 0, barrier));
+  (void)a.thread(event_type::ends, 2'500);
+  (void)b.thread(event_type::ends, 91'500);
+  prediction p;
+  p.likely = replay({a.all, b.all}, cheap(), order::likely);
+  const shares s = shares_of(p.likely);
+  EXPECT_DOUBLE_EQ(p.likely.work_ns, 500 + 1'500);
+  EXPECT_LE(s.work + s.faults + s.barriers + s.locks + s.other, 100.001);
+  EXPECT_NEAR(s.work + s.barriers, 100, 30);
+  EXPECT_GT(s.barriers, 30);
+}
+
+/// A process of two threads, of which one asks for nothing: 4 ms of processor time in 2 ms.
+TEST(Predict, WorkOfThreadsThatAskForNothingCounts) {
+  node a;
+  (void)a.thread(event_type::met, 1'000'000, 1'000'000);
+  (void)a.thread(event_type::asks, 2'000'000, unit, asked::fault);
+  (void)a.thread(event_type::goes_on, 2'000'000);
+  (void)a.thread(event_type::ends, 3'000'000, 5'000'000);
+  a.all.all.back().ns += 2'000'000;  // it has waited for the other one, which is none of sleep
+  EXPECT_DOUBLE_EQ(replay({a.all}, cheap(), order::likely).unseen_ns, 0) << "of one thread: it is Quire's";
+  hardware two = cheap();
+  two.threads_a_node = 2;
+  const outcome o = replay({a.all}, two, order::likely);
+  EXPECT_DOUBLE_EQ(o.unseen_ns, 2'000'000);
+  EXPECT_DOUBLE_EQ(o.work_ns, 4'000'000);
+  EXPECT_DOUBLE_EQ(o.ns, 2'000'000);
+  (void)a.all.all.insert(a.all.all.begin() + 2, event{event_type::asks, 0, 2, 0, 0, 0, 1'000'000});
+  EXPECT_DOUBLE_EQ(replay({a.all}, cheap(), order::likely).ns, 2'000'000);
+}
+
 TEST(Predict, RecordsThatLackMessagesAreTold) {
   auto job = one_fault();
   job[1].all[2].type = event_type::none;  // that the reply left
@@ -183,10 +256,18 @@ TEST(Predict, RecordsThatLackMessagesAreTold) {
 
 TEST(Predict, ANetworksFileIsReadAsItWasWritten) {
   std::string why;
-  const auto read = read_network(write_network({"", 12'500, 1'000, 2'000, 118e6, 90}), why);
+  const auto read = read_network(write_network({"", 12'500, 1'000, 2'000, 118e6, 31'000, 90}), why);
   ASSERT_TRUE(read) << why;
   EXPECT_DOUBLE_EQ(read->latency_ns, 12'500);
   EXPECT_DOUBLE_EQ(read->bytes_a_second, 118e6);
+  EXPECT_DOUBLE_EQ(read->wake_ns, 31'000);
+}
+
+TEST(Predict, ANetworksFileNeedNotSayHowLongWakingTakes) {
+  std::string why;
+  const auto read = read_network("latency_us 1\nsend_us 1\nreceive_us 1\nmegabytes_a_second 1000\n", why);
+  ASSERT_TRUE(read) << why;
+  EXPECT_DOUBLE_EQ(read->wake_ns, 7'000);
 }
 
 TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
@@ -197,7 +278,8 @@ TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
   EXPECT_EQ(refused("latency_us -3\n"), "line 1: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("# fine\nlatency_us 3 4\n"), "line 2: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("latency_us nan\n"), "line 1: latency_us is a number from 0 to 1000000");
-  EXPECT_EQ(refused("speed 3\n"), "line 1: latency_us, send_us, receive_us or megabytes_a_second, and a number");
+  EXPECT_EQ(refused("speed 3\n"),
+            "line 1: latency_us, send_us, receive_us, wake_us or megabytes_a_second, and a number");
   EXPECT_EQ(refused("latency_us 3\nsend_us 1\nreceive_us 1\n"), "it has no megabytes_a_second");
 }
 

@@ -12,12 +12,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "command_lines.hpp"
 #include "commands.hpp"
 #include "os/process.hpp"
+#include "predict/choice.hpp"
 #include "predict/job_run.hpp"
 #include "predict/network.hpp"
 #include "predict/page.hpp"
@@ -39,9 +41,14 @@ struct predict_arguments {
   std::string nodes = "1,2,4", network_name = "10g", page;
   unsigned threads = 1, per_host = 1, cores = 0;
   double speed = 1, seconds = 0;
-  bool json = false, shows = false, explains = false;
+  bool json = false, shows = false, explains = false, chooses = false;
   std::vector<std::string> settings;
 };
+
+std::string plain_or_quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+  return !word.empty() && word.find_first_not_of(plain) == std::string::npos ? word : quoted(word);
+}
 
 int refuse_predict(const std::string& why) {
   fmt::print(stderr, "quire predict: {}\n", why);
@@ -129,6 +136,7 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
                      {"latency_us", net.latency_ns / 1000},
                      {"send_us", net.send_ns / 1000},
                      {"receive_us", net.receive_ns / 1000},
+                     {"wake_us", net.wake_ns / 1000},
                      {"megabytes_a_second", net.bytes_a_second / 1e6}};
   for (const prediction& p : all) {
     const shares s = predict::shares_of(p.likely);
@@ -150,6 +158,7 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
          {"bytes", p.likely.bytes},
          {"busiest_link_percent", p.likely.ns > 0 ? 100 * p.likely.busiest_link_ns / p.likely.ns : 0},
          {"slept_seconds", p.likely.slept_ns / 1e9},
+         {"unseen_work_seconds", p.likely.unseen_ns / 1e9},
          {"was_cut", p.was_cut},
          {"seconds_of_this_run", p.run_seconds}});
   }
@@ -161,9 +170,9 @@ hardware hardware_of(const predict_arguments& asked, const network& net, unsigne
   hardware on;
   on.net = net;
   on.nodes_a_host = net.name == "loopback" ? nodes : asked.per_host;
+  on.threads_a_node = asked.threads;
   on.cores_a_node = asked.cores != 0 ? std::max(1u, asked.cores / asked.per_host) : asked.threads + 1;
   on.speed = asked.speed;
-  on.wake_ns = 7'000;  // as in the model's network `tcp`
   on.local_latency_ns = 300;
   on.take_ns = 200;
   return on;
@@ -173,6 +182,11 @@ void tell_doubts(const prediction& p) {
   if (p.likely.undone != 0)
     fmt::print(stderr, "quire predict: {} events of the run on {} nodes wait for what is not recorded\n",
                p.likely.undone, p.nodes);
+  if (p.likely.unseen_ns > 0.1 * p.likely.work_ns)
+    fmt::print(stderr,
+               "quire predict: on {} nodes {:.0f} % of the work is of threads while they ask Quire for nothing: it is "
+               "taken as spread evenly over the threads of its node\n",
+               p.nodes, 100 * p.likely.unseen_ns / p.likely.work_ns);
   // Of several threads of a node it is not known whether they have slept, or waited for one another.
   if (p.likely.threads <= p.nodes && p.likely.slept_ns > 0.01 * p.likely.ns)
     fmt::print(stderr,
@@ -203,6 +217,38 @@ std::vector<std::string> reasons_of(const predict_arguments& asked, const std::v
   return said;
 }
 
+/// What the advisor chooses, with what it has tried on standard error: the command.
+int tell_choice(const predict_arguments& asked, const std::vector<std::string>& program, const network& net,
+                const std::vector<prediction>& all) {
+  std::string why;
+  int status = 0;
+  std::vector<predict::candidate> worth_a_try;
+  const unsigned most = all.back().nodes;
+  if (const auto run = predict::run_recorded({program, asked.settings, most, asked.threads, asked.seconds, false, true},
+                                             why, status))
+    worth_a_try = run->worth_a_try;
+  const auto predicted = [&](unsigned nodes, const std::vector<std::string>& options) -> std::optional<double> {
+    auto settings = asked.settings;
+    settings.insert(settings.end(), options.begin(), options.end());
+    std::string ignored;
+    const auto run =
+        predict::run_recorded({program, settings, nodes, asked.threads, asked.seconds, false}, ignored, status);
+    if (!run || run->was_cut) return std::nullopt;
+    return predict_one(*run, nodes, hardware_of(asked, net, nodes)).likely.ns;
+  };
+  std::vector<predict::known_time> known;
+  for (const prediction& p : all) known.push_back({p.nodes, p.likely.ns});
+  const auto chosen = predict::choose(known, worth_a_try, predicted);
+  for (const auto& sentence : chosen.said) fmt::print(stderr, "quire predict: --auto: {}\n", sentence);
+  fmt::print(stderr, "quire predict: --auto: {:.3f} s on {} nodes, by\n", chosen.ns / 1e9, chosen.nodes);
+  std::string command = fmt::format("quire run -n {}", chosen.nodes);
+  for (const auto& word : chosen.options) command += " " + word;
+  for (const auto& word : program)
+    command += " " + plain_or_quoted(predict::with_numbers(word, chosen.nodes, asked.threads));
+  fmt::print("{}\n", command);
+  return 0;
+}
+
 int tell_all(const predict_arguments& asked, const std::vector<predict::page_entry>& entries, const network& net,
              const std::vector<std::string>& program) {
   std::vector<prediction> all;
@@ -217,6 +263,7 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
     print_table(all, net);
   for (const auto& one : reasons)
     if (!asked.json) fmt::print("{}\n", one);
+  if (asked.chooses) (void)tell_choice(asked, program, net, all);
   if (std::string why; !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command), why))
     return refuse_predict(why);
   return 0;
@@ -227,6 +274,8 @@ int predict_all(const predict_arguments& asked, const std::vector<std::string>& 
   std::string why;
   const auto net = network_of(asked.network_name, why);
   if (!net) return refuse_predict(why);
+  if (asked.chooses && (asked.json || asked.seconds > 0))
+    return refuse_predict("--auto compares whole runs, and ends with a command: without --json and --seconds");
   const auto numbers = numbers_of(asked.nodes, why);
   if (numbers.empty()) return refuse_predict(why);
   if (!asked.page.empty() && !write_page(asked.page, "", why)) return refuse_predict(why);
@@ -279,6 +328,8 @@ void add_predict(CLI::App& quire, session& about) {
       ->type_name("FILE.html");
   command->add_flag("--why", asked->explains,
                     "Run once more, and say what stops the program from gaining more, where, and what to try");
+  command->add_flag("--auto", asked->chooses,
+                    "Try options that leave the program's meaning as it is, and end with the command that is fastest");
   command->add_flag("--json", asked->json, "As JSON");
   command->add_flag("--show", asked->shows, "Show what the program writes on its standard output");
   command->footer(

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "model/message.hpp"
+#include "predict/unseen.hpp"
 
 namespace quire::tools::predict {
 namespace {
@@ -56,6 +58,13 @@ struct node_so_far {
   std::deque<std::uint32_t> to_itself{};                       ///< contexts of messages that are on their way
   std::vector<std::uint32_t> content{};                        ///< that came, and no thread has waited since
   std::uint32_t last_context = no_step;
+  std::vector<std::pair<double, std::uint32_t>> happened{};  ///< contexts, and when
+
+  /// The last context that was there when a thread began, which may have worked for long until its first event.
+  [[nodiscard]] std::uint32_t before(double ns) const {
+    const auto after = std::ranges::upper_bound(happened, ns, {}, &std::pair<double, std::uint32_t>::first);
+    return after == happened.begin() ? no_step : std::prev(after)->second;
+  }
 };
 
 /// Real time since a thread's last event in which it has neither used a core nor waited for one. The system counts with
@@ -69,11 +78,11 @@ double slept_ns(const thread_so_far& t, const event& now) {
 
 class builder {
  public:
-  builder(const std::vector<node_events>& job, order keep, double speed)
-      : job_(job), keep_(keep), speed_(speed), nodes_(job.size()) {}
+  builder(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node)
+      : job_(job), keep_(keep), speed_(speed), threads_a_node_(threads_a_node), nodes_(job.size()) {}
   graph build() {
     for (std::size_t n = 0; n < job_.size(); ++n) add_steps(n);
-    for (const auto& n : job_) threads_of_.push_back(threads_in(n));
+    for (const auto& n : job_) threads_of_.push_back(work_of(n, threads_a_node_).unseen_ns > 0 ? 2 : threads_in(n));
     for (std::size_t n = 0; n < job_.size(); ++n) add_node(n);
     for (auto& [pair, taken] : taken_) connect(sent_[pair], taken);
     made_.threads = threads_;
@@ -146,6 +155,7 @@ class builder {
     }
     if (keep_ != order::loose && brings_content(e)) here.content.push_back(self);
     here.last_context = self;
+    here.happened.emplace_back(static_cast<double>(e.ns), self);
   }
   void add_of_thread(std::size_t n, const event& e, std::uint32_t self) {
     auto& here = nodes_[n];
@@ -153,7 +163,7 @@ class builder {
     thread_so_far& t = place->second;
     if (is_new) {
       t.number = threads_++;
-      t.last = here.last_context;
+      t.last = here.before(static_cast<double>(e.ns) - static_cast<double>(e.value) - 1e3 * e.bytes);
     }
     step& s = made_.steps[self];
     s.thread = t.number;
@@ -167,8 +177,8 @@ class builder {
       s.ns = static_cast<double>(e.value - std::min(e.value, t.processor_ns)) / speed_;
       s.slept_ns = is_new ? 0 : slept_ns(t, e);
       need(t.last, self, s.ns + (alone ? s.slept_ns : 0));
-      for (const std::uint32_t content : std::exchange(here.content, {})) need(content, self);
     }
+    for (const std::uint32_t content : std::exchange(here.content, {})) need(content, self);
     if (e.type == event_type::asks) t.asked = self, t.asked_ns = e.ns;
     t.last = self;
     t.processor_ns = e.value;
@@ -195,6 +205,7 @@ class builder {
   const std::vector<node_events>& job_;
   order keep_;
   double speed_;
+  unsigned threads_a_node_;
   std::vector<node_so_far> nodes_;
   std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
@@ -205,8 +216,8 @@ class builder {
 
 }  // namespace
 
-graph graph_of(const std::vector<node_events>& job, order keep, double speed) {
-  return builder(job, keep, speed).build();
+graph graph_of(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node) {
+  return builder(job, keep, speed, threads_a_node).build();
 }
 
 }  // namespace quire::tools::predict

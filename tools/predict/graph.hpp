@@ -41,6 +41,6 @@ struct graph {
   std::uint64_t from_nowhere = 0;  ///< messages that came, and whose sending is not in the records
 };
 
-[[nodiscard]] graph graph_of(const std::vector<node_events>& job, order keep, double speed);
+[[nodiscard]] graph graph_of(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node);
 
 }  // namespace quire::tools::predict

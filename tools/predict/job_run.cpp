@@ -50,23 +50,13 @@ class scratch_folder {
   std::string path_;
 };
 
-/// A program may want to be told on its command line.
-std::string with_numbers(std::string word, const run_wishes& asked) {
-  const std::pair<std::string_view, unsigned> names[] = {{"{nodes}", asked.nodes},
-                                                         {"{threads}", asked.nodes * asked.threads_a_node}};
-  for (const auto& [name, number] : names)
-    for (std::size_t at = 0; (at = word.find(name, at)) != std::string::npos;)
-      word.replace(at, name.size(), std::to_string(number));
-  return word;
-}
-
 std::vector<std::string> words_of(const run_wishes& asked) {
   std::vector<std::string> words{"/proc/self/exe",          "run", "-n", std::to_string(asked.nodes), "--end-with",
                                  std::to_string(::getpid())};
   if (asked.seconds > 0) words.insert(words.end(), {"--timeout", fmt::format("{}", asked.seconds)});
   words.insert(words.end(), asked.run_options.begin(), asked.run_options.end());
   words.emplace_back("--");
-  for (const auto& word : asked.command) words.push_back(with_numbers(word, asked));
+  for (const auto& word : asked.command) words.push_back(with_numbers(word, asked.nodes, asked.threads_a_node));
   return words;
 }
 
@@ -96,6 +86,15 @@ std::string end_of(const std::string& file) {
 }
 
 }  // namespace
+
+/// A program may want to be told on its command line.
+std::string with_numbers(std::string word, unsigned nodes, unsigned threads_a_node) {
+  const std::pair<std::string_view, unsigned> names[] = {{"{nodes}", nodes}, {"{threads}", nodes * threads_a_node}};
+  for (const auto& [name, number] : names)
+    for (std::size_t at = 0; (at = word.find(name, at)) != std::string::npos;)
+      word.replace(at, name.size(), std::to_string(number));
+  return word;
+}
 
 std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why, int& status) {
   status = 1;
@@ -130,7 +129,7 @@ std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why
     return std::nullopt;
   }
   if (asked.explains) {
-    result.reasons = where_it_stops(records, why);
+    result.reasons = where_it_stops(records, result.worth_a_try, why);
     return result;
   }
   auto events = read_events(records, why);

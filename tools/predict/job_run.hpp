@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "predict/choice.hpp"
 #include "predict/replay.hpp"
 
 namespace quire::tools::predict {
@@ -21,8 +22,13 @@ struct run_result {
   std::vector<node_events> events{};
   double seconds = 0;  ///< of the run here
   bool was_cut = false;
-  std::vector<std::string> reasons{};  ///< where `explains` was wished
+  // Where `explains` was wished:
+  std::vector<std::string> reasons{};
+  std::vector<candidate> worth_a_try{};
 };
+
+/// A word of a command line, in which {nodes} and {threads} stand for numbers.
+[[nodiscard]] std::string with_numbers(std::string word, unsigned nodes, unsigned threads_a_node);
 
 /// Nothing, and a sentence in `why`, and its exit status. What the run leaves is gone when this returns.
 [[nodiscard]] std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why, int& status);

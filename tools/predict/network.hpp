@@ -17,6 +17,7 @@ struct network {
   double send_ns = 0;             ///< processor time of a message where it leaves, beyond that within one host
   double receive_ns = 0;          ///< and where it comes
   double bytes_a_second = 0;      ///< of a host's link, each way; 0: no limit
+  double wake_ns = 7'000;         ///< until a node that computes has woken for a message, beyond all that
   std::uint64_t frame_bytes = 0;  ///< that a message has beside its own: headers of its packets
 };
 

@@ -20,6 +20,9 @@ shares shares_of(const outcome& o) {
   s.faults = waited(record::asked::fault);
   s.barriers = waited(record::asked::barrier);
   s.locks = waited(record::asked::lock);
+  // Threads that only work, and ask for nothing, are not among those that are counted.
+  if (const double told = s.work + s.faults + s.barriers + s.locks; told > 100)
+    for (double* const one : {&s.work, &s.faults, &s.barriers, &s.locks}) *one *= 100 / told;
   s.other = std::max(0.0, 100 - s.work - s.faults - s.barriers - s.locks);
   return s;
 }

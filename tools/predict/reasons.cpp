@@ -76,7 +76,8 @@ std::vector<std::string> what_stops(const std::vector<prediction>& all) {
                       all.back().nodes, by_share(most), most.name, since, little, most.text)};
 }
 
-std::vector<std::string> where_it_stops(const std::string& records, std::string& why) {
+std::vector<std::string> where_it_stops(const std::string& records, std::vector<candidate>& worth_a_try,
+                                        std::string& why) {
   report::job all;
   std::vector<std::string> said;
   if (!report::read_records(records, all, why)) return said;
@@ -86,8 +87,14 @@ std::vector<std::string> where_it_stops(const std::string& records, std::string&
   add_lines(all, whole_ns, said);
   add_arrays(all, whole_ns, said);
   const advisor::evidence told = advisor::evidence_of(all);
-  for (const auto& p : advisor::propose(told, {}))
+  if (told.stock) {
+    worth_a_try.push_back({{"--memory", "auto"}, "which is mixed where its code allows it"});
+    worth_a_try.push_back({{"--place", "round"}, ""});
+  }
+  for (const auto& p : advisor::propose(told, {})) {
+    worth_a_try.push_back({{"--set", p.what.option + "=" + p.what.value}, p.why});
     said.push_back(fmt::format("try `quire run --set {}={}`, {}", p.what.option, p.what.value, p.why));
+  }
   std::ranges::move(advisor::hints(told), std::back_inserter(said));
   return said;
 }

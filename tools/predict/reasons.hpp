@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "predict/choice.hpp"
 #include "predict/prediction.hpp"
 
 namespace quire::tools::predict {
@@ -13,6 +14,7 @@ namespace quire::tools::predict {
 /// What a program waits for most where it has the most nodes, and since which number of nodes.
 [[nodiscard]] std::vector<std::string> what_stops(const std::vector<prediction>& all);
 /// Lines and arrays that threads wait for, and settings to try. One sentence in `why` if the records cannot be read.
-[[nodiscard]] std::vector<std::string> where_it_stops(const std::string& records, std::string& why);
+[[nodiscard]] std::vector<std::string> where_it_stops(const std::string& records, std::vector<candidate>& worth_a_try,
+                                                      std::string& why);
 
 }  // namespace quire::tools::predict

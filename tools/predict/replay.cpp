@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "predict/graph.hpp"
+#include "predict/unseen.hpp"
 
 namespace quire::tools::predict {
 namespace {
@@ -13,6 +14,7 @@ using record::event_type;
 
 // Others are of Quire: they wait all the time, for what other nodes want. As a share of the time.
 constexpr double least_work = 0.01;
+constexpr double much_work_ns = 100'000;
 constexpr double follow_up_ns = 20'000;  // who has served something looks on for so long
 
 struct node_state {
@@ -24,7 +26,7 @@ struct node_state {
 struct thread_state_of {
   bool seen = false, is_programs = false;  ///< it was there when all nodes had met
   double asked_ns = 0, stolen_ns = 0;
-  double work_ns = 0, slept_ns = 0;  ///< since its node had met
+  double work_ns = 0, slept_ns = 0;  ///< since all nodes had met
   std::array<double, record::asked_kinds> waits_ns{};
 };
 struct host_state {
@@ -44,7 +46,7 @@ class simulation {
  public:
   simulation(const std::vector<node_events>& job, const hardware& on, order keep)
       : on_(on),
-        all_(graph_of(job, keep, on.speed)),
+        all_(graph_of(job, keep, on.speed, on.threads_a_node)),
         ready_(all_.steps.size(), 0.0),
         nodes_(job.size()),
         threads_(all_.threads),
@@ -60,9 +62,7 @@ class simulation {
     }
     for (const host_state& h : hosts_)
       told_.busiest_link_ns = std::max({told_.busiest_link_ns, h.out_busy_ns, h.in_busy_ns});
-    double met = 0;
-    for (const node_state& n : nodes_) met = std::max(met, n.met_ns);
-    told_.ns = std::max(0.0, (end_ns_ >= 0 ? end_ns_ : last_ns_) - met);
+    told_.ns = std::max(0.0, (end_ns_ >= 0 ? std::max(end_ns_, worked_ns_) : last_ns_) - met_ns_);
     for (const thread_state_of& t : threads_)
       if (t.is_programs || t.work_ns > least_work * told_.ns) add(t);
     told_.undone = all_.steps.size() - done_ + all_.from_nowhere;
@@ -70,6 +70,15 @@ class simulation {
   }
 
  private:
+  /// Another node has met the others: what was before is the start.
+  void begin_at(double now) {
+    met_ns_ = now;
+    told_.served_ns = 0;
+    for (thread_state_of& t : threads_) {
+      t.work_ns = t.slept_ns = 0;
+      t.waits_ns = {};
+    }
+  }
   void add(const thread_state_of& t) {
     ++told_.threads;
     told_.work_ns += t.work_ns;
@@ -113,7 +122,7 @@ class simulation {
     node_state& n = nodes_[s.node];
     double begin = std::max(now, n.free_ns);
     const bool computes = n.waiting == 0;
-    if (s.type == event_type::comes && computes && begin - n.free_ns > follow_up_ns) begin += on_.wake_ns;
+    if (s.type == event_type::comes && computes && begin - n.free_ns > follow_up_ns) begin += on_.net.wake_ns;
     double end = begin + s.ns / on_.speed + (s.type == event_type::comes ? on_.take_ns + on_.net.receive_ns : 0);
     for (std::uint32_t m = s.first_message; m != no_step; m = all_.messages[m].next)
       if (is_remote(all_.messages[m], s.node)) end += on_.net.send_ns;
@@ -155,7 +164,8 @@ class simulation {
     thread_state_of& t = threads_[s.thread];
     if (n.waiting != 0) --n.waiting;
     t.stolen_ns = n.stolen_ns;
-    if (n.met_ns >= 0) t.waits_ns[std::min<std::size_t>(s.kind, record::asked_kinds - 1)] += now - t.asked_ns;
+    if (n.met_ns >= 0)
+      t.waits_ns[std::min<std::size_t>(s.kind, record::asked_kinds - 1)] += now - std::max(t.asked_ns, met_ns_);
     last_ns_ = std::max(last_ns_, now);
     finish(self, now);
   }
@@ -172,13 +182,15 @@ class simulation {
       return push(now + std::min(stolen, s.ns), self, false);
     }
     if (n.met_ns >= 0) {
-      t.work_ns += s.ns;
+      t.work_ns += std::min(s.ns, now - met_ns_);
       t.slept_ns += s.slept_ns;
     }
     t.asked_ns = now;
+    if (s.ns >= much_work_ns) worked_ns_ = now;
     if (s.type == event_type::asks) ++n.waiting;
     if (s.type == event_type::met) {
       n.met_ns = now;
+      begin_at(now);
       t.is_programs = true;
     }
     if (s.type == event_type::ends) end_ns_ = std::max(end_ns_, now);
@@ -195,15 +207,24 @@ class simulation {
   std::priority_queue<due, std::vector<due>, std::greater<>> queue_{};
   std::vector<std::uint32_t> leaving_{};
   std::uint64_t turn_ = 0, done_ = 0;
-  double end_ns_ = -1;  ///< -1: no thread has come to its end
-  double last_ns_ = 0;  ///< of what threads do
+  double met_ns_ = 0;     ///< when the last node so far had met the others
+  double end_ns_ = -1;    ///< -1: no thread has come to its end
+  double worked_ns_ = 0;  ///< a thread has last done much at a time: main() may wait for it unseen
+  double last_ns_ = 0;    ///< of what threads do
   outcome told_{};
 };
 
 }  // namespace
 
 outcome replay(const std::vector<node_events>& job, const hardware& on, order keep) {
-  return simulation(job, on, keep).run();
+  outcome told = simulation(job, on, keep).run();
+  for (const node_events& n : job) {
+    const node_work w = work_of(n, on.threads_a_node);
+    told.ns = std::max(told.ns, least_ns(w) / on.speed);
+    told.unseen_ns += w.unseen_ns / on.speed;
+  }
+  told.work_ns += told.unseen_ns;
+  return told;
 }
 
 }  // namespace quire::tools::predict

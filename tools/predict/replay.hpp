@@ -29,9 +29,9 @@ enum class order : std::uint8_t {
 struct hardware {
   network net{};
   unsigned nodes_a_host = 1;
+  unsigned threads_a_node = 1;  ///< or more
   unsigned cores_a_node = 2;    ///< where threads use all of them, what the node serves others takes time of theirs
   double speed = 1;             ///< of the cores, in that of this machine's
-  double wake_ns = 0;           ///< from a message to a service thread that has slept
   double local_latency_ns = 0;  ///< of messages between nodes of one host
   double take_ns = 0;           ///< to take a message from the transport
 };
@@ -42,6 +42,7 @@ struct outcome {
   double work_ns = 0;                                  ///< of all threads
   std::array<double, record::asked_kinds> waits_ns{};  ///< by what they have asked for
   std::uint64_t threads = 0, messages = 0, bytes = 0;
+  double unseen_ns = 0;        ///< of the work: of threads that ask for nothing (unseen.hpp)
   double slept_ns = 0;         ///< of threads, in calls that are not Quire's
   double served_ns = 0;        ///< what nodes did for others and for the protocol
   double busiest_link_ns = 0;  ///< of one direction of one host

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire predict --auto`: how to run a program, from predictions: on how many nodes, and with which options of those
+// that leave its meaning as it is. Pure: predictions come from a function.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quire::tools::predict {
+
+/// Options of `quire run` that are worth a try, together.
+struct candidate {
+  std::vector<std::string> words{};
+  std::string why{};  ///< "because ...", or empty
+};
+struct known_time {
+  unsigned nodes = 1;
+  double ns = 0;
+};
+/// Nothing: the program does not run so.
+using predict_function = std::function<std::optional<double>(unsigned nodes, const std::vector<std::string>& options)>;
+
+struct choice {
+  unsigned nodes = 1;
+  std::vector<std::string> options{};
+  double ns = 0;
+  std::vector<std::string> said{};  ///< what was tried, in sentences
+};
+/// `known`: without options; at least one. A number of nodes or an option that gains next to nothing is not taken.
+[[nodiscard]] choice choose(const std::vector<known_time>& known, const std::vector<candidate>& all,
+                            const predict_function& predict);
+
+}  // namespace quire::tools::predict
