@@ -4,11 +4,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/fault_heap.hpp"
+#include "base/published.hpp"
 #include "model/ids.hpp"
 
 namespace quire::release {
@@ -25,55 +25,54 @@ class known_regions {
   known_regions& operator=(const known_regions&) = delete;
   ~known_regions() {
     for (const auto& place : pages_) {
-      if (page* const p = place.load(std::memory_order_relaxed); p != nullptr) base::fault_delete<page>{}(p);
+      if (page* const p = place.get(); p != nullptr) base::fault_delete<page>{}(p);
     }
   }
 
   /// Null: another protocol decides for it.
   void set(model::region_id region, machine* in_charge, std::uint32_t life) noexcept {
     entry& e = make(region);
-    e.life.store(std::uint64_t{life} + 1, std::memory_order_relaxed);
-    e.in_charge.store(in_charge, std::memory_order_release);
+    e.life.set(std::uint64_t{life} + 1);
+    e.in_charge.set(in_charge);
   }
   void forget(model::region_id region) noexcept {
     entry* const e = find(region);
     if (e == nullptr) return;
-    e->in_charge.store(nullptr, std::memory_order_relaxed);
-    e->life.store(0, std::memory_order_relaxed);
+    e->in_charge.set(nullptr);
+    e->life.set(0);
   }
   [[nodiscard]] machine* machine_of(model::region_id region) const noexcept {
     const entry* const e = find(region);
-    return e != nullptr ? e->in_charge.load(std::memory_order_acquire) : nullptr;
+    return e != nullptr ? e->in_charge.get() : nullptr;
   }
   [[nodiscard]] std::uint32_t life_of(model::region_id region) const noexcept {
     const entry* const e = find(region);
-    const std::uint64_t life = e != nullptr ? e->life.load(std::memory_order_relaxed) : 0;
+    const std::uint64_t life = e != nullptr ? e->life.get() : 0;
     return life != 0 ? static_cast<std::uint32_t>(life - 1) : no_life;
   }
 
  private:
   struct entry {
-    std::atomic<machine*> in_charge{nullptr};
-    std::atomic<std::uint64_t> life{0};  ///< and one; 0: there is no such region
+    base::published<machine*> in_charge{};
+    base::published<std::uint64_t> life{};  ///< and one; 0: there is no such region
   };
   static constexpr std::size_t of_page = 256;
   using page = std::array<entry, of_page>;
 
   [[nodiscard]] entry* find(model::region_id region) const noexcept {
-    page* const p = pages_[region.value() / of_page].load(std::memory_order_acquire);
+    page* const p = pages_[region.value() / of_page].get();
     return p != nullptr ? &(*p)[region.value() % of_page] : nullptr;
   }
   [[nodiscard]] entry& make(model::region_id region) noexcept {
-    std::atomic<page*>& place = pages_[region.value() / of_page];
-    if (place.load(std::memory_order_acquire) == nullptr) {
+    base::published<page*>& place = pages_[region.value() / of_page];
+    if (place.get() == nullptr) {
       auto made = base::make_fault<page>();
-      page* none = nullptr;  // two threads may make it
-      if (place.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) (void)made.release();
+      if (place.replace(nullptr, made.get())) (void)made.release();  // two threads may make it
     }
     return *find(region);
   }
 
-  std::array<std::atomic<page*>, 65'536 / of_page> pages_{};
+  std::array<base::published<page*>, 65'536 / of_page> pages_{};
 };
 
 }  // namespace quire::release
