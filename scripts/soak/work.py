@@ -33,6 +33,7 @@ SIMULATORS = {
     "whole_minipages_phases_test": "*minipages_phased*",
     "whole_minipages_limit_test": "*minipages_limited*",
     "whole_transactions_test": "*node_transactions_job*:whole_transactions.under_a_lock*",
+    "whole_litmus_generated_test": "*whole_litmus_generated.*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
