@@ -3,7 +3,8 @@
 """What `make soak` runs after building: everything that draws numbers, with numbers nobody has tried, for as long as you like.
 
 Simulators under new seeds; programs that check what they read, under random settings; stress; kill -9 of nodes and launchers; the tests of real
-processes, in any order, beside all that; other launchers, small limits, links that are slow or cut. After each, a search for what it left behind. A line of progress every few seconds. What fails is told at
+processes, in any order, beside all that; other launchers, small limits, links that are slow or cut. After each, a search for
+what it left behind. A line of progress every few seconds. What fails is told at
 once, with the command that does it again, and kept in a file with output and stacks: a command that does not end is a failure. Exit status 1 if
 anything failed. Ctrl-C ends it, with the summary.
 """

@@ -244,8 +244,7 @@ explorer::fingerprint explorer::identify() const {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
     all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 |
             static_cast<std::uint64_t>(t.now));
-    all.add(t.pins);
-    if (nodes_.options().remembers) all.add(t.seen);
+    all.add(mix(t.pins) ^ t.seen);
   }
   all.add(s.dead);
   all.add(s.touched_by_dead);

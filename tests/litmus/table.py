@@ -3,7 +3,8 @@
 """table.py BUILD [--logs FOLDER] [--check]: what the models allow against what is seen, for all generated tests: docs/litmus.md.
 
 Runs the explorers of the simulator and litmus_program on processes (some minutes; QUIRE_SIM_PART=6: with fewer seeds), and keeps what they print in
-FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1. With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and nothing is left open."""
+FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1.
+With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and nothing is left open."""
 import argparse
 import os
 import re
@@ -44,8 +45,9 @@ def reason(number, text):
     return add
 
 
-@reason(1, "No order of all accesses explains it: a store would have to wait in its processor while a later load goes ahead. The simulators have no such buffers; between processes a right "
-        "is taken away by a change of page tables that interrupts the processor, which completes its stores before it answers; two threads of one process need to meet within nanoseconds.")
+@reason(1, "No order of all accesses explains it: a store would have to wait in its processor while a later load goes ahead. The simulators "
+        "have no such buffers; between processes a right is taken away by a change of page tables that interrupts the processor, which completes its "
+        "stores before it answers; two threads of one process need to meet within nanoseconds.")
 def in_a_store_buffer(column, program, outcome, complete):
     return column == "tso" and not is_interleaving(program, outcome)
 
@@ -99,7 +101,8 @@ def logs(build, folder):
         file = folder / f"{name}.log"
         if not file.exists():
             print(name, flush=True)
-            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={k: v for k, v in os.environ.items() if name == "simulator" or not k.startswith("QUIRE_")}, check=False)
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                                  env={k: v for k, v in os.environ.items() if name == "simulator" or not k.startswith("QUIRE_")})
             if done.returncode != 0:
                 sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-2000:]}")
             file.write_text(done.stdout)
@@ -142,13 +145,15 @@ def cell(seen, complete, column, test, program, cycle, problems):
 def page(seen, complete, problems):
     lines = ["# Litmus tests", "",
              "What programs may see of each other's stores: what the models (`tests/litmus/models`) allow, and what is seen. The tests are all critical",
-             "cycles of two to four threads (`tests/litmus/generate.py`), the programs around them and their outcomes are made by scripts, and so is this page: `tests/litmus/table.py BUILD`.", "",
+             "cycles of two to four threads (`tests/litmus/generate.py`), the programs around them and their outcomes are made by scripts, "
+             "and so is this page: `tests/litmus/table.py BUILD`.", "",
              "| column | model, in `tests/litmus/models` | what a test does |", "| --- | --- | --- |"]
     for column, (model, text) in COLUMNS.items():
         lines.append(f"| {column} | `{model if model in generate.MODELS else 'release'}.cat` | {text} |")
     lines += ["", "A cell says first of the outcome in the second column: `no`, the model forbids it, and nobody has seen it; or who has seen it, "
               + ", ".join(f"**{k}** {v}" for k, v in LOOKERS.items()) + " (over shared memory and TCP);",
-              "then how many of all outcomes that the model allows of that program have been seen. No outcome that a model forbids was seen by anybody. A number in brackets says why those that",
+              "then how many of all outcomes that the model allows of that program have been seen. No outcome that a model forbids was seen by anybody. "
+              "A number in brackets says why those that",
               "are missing cannot be:", ""]
     used = set()
     rows = []

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each thread has more on its stack than glibc gives to one under `ulimit -s unlimited` (2 MiB), and less than the usual limit. */
+/* Each thread has more on its stack than glibc gives to one under `ulimit -s unlimited` (2 MiB), and less than the
+ * usual limit. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
