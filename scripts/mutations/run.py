@@ -7,7 +7,8 @@ tests/sim/whole_test.cpp that is expected to find it. Some are no bugs of the pa
 of the tree, which is built and run with seeds from 1 on until one fails, or the time is up. A patch that does not apply any more, or does not build, is told as that. Exit status 1 if a bug was not found.
 
 Where no seeds are, the finder is BINARY:FILTER, a target of googletest and which of its tests: openmp_machine_tests:tasks.*; it has found the bug if one
-of these fails, or they end in another way than well.
+of these fails, or they end in another way than well. A line `also:` names a second finder, which has to find it too: the generated litmus tests
+(tests/litmus) find at least one bug of each consistency.
 
   scripts/mutations/run.py                         all, by the program that each names
   scripts/mutations/run.py twins_below_a_unit      one of them
@@ -36,7 +37,7 @@ class Mutation:
     file: Path
     bug: str
     commit: str
-    finder: str
+    finders: list
 
     @property
     def name(self):
@@ -57,8 +58,8 @@ class Outcome:
 
 
 def read(file):
-    header = dict(re.findall(r"^(bug|commit|finder): (.+)$", file.read_text().split("\n--- ")[0], re.MULTILINE))
-    return Mutation(file, header["bug"], header["commit"], header["finder"])
+    header = dict(re.findall(r"^(bug|commit|finder|also): (.+)$", file.read_text().split("\n--- ")[0], re.MULTILINE))
+    return Mutation(file, header["bug"], header["commit"], [header[key] for key in ("finder", "also") if key in header])
 
 
 def spent():
@@ -198,11 +199,11 @@ def main():
     tree = Tree(given.folder.resolve(), given.jobs, given.cmake)
     print(f"{'bug':<47} {'commit':<8} {'program':<32} {'seeds':>8} {'time':>9}  said", flush=True)
     missed = 0
-    for name in given.names or [name for name, mutation in known.items() if mutation.finder.startswith(given.kind)]:
-        outcomes = try_one(tree, known[name], given.programs or [known[name].finder], given.seconds)
+    for name in given.names or [name for name, mutation in known.items() if any(f.startswith(given.kind) for f in mutation.finders)]:
+        outcomes = try_one(tree, known[name], given.programs or known[name].finders, given.seconds)
         for outcome in outcomes:
             print(line(known[name], outcome), flush=True)
-        missed += not any(o.found for o in outcomes)
+        missed += not (any if given.programs else all)(o.found for o in outcomes)
     return 1 if missed else 0
 
 

@@ -3,7 +3,8 @@
 """What `make soak` runs after building: everything that draws numbers, with numbers nobody has tried, for as long as you like.
 
 Simulators under new seeds; programs that check what they read, under random settings; stress; kill -9 of nodes and launchers; the tests of real
-processes, in any order, beside all that. After each, a search for what it left behind. A line of progress every few seconds. What fails is told at
+processes, in any order, beside all that; other launchers, small limits, links that are slow or cut. After each, a search for
+what it left behind. A line of progress every few seconds. What fails is told at
 once, with the command that does it again, and kept in a file with output and stacks: a command that does not end is a failure. Exit status 1 if
 anything failed. Ctrl-C ends it, with the summary.
 """
@@ -20,11 +21,13 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 from command import SharedFiles  # noqa: E402
 from suite import Suite  # noqa: E402
+from surroundings import Launchers, Limits, Links  # noqa: E402
 from work import Kills, Probes, Simulators, Stress, Survivals  # noqa: E402
 
 # Each kind of work, and its share of the time.
-KINDS = {"simulators": (Simulators, 0.35), "probes": (Probes, 0.3), "stress": (Stress, 0.1), "kills": (Kills, 0.1), "survivals": (Survivals, 0.05),
-         "suite": (Suite, 0.1)}
+KINDS = {"simulators": (Simulators, 0.3), "probes": (Probes, 0.25), "stress": (Stress, 0.1), "kills": (Kills, 0.1), "survivals": (Survivals, 0.05),
+         "limits": (Limits, 0.03), "launchers": (Launchers, 0.03), "links": (Links, 0.04), "suite": (Suite, 0.1)}
+
 
 class Book:
     """What has been done and what has failed, by all threads; writes failures down."""

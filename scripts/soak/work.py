@@ -33,12 +33,14 @@ SIMULATORS = {
     "whole_minipages_phases_test": "*minipages_phased*",
     "whole_minipages_limit_test": "*minipages_limited*",
     "whole_transactions_test": "*node_transactions_job*:whole_transactions.under_a_lock*",
+    "whole_litmus_generated_test": "*whole_litmus_generated.*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }
-NOT_SOAKED = {"whole_litmus_test": "it looks for rare outcomes, which some ranges of seeds do not have"}
+NOT_SOAKED = {"whole_litmus_test": "it looks for rare outcomes, which some ranges of seeds do not have",
+              "litmus_exhaustive_test": "it tries orders one after the other: seeds only say how many"}
 
 
 @dataclass

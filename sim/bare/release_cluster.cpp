@@ -71,6 +71,14 @@ release_cluster::place release_cluster::place_of(word at) const noexcept {
           static_cast<unsigned>(at % options_.words)};
 }
 
+std::uint64_t release_cluster::at_home(word at) {
+  const place p = place_of(at);
+  for (const auto& n : nodes_)
+    if (n->memory[p.region]->machine->is_home(p.unit)) return frame(*n, p.region, p.unit)[p.word];
+  fail("word " + std::to_string(at) + " has no home");
+  return 0;
+}
+
 // ---- programs
 
 std::size_t release_cluster::add_thread(unsigned node) {

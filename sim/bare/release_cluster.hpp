@@ -66,8 +66,9 @@ struct release_options {
   bool keeps = false;           ///< units that are written in every interval keep their right
   std::size_t twin_limit = 64;  ///< pages
   std::size_t notice_limit = release::history::default_limit;
-  bool limited = false;          ///< nodes may be short of memory: no home counts on copies
-  bool batches = true;           ///< diffs for one node wait for each other as long as they may
+  bool limited = false;   ///< nodes may be short of memory: no home counts on copies
+  bool by_words = false;  ///< differences are whole words: where threads race for one, a value comes from a thread
+  bool batches = true;    ///< diffs for one node wait for each other as long as they may
   unsigned fault_limit = 1'000;  ///< an access that faults more often is reported as a livelock
 };
 
@@ -146,6 +147,8 @@ class release_cluster {
   [[nodiscard]] release::unit_state& unit(unsigned n, unsigned region, std::uint64_t u) {
     return nodes_[n]->memory[region]->units[u];
   }
+  /// What the home of the word's unit holds; no unit is on its way.
+  [[nodiscard]] std::uint64_t at_home(word at);
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   void fail(std::string why);
   /// What must hold when nothing happens any more. `released`: the last thing that each node did was a release.

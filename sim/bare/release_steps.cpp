@@ -419,7 +419,7 @@ std::vector<release_cluster::changed_word> release_cluster::changes(node_state& 
   const auto now = frame(n, region, unit), before = twin(n, region, unit);
   for (std::uint32_t w = 0; w < options_.words; ++w) {
     const std::uint64_t bits = now[w] ^ before[w];
-    if (bits != 0) found.push_back({w, bits, now[w]});
+    if (bits != 0) found.push_back({w, options_.by_words ? ~std::uint64_t{0} : bits, now[w]});
   }
   return found;
 }
@@ -458,7 +458,8 @@ void release_cluster::merge(node_state& n, unsigned region, std::uint64_t unit,
                             std::span<const std::uint64_t> content) {
   const auto before = twin(n, region, unit);
   for (unsigned w = 0; w < options_.words; ++w) {
-    const changed_word theirs{w, content[w] ^ before[w], content[w]};
+    const std::uint64_t bits = content[w] ^ before[w];
+    const changed_word theirs{w, bits != 0 && options_.by_words ? ~std::uint64_t{0} : bits, content[w]};
     theirs.apply(frame(n, region, unit));
     theirs.apply(before);
   }

@@ -225,6 +225,7 @@ bool cluster::try_access(std::size_t t, const operation& o, access want) {
          std::to_string(latest(o.unit, o.word)) + ")");
   }
   if (options_.replicas && want == access::read) state_.knows.read(node.value(), o.unit);
+  if (want == access::read) remember(t, word);
   finish_operation(t);
   return true;
 }
@@ -350,10 +351,11 @@ void cluster::unpin(std::size_t t, const operation& o) {
 void cluster::finish_operation(std::size_t t) {
   thread& self = state_.threads[t];
   const std::uint32_t next = self.next + 1;
-  const std::uint64_t pins = self.pins;
+  const std::uint64_t pins = self.pins, seen = self.seen;
   self = {};
   self.next = next;
   self.pins = pins;
+  self.seen = seen;
   if (next == scripts_[t].operations.size()) self.now = thread::state::finished;
 }
 
@@ -476,6 +478,7 @@ void cluster::complete(const message& m) {
   if (state_.threads[t].now != thread::state::waits_for_call) return fail("a call is completed twice");
   if (options_.replicas && operation_of(t).what < operation_kind::push)
     state_.knows.answer(node_of(t).value(), t, operation_of(t).unit);
+  remember(t, m.a);
   finish_operation(t);
 }
 

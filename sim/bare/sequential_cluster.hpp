@@ -73,6 +73,7 @@ struct thread {
   std::uint32_t faults = 0;  ///< of this operation
   bool pinning = false;      ///< the machine counts the pin that this operation is about
   std::uint64_t pins = 0;    ///< how often it has each unit pinned, four bits a unit
+  std::uint64_t seen = 0;    ///< what each operation found, four bits an operation, if the cluster remembers that
 };
 
 struct cluster_options {
@@ -93,6 +94,7 @@ struct cluster_options {
   std::vector<std::uint16_t> hosts{};  ///< [node]: the first node that it has frames together with; empty: none has
   unsigned deaths = 0;                 ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
+  bool remembers = false;        ///< what threads have seen is part of the state: outcomes of litmus tests
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };
 
@@ -233,6 +235,10 @@ class cluster {
   }
   /// How often threads of the node have the unit pinned, as they know it.
   [[nodiscard]] unsigned pins_of(node_id node, std::uint64_t unit) const noexcept;
+  /// What the thread's operation of that number found: below 16.
+  [[nodiscard]] std::uint8_t remembered(std::size_t thread, std::size_t operation) const noexcept {
+    return state_.threads[thread].seen >> 4 * operation & 15;
+  }
   /// What a checker found first; empty while all is well.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   void fail(std::string why);
@@ -262,6 +268,9 @@ class cluster {
   void unpin(std::size_t thread, const operation& o);
   void page_out(std::size_t thread, const operation& o);
   void finish_operation(std::size_t thread);
+  void remember(std::size_t thread, std::uint64_t found) noexcept {
+    if (options_.remembers) state_.threads[thread].seen |= found << 4 * state_.threads[thread].next;
+  }
   [[nodiscard]] bool take_recovery(node_id to, const message& m, std::span<const std::byte> payload);
   void recover(node_id node, watch::recovery::step s);
   // sequential_stores.cpp

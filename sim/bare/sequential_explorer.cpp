@@ -65,15 +65,18 @@ class stamp_ranks {
 explorer::explorer(const cluster_options& shape, std::vector<script> scripts, std::uint64_t most_states)
     : nodes_(shape, std::move(scripts), *this), most_states_(most_states) {}
 
-exploration explorer::run() {
+exploration explorer::run(const std::function<void(const cluster&)>& at_end) {
   add({}, 0, 0);
   while (!open_.empty() && found_.failure.empty()) {
     const situation next = std::move(open_.back());
     open_.pop_back();
-    visit(next);
-    if (found_.states > most_states_) found_.failure = "more than " + std::to_string(most_states_) + " states";
+    visit(next, at_end);
+    if (found_.states <= most_states_) continue;
+    found_.complete = false;
+    if (cuts_off_) break;
+    found_.failure = "more than " + std::to_string(most_states_) + " states";
   }
-  if (!found_.failure.empty()) return found_;
+  if (!found_.failure.empty() || !found_.complete) return found_;
   found_.ends = ends_.size();
   if (const auto lost = states_without_end(); lost != 0) {
     found_.failure = "no end can be reached from " + std::to_string(lost) + " states";
@@ -81,13 +84,14 @@ exploration explorer::run() {
   return found_;
 }
 
-void explorer::visit(const situation& from) {
+void explorer::visit(const situation& from, const std::function<void(const cluster&)>& at_end) {
   nodes_.restore(from.cluster);
   flights_ = from.flights;
   const auto steps = possible_steps();
   if (steps.empty()) {
     ends_.push_back(from.id);
     if (auto wrong = check_quiet(nodes_); !wrong.empty()) found_.failure = wrong + path_to(from.id);
+    if (at_end) at_end(nodes_);
     return;
   }
   for (std::size_t i = 0; i < steps.size() && found_.failure.empty(); ++i) {
@@ -240,7 +244,7 @@ explorer::fingerprint explorer::identify() const {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
     all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 |
             static_cast<std::uint64_t>(t.now));
-    all.add(t.pins);
+    all.add(mix(t.pins) ^ t.seen);
   }
   all.add(s.dead);
   all.add(s.touched_by_dead);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,13 +22,17 @@ struct exploration {
   std::string failure{};  ///< empty: all is well. Else what is wrong, and the steps that lead to it.
   std::uint64_t states = 0, steps = 0, ends = 0;
   std::uint64_t deepest = 0;  ///< longest path walked
+  bool complete = true;
 };
 
 class explorer final : private cluster_driver {
  public:
   explorer(const cluster_options& shape, std::vector<script> scripts, std::uint64_t most_states = 5'000'000);
 
-  [[nodiscard]] exploration run();
+  /// `at_end` is called where nothing can happen any more.
+  [[nodiscard]] exploration run(const std::function<void(const cluster&)>& at_end = {});
+  /// More states than may be are no failure.
+  void cut_off_quietly() noexcept { cuts_off_ = true; }
   /// Messages between two nodes overtake each other, as no transport has it.
   void forget_the_order_of_pairs() noexcept { ordered_ = false; }
   [[nodiscard]] cluster& nodes() noexcept { return nodes_; }
@@ -76,7 +81,7 @@ class explorer final : private cluster_driver {
   [[nodiscard]] std::uint64_t place_in_pair(std::size_t flight) const noexcept;
   void take(const step& s);
   void kill(node_id node);
-  void visit(const situation& from);
+  void visit(const situation& from, const std::function<void(const cluster&)>& at_end);
   void add(const step& s, std::uint32_t parent, std::uint32_t depth);
   [[nodiscard]] fingerprint identify() const;
   [[nodiscard]] std::uint64_t states_without_end() const;
@@ -85,7 +90,7 @@ class explorer final : private cluster_driver {
 
   cluster nodes_;
   std::uint64_t most_states_;
-  bool ordered_ = true;
+  bool ordered_ = true, cuts_off_ = false;
   std::vector<flight> flights_{};
   std::unordered_map<fingerprint, std::uint32_t, fingerprint_hash> known_{};
   std::vector<situation> open_{};

@@ -103,7 +103,7 @@ base::status session::mount(const std::string& directory) {
 }
 
 void session::serve(files& shown) {
-  files_ = &shown;
+  show(shown);
   const int device = fuse_.session_fd(session_);
   (void)os::set_blocking(device, false);
   for (unsigned i = 0; i < threads; ++i) threads_.push_back(os::start_server([this] { work(); }));

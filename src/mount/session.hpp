@@ -35,6 +35,8 @@ class session final : public mounted {
   ~session() override { close(); }
   base::status mount(const std::string& directory);
   void serve(files& shown) override;
+  /// What requests are about. Before the first.
+  void show(files& shown) noexcept { files_ = &shown; }
   void close() noexcept override;
 
   // Requests. In threads of the mount.

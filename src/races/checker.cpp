@@ -76,6 +76,7 @@ void checker::pass(std::uint64_t node, stream& s) {
   const event& e = s.next;
   switch (e.kind) {
     case event_kind::written:
+    case event_kind::alike:
       return on_written(node, s, e);
     case event_kind::acquired:
       for (const auto& [other, interval] : e.known)

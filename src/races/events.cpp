@@ -2,6 +2,7 @@
 #include "races/events.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace quire::races {
@@ -18,10 +19,27 @@ constexpr std::uint64_t bytes_of(std::uint64_t word) noexcept {
 }
 static_assert(bytes_of(0) == 0 && bytes_of(~std::uint64_t{0}) == 0xff && bytes_of(0x0100'0000'0000'8000) == 0x82);
 
-constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t word) noexcept {
-  h = (h ^ word) * 0x9e37'79b9'7f4a'7c15;
-  return h ^ h >> 29;
-}
+/// A hash of words: four, each of every fourth word, so that none waits for the one before.
+class content_hash {
+ public:
+  explicit constexpr content_hash(std::uint64_t bytes) noexcept : lanes_{bytes, ~bytes, bytes << 32, bytes >> 3 ^ 1} {}
+  void add(std::size_t number, std::uint64_t word) noexcept {
+    std::uint64_t& h = lanes_[number % lanes_.size()];
+    h = mixed(h, word);
+  }
+  [[nodiscard]] constexpr std::uint64_t value() const noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t h : lanes_) all = mixed(all, h);
+    return all ^ all >> 32;
+  }
+
+ private:
+  /// Turned, so that the highest bit reaches the others: two changes of sign would undo each other.
+  static constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t word) noexcept {
+    return ((h << 29 | h >> 35) ^ word) * 0x9e37'79b9'7f4a'7c15;
+  }
+  std::array<std::uint64_t, 4> lanes_;
+};
 
 constexpr std::uint64_t zigzag(std::int64_t v) noexcept {
   return static_cast<std::uint64_t>(v) << 1 ^ static_cast<std::uint64_t>(v >> 63);
@@ -33,31 +51,50 @@ constexpr std::int64_t unzigzag(std::uint64_t v) noexcept {
 }  // namespace
 
 write_set compare(std::uint64_t address, std::span<const std::byte> now, const std::byte* before) noexcept {
+  constexpr std::size_t word_bytes = sizeof(std::uint64_t), line_words = line_bytes / word_bytes;
   write_set w;
   w.first_line = address / line_bytes;
   w.lines = now.empty() ? 0 : (address + now.size() - 1) / line_bytes - w.first_line + 1;
   w.lines = std::min(w.lines, most_lines);
-  w.before = w.after = now.size();
-  const std::size_t words = now.size() / sizeof(std::uint64_t);
-  for (std::size_t i = 0; i < words; ++i) {
+  content_hash after(now.size()), was_hash(now.size());
+  const auto add = [&](std::size_t i, std::uint64_t is, std::uint64_t was) {
+    was_hash.add(i, was);
+    after.add(i, is);
+  };
+  const std::size_t words = now.size() / word_bytes;
+  std::size_t done = 0;
+  // Whole lines.
+  for (; address % line_bytes == 0 && done + line_words <= words; done += line_words) {
+    std::array<std::uint64_t, line_words> is, was;
+    std::memcpy(is.data(), now.data() + done * word_bytes, line_bytes);
+    std::memcpy(was.data(), before + done * word_bytes, line_bytes);
+    std::uint64_t any = 0, bits = 0;
+    for (std::size_t i = 0; i < line_words; ++i) {
+      add(i, is[i], was[i]);
+      any |= is[i] ^ was[i];
+    }
+    for (std::size_t i = 0; any != 0 && i < line_words; ++i) bits |= bytes_of(is[i] ^ was[i]) << i * word_bytes;
+    w.bytes[done / line_words] = bits;
+  }
+  for (; done < words; ++done) {
     std::uint64_t is = 0, was = 0;
-    std::memcpy(&is, now.data() + i * sizeof is, sizeof is);
-    std::memcpy(&was, before + i * sizeof was, sizeof was);
-    w.before = mixed(w.before, was);
-    w.after = mixed(w.after, is);
+    std::memcpy(&is, now.data() + done * word_bytes, word_bytes);
+    std::memcpy(&was, before + done * word_bytes, word_bytes);
+    add(done, is, was);
     if (is == was) continue;
-    const std::uint64_t at = address + i * sizeof is - w.first_line * line_bytes, bit = at % line_bytes;
+    const std::uint64_t at = address + done * word_bytes - w.first_line * line_bytes, bit = at % line_bytes;
     const std::uint64_t changed = bytes_of(is ^ was);
     w.bytes[at / line_bytes] |= changed << bit;
-    if (bit > line_bytes - sizeof is && at / line_bytes + 1 < w.lines)
+    if (bit > line_bytes - word_bytes && at / line_bytes + 1 < w.lines)
       w.bytes[at / line_bytes + 1] |= changed >> (line_bytes - bit);
   }
-  for (std::size_t i = words * sizeof(std::uint64_t); i < now.size(); ++i) {
-    w.before = mixed(w.before, static_cast<std::uint64_t>(before[i]));
-    w.after = mixed(w.after, static_cast<std::uint64_t>(now[i]));
+  for (std::size_t i = words * word_bytes; i < now.size(); ++i) {
+    add(i, static_cast<std::uint64_t>(now[i]), static_cast<std::uint64_t>(before[i]));
     const std::uint64_t at = address + i - w.first_line * line_bytes;
     if (now[i] != before[i]) w.bytes[at / line_bytes] |= std::uint64_t{1} << at % line_bytes;
   }
+  w.before = was_hash.value();
+  w.after = after.value();
   return w;
 }
 
@@ -82,19 +119,23 @@ void writer::head(const file_head& h) {
 }
 
 void writer::written(std::uint64_t site_number, const write_set& w) {
-  kind(event_kind::written);
+  const std::uint64_t* const end = w.bytes.data() + w.lines;
+  const auto* const one = std::find_if(w.bytes.data(), end, [](std::uint64_t bytes) { return bytes != 0; });
+  const bool alike = one != end && std::all_of(one, end, [one](std::uint64_t b) { return b == 0 || b == *one; });
+  kind(alike ? event_kind::alike : event_kind::written);
   number(site_number);
   number(zigzag(static_cast<std::int64_t>(w.first_line - line_before_)));
   line_before_ = w.first_line;
   number(w.lines);
   word(w.before);
   word(w.after);
+  if (alike) word(*one);
   for (std::uint64_t first = 0; first < w.lines; first += 64) {
     std::uint64_t some = 0;
     for (std::uint64_t i = first; i < std::min(first + 64, w.lines); ++i)
       if (w.bytes[i] != 0) some |= std::uint64_t{1} << (i - first);
     word(some);
-    for (std::uint64_t i = first; i < std::min(first + 64, w.lines); ++i)
+    for (std::uint64_t i = first; !alike && i < std::min(first + 64, w.lines); ++i)
       if (w.bytes[i] != 0) word(w.bytes[i]);
   }
 }
@@ -180,8 +221,9 @@ reader::found reader::next(event& e) {
   return f;
 }
 
-reader::found reader::written(event& e) {
-  std::uint64_t step = 0;
+reader::found reader::written(event& e, bool alike) {
+  e.kind = event_kind::written;
+  std::uint64_t step = 0, same = 0;
   found f = number(e.number);
   if (f == found::event) f = number(step);
   if (f == found::event) f = number(e.written.lines);
@@ -192,13 +234,15 @@ reader::found reader::written(event& e) {
   e.written.bytes = {};
   f = word(e.written.before);
   if (f == found::event) f = word(e.written.after);
+  if (f == found::event && alike) f = word(same);
   for (std::uint64_t first = 0; f == found::event && first < e.written.lines; first += 64) {
     std::uint64_t some = 0;
     f = word(some);
     for (std::uint64_t i = first; f == found::event && i < first + 64; ++i) {
       if ((some >> (i - first) & 1) == 0) continue;
       if (i >= e.written.lines) return found::wrong;
-      f = word(e.written.bytes[i]);
+      e.written.bytes[i] = same;
+      if (!alike) f = word(e.written.bytes[i]);
     }
   }
   return f;
@@ -210,7 +254,8 @@ reader::found reader::body(event& e) {
   found f = found::event;
   switch (e.kind) {
     case event_kind::written:
-      return written(e);
+    case event_kind::alike:
+      return written(e, e.kind == event_kind::alike);
     case event_kind::acquired: {
       std::uint64_t count = 0;
       f = number(count);

@@ -10,6 +10,7 @@
 //     written    site, first line (the difference to that of the event before, zigzag), lines; 8 bytes each: a hash of
 //                the content before and after; for each 64 lines 8 bytes: those written; for each of them 8 bytes: its
 //                bytes written
+//     alike      the same, where all these have the same bytes written: 8 bytes, which come before the lines
 //     acquired   how many follow; each: a node, and its last interval that this one has heard of, and applied
 //     released   a release: what was written since the one before belongs to it
 //     interval   an interval of this node has its number; how many releases, from the first on, belong to it and to
@@ -32,7 +33,7 @@
 
 namespace quire::races {
 
-enum class event_kind : std::uint8_t { written = 1, acquired, interval, site, other, end, released };
+enum class event_kind : std::uint8_t { written = 1, acquired, interval, site, other, end, released, alike };
 
 inline constexpr std::uint64_t line_bytes = 64;
 inline constexpr std::uint64_t most_lines = 4096 / line_bytes + 1;  ///< of one event: a page that begins anywhere
@@ -62,7 +63,7 @@ struct write_set {
                                 const std::byte* before) noexcept;
 
 struct event {
-  event_kind kind{};
+  event_kind kind{};           ///< never alike, which is written to who reads
   std::uint64_t number = 0;    ///< of an interval; of a site
   std::uint64_t releases = 0;  ///< of an interval
   write_set written{};         ///< other: its lines
@@ -113,7 +114,7 @@ class reader {
 
  private:
   [[nodiscard]] found body(event& e);
-  [[nodiscard]] found written(event& e);
+  [[nodiscard]] found written(event& e, bool alike);
   [[nodiscard]] found number(std::uint64_t& value);
   [[nodiscard]] found word(std::uint64_t& value);
   std::vector<std::byte> bytes_{};

@@ -15,6 +15,7 @@ SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include"
 GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
              "docs/python_programs.md", "docs/stock_programs.md",  # of bench/programs,
              "docs/predictions.md",  # of bench/predict,
+             "docs/litmus.md",       # of tests/litmus/table.py,
              "docs/guide/from-python.md", "docs/guide/porting.md", "docs/guide/programs.md")  # and of pages' own scripts
 COMMON_OPTIONS = ("-h", "--help", "--help-all")
 

@@ -129,9 +129,10 @@ def read_model(name):
     return Model((MODELS / f"{name}.cat").read_text())
 
 
-def executions(program, locks=False):
+def executions(program, locks=False, barriers=False):
     """All of them, as (names for Model.broken_by, outcome). The outcome: the values of reads in the order of threads,
-    then what each location holds in the end. `locks`: sections are critical sections of one mutex, in each order."""
+    then what each location holds in the end. `locks`: sections are critical sections of one mutex, in each order.
+    `barriers`: all threads meet after each of their accesses."""
     accesses = [a for thread in program for a in thread]
     count = len(accesses)
     number = range(count)
@@ -150,8 +151,9 @@ def executions(program, locks=False):
     members = {s: [i for i in number if (accesses[i].thread, accesses[i].section) == s] for s in sections}
     orders = [o for o in itertools.permutations(sections)
               if all(o.index(a) < o.index(b) for a in o for b in o if a[0] == b[0] and a[1] < b[1])]
+    met = {(i, j) for i in number for j in number if barriers and accesses[i].place < accesses[j].place}
     for order in orders or [()]:
-        so = {(i, j) for k, s in enumerate(order) for t in order[k + 1:] for i in members[s] for j in members[t]}
+        so = met | {(i, j) for k, s in enumerate(order) for t in order[k + 1:] for i in members[s] for j in members[t]}
         for cos in itertools.product(*(itertools.permutations(writes[l]) for l in locations)):
             co = {(x, y) for one in cos for k, x in enumerate(one) for y in one[k + 1:]}
             for found in itertools.product(*([None] + writes[accesses[r].location] for r in reads)):
@@ -174,11 +176,11 @@ class WithInitial(Model):
         return value | names["initial"] if tree == (";", ("^-1", "rf"), "co") else value
 
 
-def allowed(program, model, locks=False):
+def allowed(program, model, locks=False, barriers=False):
     """All outcomes that the model allows."""
     count = sum(len(t) for t in program)
     found = {}
-    for names, outcome in executions(program, locks):
+    for names, outcome in executions(program, locks, barriers):
         if found.get(outcome) is not True:
             found[outcome] = model.broken_by(names, count) or True
     return {o for o, why in found.items() if why is True}

@@ -22,6 +22,7 @@ NAMES = {("rf", "fr"): "MP", ("fr", "fr"): "SB", ("rf", "rf"): "LB", ("co", "fr"
          ("co", "fr rf"): "WRW+2W", ("rf", "co rf"): "WWC", ("fr", "co rf"): "WRR+2W", ("rf", "rf", "fr"): "ISA2",
          ("fr", "fr", "fr"): "3.SB", ("rf", "rf", "rf"): "3.LB", ("co", "co", "co"): "3.2W", ("rf", "fr", "fr"): "W+RWC"}
 MODELS = ["sequential", "tso", "release", "transactional", "mixed"]
+COLUMNS = MODELS + ["locked", "barriers"]
 
 
 def rotations(cycle):
@@ -83,15 +84,17 @@ def in_sections(program):
     return [[Access(a.thread, a.place, a.kind, a.location, a.value, 0) for a in thread] for thread in program]
 
 
+def outcomes(program, column):
+    """All that is allowed: `locked` are critical sections under release consistency, `barriers` as well meets after each access."""
+    whole = column in ("transactional", "locked")
+    model = axioms.model_of(column if column in MODELS else "release")
+    return axioms.allowed(in_sections(program) if whole else program, model, locks=column == "locked", barriers=column == "barriers")
+
+
 def says(cycle):
     """By column, whether the outcome is allowed."""
     program, outcome = program_of(cycle)
-    row = {}
-    for model in MODELS:
-        of = in_sections(program) if model == "transactional" else program
-        row[model] = outcome in axioms.allowed(of, axioms.model_of(model))
-    row["locked"] = outcome in axioms.allowed(in_sections(program), axioms.model_of("release"), locks=True)
-    return program, outcome, row
+    return program, outcome, {column: outcome in outcomes(program, column) for column in COLUMNS}
 
 
 def header(rows):
@@ -100,8 +103,7 @@ def header(rows):
              "// the outcome of each are those of models/.", "#pragma once", "", '#include "models.hpp"', "",
              "namespace quire::test::litmus {", "", "struct generated {", "  shape test;",
              "  outcome cycle;  ///< what it must not show, but where its model allows that",
-            
-             "  bool sequential, tso, release, transactional, mixed, locked;  ///< whether it does", "};", "",
+             "  bool sequential, tso, release, transactional, mixed, locked, barriers;  ///< whether it does", "};", "",
              "// clang-format off", "inline const std::vector<generated> all_generated = {"]
     for name, program, (reads, last), row in rows:
         register, threads = 0, []
@@ -115,7 +117,7 @@ def header(rows):
                     register += 1
             threads.append("{" + ", ".join(steps) + "}")
         values = list(reads) + [0] * (4 - len(reads)) + list(last) + [0] * (4 - len(last))
-        flags = ", ".join("true" if row[m] else "false" for m in MODELS + ["locked"])
+        flags = ", ".join("true" if row[m] else "false" for m in COLUMNS)
         lines.append(f'      {{{{"{name}",')
         lines += [f"        {'{' if t == 0 else ' '}{thread}{',' if t + 1 < len(threads) else '},'}" for t, thread in enumerate(threads)]
         lines.append(f"        {len(reads)}}},")

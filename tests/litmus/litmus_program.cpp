@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed]]. Each thread of the shape lives on
-// another node, as far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome
-// that the access's memory model does not allow ends the program. A histogram tells how often each outcome was seen.
-// See README.md. With CONTRACT_MINIPAGES each access is by one of the two addresses of its variable.
+// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed|transactional]]. Each thread of the
+// shape lives on another node, as far as there are nodes. Every kind of access is tried on every layout of the
+// variables; an outcome that the access's memory model does not allow ends the program. A histogram tells how often
+// each outcome was seen. See README.md. With CONTRACT_MINIPAGES each access is by one of the two addresses of its
+// variable.
 #include <sched.h>
 
 #include <atomic>
+#include <quire/transaction.hpp>
 
 #include "../process/node.hpp"
 #include "generated.hpp"
@@ -19,14 +21,16 @@ namespace {
 using word = std::uint64_t;
 constexpr std::size_t page_words = 4096 / sizeof(word), batch = 64;
 
-enum class access { seq_cst, plain, locked, by_quire };
+enum class access { seq_cst, plain, locked, by_quire, barriers, transaction };
 enum class layout { same_page, two_pages, own_pages };
-constexpr const char* access_names[] = {"seq_cst atomics", "plain", "under a lock", "quire atomics"};
+constexpr const char* access_names[] = {"seq_cst atomics", "plain",         "under a lock",
+                                        "quire atomics",   "with barriers", "in transactions"};
 constexpr const char* layout_names[] = {"same page", "two pages", "own pages"};
 
 bool g_relaxed = false;  ///< in a region with release consistency
 int g_flag = 1;          ///< the variable that is in the other region, then
 bool g_mixed = false;    ///< all are in such a region, but g_flag in a sequential one that orders
+bool g_transactional = false;
 
 model model_of(access how) {
   // Message passing, with y as the flag: who sees it sees x, as if both were sequential.
@@ -37,6 +41,7 @@ model model_of(access how) {
 /// What all nodes share during one run.
 struct board {
   quire_mutex mutex;
+  quire_barrier meeting;
   std::uint64_t begin_ns;  ///< when the first round of a batch shall begin
   std::uint8_t registers[batch][max_registers];
 };
@@ -107,6 +112,7 @@ class test_run {
   test_run(const shape& test, int rounds) : test_(&test), rounds_(rounds) {
     auto about = region_options(4096, QUIRE_PLACE_MODULO);
     if (g_relaxed) about.consistency = QUIRE_RELEASE;
+    if (g_transactional) about.consistency = QUIRE_TRANSACTIONAL;
     if (g_mixed) {
       auto flags = about;
       flags.orders = 1;
@@ -143,8 +149,8 @@ class test_run {
   }
 
  public:
-  /// One test after the other, of those that were generated: how often its cycle was seen. One that the model does not
-  /// allow ends the program.
+  /// One test after the other, of those that were generated: all that was seen, as a line that table.py reads. A cycle
+  /// that the model does not allow ends the program.
   void generated_one(const generated& one, access how) {
     test_ = &one.test;
     g_flag = static_cast<int>(used_variables(one.test)) - 1;
@@ -152,28 +158,35 @@ class test_run {
     for (std::uint64_t b = 0; b * batch < static_cast<std::uint64_t>(rounds_); ++b)
       one_batch(how, layout::own_pages, b, seen);
     if (quire_node() != 0) return;
-    const bool relaxed = g_relaxed && (how == access::plain || how == access::seq_cst);
-    const bool may_be = relaxed                 ? one.release
-                        : how == access::locked ? one.locked
-                        : how != access::plain  ? one.sequential
-                        : g_mixed               ? one.mixed
-                                                : one.tso;
-    const auto found = seen.find(one.cycle);
-    const int times = found != seen.end() ? found->second : 0;
-    std::printf("%s, %s: %s, seen %d\n", one.test.name, access_names[static_cast<int>(how)],
-                may_be ? "allowed" : "forbidden", times);
-    if (times != 0 && !may_be)
-      fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen: %s", one.test.name,
-           text_of(one.test, one.cycle).c_str());
+    const bool relaxed = g_relaxed && how == access::plain;
+    const auto [column, may_be] = relaxed                      ? std::pair{"release", one.release}
+                                  : how == access::locked      ? std::pair{"locked", one.locked}
+                                  : how == access::barriers    ? std::pair{"barriers", one.barriers}
+                                  : how == access::transaction ? std::pair{"transactional", one.transactional}
+                                  : how != access::plain       ? std::pair{"sequential", one.sequential}
+                                  : g_mixed                    ? std::pair{"mixed", one.mixed}
+                                                               : std::pair{"tso", one.tso};
+    std::string line;
+    for (const auto& [o, times] : seen) line += " " + digits(one.test, o);
+    std::printf("litmus %s process some %s nodes %d%s\n", column, one.test.name, quire_nodes(), line.c_str());
+    if (seen.contains(one.cycle) && !may_be)
+      fail(__FILE__, __LINE__, "%s, %s: a forbidden outcome was seen: %s", one.test.name,
+           access_names[static_cast<int>(how)], text_of(one.test, one.cycle).c_str());
   }
 
  private:
   void one_batch(access how, layout where, std::uint64_t number, std::map<outcome, int>& seen) {
     const int nodes = quire_nodes(), self = quire_node();
     if (static_cast<int>(number) % nodes == self) {
-      for (std::size_t round = 0; round < batch; ++round)
-        for (int v = 0; v < static_cast<int>(variables); ++v)
-          std::atomic_ref(*place_of(words_, where, round, v)).store(0);
+      for (std::size_t round = 0; round < batch; ++round) {
+        const auto clear = [&] {
+          for (int v = 0; v < static_cast<int>(variables); ++v)
+            std::atomic_ref(*place_of(words_, where, round, v)).store(0);
+        };
+        how == access::transaction ? quire::atomically(clear) : clear();
+      }
+      if (how == access::barriers)
+        REQUIRE_OK(quire_barrier_create(static_cast<std::uint32_t>(test_->threads.size()), &board_->meeting));
       board_->begin_ns = now_ns() + 300'000;
     }
     barrier();
@@ -191,6 +204,8 @@ class test_run {
         threads.emplace_back([this, how, where, number, begin, t] { one_thread(how, where, number, begin, t); });
     for (auto& thread : threads) thread.join();
     barrier();
+    if (how == access::barriers && static_cast<int>(number) % nodes == self)
+      REQUIRE_OK(quire_barrier_destroy(board_->meeting));
     if (self == 0) {
       for (std::size_t round = 0; round < batch; ++round) {
         outcome o{};
@@ -209,6 +224,8 @@ class test_run {
     random_numbers random(number * max_threads + t);
     std::array<std::array<word, max_registers>, batch> registers{};
     const auto& steps = test_->threads[t];
+    std::size_t meetings = 0;
+    for (const auto& others : test_->threads) meetings = std::max(meetings, others.size());
     for (std::size_t round = 0; round < batch; ++round) {
       // Half of the rounds begin together, half a little apart.
       const std::uint64_t start = begin + round * 40'000 + random.below(2) * random.below(8'000);
@@ -217,15 +234,21 @@ class test_run {
         at[v] = place_of(words_, where, round, static_cast<int>(v), (v == 0 ? round / 2 : round / 8) + t);
       for (std::uint64_t now; (now = now_ns()) < start;)
         if (start - now > 3'000) ::sched_yield();
-      if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));
-      for (const step& s : steps) {
-        if (s.is_store) {
-          store(at[s.variable], static_cast<word>(s.value), how);
-        } else {
-          registers[round][static_cast<std::size_t>(s.value)] = load(at[s.variable], how);
+      const auto all_steps = [&] {
+        for (const step& s : steps) {
+          if (s.is_store) {
+            store(at[s.variable], static_cast<word>(s.value), how);
+          } else {
+            registers[round][static_cast<std::size_t>(s.value)] = load(at[s.variable], how);
+          }
+          if (how == access::barriers) REQUIRE_OK(quire_barrier_wait(board_->meeting));
         }
-      }
+      };
+      if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));
+      how == access::transaction ? quire::atomically(all_steps) : all_steps();
       if (how == access::locked) REQUIRE_OK(quire_mutex_unlock(board_->mutex));
+      for (std::size_t i = steps.size(); how == access::barriers && i < meetings; ++i)
+        REQUIRE_OK(quire_barrier_wait(board_->meeting));
     }
     for (const step& s : steps)
       for (std::size_t round = 0; !s.is_store && round < batch; ++round)
@@ -247,13 +270,13 @@ int main(int argc, char** argv) {
   if (name == "generated") {
     g_relaxed = argc > 3 && std::string(argv[3]) == "release";
     g_mixed = argc > 3 && std::string(argv[3]) == "mixed";
+    g_transactional = argc > 3 && std::string(argv[3]) == "transactional";
     return node_main([&] {
       test_run run(all_generated.front().test, argc > 2 ? std::atoi(argv[2]) : 64);
       for (const generated& one : all_generated) {
-        run.generated_one(one, access::plain);
-        if (g_mixed) continue;
-        run.generated_one(one, access::by_quire);
-        run.generated_one(one, access::locked);
+        run.generated_one(one, g_transactional ? access::transaction : access::plain);
+        if (g_mixed || g_transactional) continue;
+        for (const auto how : {access::by_quire, access::locked, access::barriers}) run.generated_one(one, how);
       }
     });
   }

@@ -76,7 +76,21 @@ inline void execute(machine_state& s, std::size_t thread, const step& what, mode
   }
 }
 
-inline void explore(const shape& test, model under, const machine_state& s, std::set<outcome>& found) {
+/// All of a state, to know it again.
+inline std::string key_of(const machine_state& s) {
+  std::string key(s.values.begin(), s.values.end());
+  for (std::size_t t = 0; t < max_threads; ++t) {
+    key += static_cast<char>(s.next[t]);
+    for (const step& waits : s.queue[t]) key += {static_cast<char>(waits.variable + 1), static_cast<char>(waits.value)};
+    key += '\0';
+  }
+  return key;
+}
+
+/// `known`: states that it has been in.
+inline void explore(const shape& test, model under, const machine_state& s, std::set<outcome>& found,
+                    std::set<std::string>& known) {
+  if (!known.insert(key_of(s)).second) return;
   bool any = false;
   for (std::size_t t = 0; t < test.threads.size(); ++t) {
     const auto& steps = test.threads[t];
@@ -85,14 +99,14 @@ inline void explore(const shape& test, model under, const machine_state& s, std:
       machine_state after = s;
       do execute(after, t, steps[after.next[t]++], under);
       while (under == model::serial && after.next[t] < steps.size());
-      explore(test, under, after, found);
+      explore(test, under, after, found, known);
     }
     if (!s.queue[t].empty()) {
       any = true;
       machine_state after = s;
       after.memory(after.queue[t].front().variable) = static_cast<std::uint8_t>(after.queue[t].front().value);
       after.queue[t].pop_front();
-      explore(test, under, after, found);
+      explore(test, under, after, found, known);
     }
   }
   if (!any) found.insert(s.values);
@@ -109,7 +123,8 @@ inline std::set<outcome> allowed(const shape& test, model under) {
       shape part = test;
       for (auto& steps : part.threads)
         std::erase_if(steps, [v](const step& s) { return s.variable != static_cast<int>(v); });
-      inside::explore(part, model::sequential, {}, each[v]);
+      std::set<std::string> known;
+      inside::explore(part, model::sequential, {}, each[v], known);
     }
     found.insert(outcome{});
     for (const auto& one : each) {
@@ -125,7 +140,8 @@ inline std::set<outcome> allowed(const shape& test, model under) {
     }
     return found;
   }
-  inside::explore(test, under, {}, found);
+  std::set<std::string> known;
+  inside::explore(test, under, {}, found, known);
   return found;
 }
 
@@ -143,6 +159,15 @@ inline std::string text_of(const shape& test, const outcome& o) {
     text += "r" + std::to_string(r) + "=" + std::to_string(o[static_cast<std::size_t>(r)]) + " ";
   for (std::size_t v = 0; v < used_variables(test); ++v)
     text += (v == 0 ? "" : " ") + std::string(1, "xyzw"[v]) + "=" + std::to_string(o[max_registers + v]);
+  return text;
+}
+
+/// "1.0.1.1": the registers, and then the variables.
+inline std::string digits(const shape& test, const outcome& o) {
+  std::string text;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(test.registers); ++i) text += std::to_string(o[i]) + ".";
+  for (std::size_t v = 0; v < used_variables(test); ++v)
+    text += (v == 0 ? "" : ".") + std::to_string(o[max_registers + v]);
   return text;
 }
 

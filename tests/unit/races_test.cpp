@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "races/checker.hpp"
@@ -71,6 +72,78 @@ TEST(races, bytes_that_differ_are_told_by_line_at_any_address) {
     }
   }
   EXPECT_FALSE(compare(0x1000, page_of({{1, 2}}), page_of({{1, 2}}).data()).any());
+}
+
+/// What a sweep writes takes few bytes of the file, and is read back as what it was.
+TEST(races, lines_that_are_written_alike_are_one_line_of_the_record) {
+  const auto before = page_of({});
+  for (const bool alike : {true, false}) {
+    auto now = before;
+    for (std::size_t at = 0; at < now.size(); at += 16) now[at] = std::byte{7};
+    if (!alike) now[8] = std::byte{7};
+    const write_set w = compare(0x20000, now, before.data());
+    bytes all;
+    writer out(all);
+    out.head({0, 1});
+    out.written(3, w);
+    out.written(3, w);
+    EXPECT_EQ(all.size() < 120, alike) << all.size();
+    for (const std::size_t piece : {std::size_t{1}, all.size()}) {
+      reader in;
+      file_head h;
+      event e;
+      std::size_t fed = 0, found = 0;
+      for (bool begun = false; fed < all.size();) {
+        in.feed(std::span<const std::byte>(all).subspan(fed, std::min(piece, all.size() - fed)));
+        fed += piece;
+        if (!begun && in.head(h) != reader::found::event) continue;
+        begun = true;
+        while (in.next(e) == reader::found::event) {
+          EXPECT_EQ(e.kind, event_kind::written);
+          EXPECT_EQ(e.number, 3u);
+          EXPECT_EQ(e.written.first_line, w.first_line);
+          EXPECT_EQ(e.written.bytes, w.bytes);
+          EXPECT_EQ(e.written.before, w.before);
+          EXPECT_EQ(e.written.after, w.after);
+          ++found;
+        }
+      }
+      EXPECT_EQ(found, 2u) << piece;
+    }
+  }
+}
+
+/// Content that differs has another hash: by one bit anywhere, by two highest bits, and where two words change places.
+TEST(races, the_hash_of_content_sees_small_changes) {
+  std::array<std::uint64_t, 512> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * 0x9e37'79b9;
+  const auto hash = [&] {
+    const auto all = std::as_bytes(std::span(words));
+    const write_set w = compare(0x30000, all, all.data());
+    EXPECT_EQ(w.before, w.after);
+    EXPECT_FALSE(w.any());
+    return w.after;
+  };
+  std::set<std::uint64_t> seen{hash()};
+  std::size_t tried = 1;
+  const auto note = [&] { seen.insert(hash()), ++tried; };
+  for (std::size_t i = 0; i < words.size(); i += 7) {
+    for (const unsigned bit : {0u, 31u, 63u}) {
+      words[i] ^= std::uint64_t{1} << bit;
+      note();
+      if (bit == 63 && i + 8 < words.size()) {
+        words[i + 4] ^= std::uint64_t{1} << bit;
+        note();
+        words[i + 4] ^= std::uint64_t{1} << bit;
+      }
+      words[i] ^= std::uint64_t{1} << bit;
+    }
+    if (i + 4 >= words.size()) continue;
+    std::swap(words[i], words[i + 4]);
+    note();
+    std::swap(words[i], words[i + 4]);
+  }
+  EXPECT_EQ(seen.size(), tried);
 }
 
 TEST(races, two_nodes_that_have_not_heard_of_each_other_and_write_the_same_byte) {
