@@ -85,9 +85,10 @@ class few_files final : public files {
     named[to] = c;
     return 0;
   }
-  int lock(handle h, const file_lock& wanted) override {
+  int lock(handle h, const file_lock& wanted, lock_wait how) override {
     MUST(open_now.contains(h) && wanted.first <= wanted.last);
-    return wanted.owner % 3 == 0 && wanted.is != file_lock::kind::none ? EAGAIN : 0;
+    if (how == lock_wait::withdraws || wanted.is == file_lock::kind::none) return 0;
+    return wanted.owner % 5 == 0 && how == lock_wait::queues ? EDEADLK : wanted.owner % 3 == 0 ? EAGAIN : 0;
   }
   int test_lock(handle h, file_lock&) override {
     MUST(open_now.contains(h));
