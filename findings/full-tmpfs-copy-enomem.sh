@@ -50,4 +50,5 @@ echo "Linux $(uname -r)"
 gcc -o "$folder/it" "$folder/it.c"
 mkdir "$folder/mount"
 map=$(unshare -m true 2>/dev/null || echo r)  # who is not root takes a user namespace
+unshare -"${map}m" true 2>/dev/null || { echo "no mount namespace can be made"; exit 77; }
 unshare -"${map}m" "$folder/it" "$folder/mount"

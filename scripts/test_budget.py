@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make test` in this tree, and its cost: it ends with status 1 if the build or the tests take more processor time than they should.
 
-    scripts/test_budget.py [--build 800] [--tests 1900]     after scripts/demo_budget.py --here, whose build it goes on with
+    scripts/test_budget.py [--build 1200] [--tests 2400]     after scripts/demo_budget.py --here, whose build it goes on with
 
 The cost is judged as that of the demo is (scripts/demo_budget.py). Where something fails, there is no judgement.
 """
@@ -19,8 +19,8 @@ from demo_budget import FIXED_S, ROOT, TOLERANCE, fixed_compile, spent  # noqa: 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=float, default=800, help="processor time of what the demo has not built, in seconds (default: 800)")
-    parser.add_argument("--tests", type=float, default=1900, help="processor time of the tests, in seconds (default: 1900)")
+    parser.add_argument("--build", type=float, default=1200, help="processor time of what the demo has not built, in seconds (default: 1200)")
+    parser.add_argument("--tests", type=float, default=2400, help="processor time of the tests, in seconds (default: 2400)")
     arguments = parser.parse_args()
     environment = {**os.environ, "CCACHE_DISABLE": "1"}
     build = spent(["make", "build"], cwd=ROOT, env=environment)

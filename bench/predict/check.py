@@ -42,7 +42,7 @@ MISSES = [
     "- Where packets are held, the relay takes processor time for each of them. Two nodes and a relay are three on two cores: threads wait for "
     "a core, which on machines of",
     "  their own they would not. Programs that send often take longer for it than is foretold: CG most of all, SOR with OpenMP, and SOR.",
-    "- On 10 Gbit/s CG is foretold too fast: it waits for a message more often than it computes, and its messages cost their sender more "
+    "- CG waits for a message more often than it computes, and its messages cost their sender more "
     "processor time among its own work than",
     "  in a loop of messages; the kernel does the receiving host's part as well there, since both are one machine.",
     "- A bucket of tbf holds 64 KiB: on 1 Gbit/s what a program sends after a pause passes at once, and the prediction has it wait for the link.",

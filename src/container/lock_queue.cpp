@@ -59,11 +59,11 @@ lock_queue::outcome lock_queue::set(std::uint16_t container, const range_lock& w
     leave();
     return outcome::done;
   }
-  if (how == lock_wait::queues && place == waiting_.size()) {
+  const bool waits = how == lock_wait::queues && wanted.kind != lock_kind::none;
+  if (waits && place == waiting_.size()) {
     if (waiting_.size() >= lock_table::most) return outcome::full;
     waiting_.push_back({container, wanted});
   }
-  const bool waits = how == lock_wait::queues;
   if (waits && held_.conflict(container, wanted) == nullptr && !has_turn(place)) return outcome::in_the_way;
   switch (held_.set(container, wanted)) {
     case lock_table::outcome::done:

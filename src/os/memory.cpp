@@ -24,7 +24,7 @@ namespace quire::os {
 
 int make_memfd(const char* name, std::uint64_t bytes) noexcept {
   if (injected(call::memfd)) return -errno;
-  const int fd = ::memfd_create(name, MFD_CLOEXEC);
+  const int fd = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
   (void)::fchmod(fd, 0600);  // it has no name, but whoever may look into /proc/PID/fd could open it
   const file_size_scope scope(file_size_scope::limit::raised);

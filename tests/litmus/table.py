@@ -4,7 +4,8 @@
 
 Runs the explorers of the simulator and litmus_program on processes (some minutes; QUIRE_SIM_PART=6: with fewer seeds), and keeps what they print in
 FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1.
-With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and nothing is left open."""
+With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and each outcome that nobody has seen has
+a reason, or is said to be open."""
 import argparse
 import os
 import re
@@ -153,15 +154,15 @@ def page(seen, complete, problems):
     lines += ["", "A cell says first of the outcome in the second column: `no`, the model forbids it, and nobody has seen it; or who has seen it, "
               + ", ".join(f"**{k}** {v}" for k, v in LOOKERS.items()) + " (over shared memory and TCP);",
               "then how many of all outcomes that the model allows of that program have been seen. No outcome that a model forbids was seen by anybody. "
-              "A number in brackets says why those that",
-              "are missing cannot be:", ""]
+              "A number in brackets says what is known of those that",
+              "are missing:", ""]
     used = set()
     rows = []
     for test, (program, cycle) in programs().items():
         cells = [cell(seen, complete, column, test, program, cycle, problems) for column in COLUMNS]
         used.update(int(n) for c in cells for n in re.findall(r"\((\d+)\)", c))
         rows.append(f"| {test} | {text_of(program, cycle)} | " + " | ".join(cells) + " |")
-    lines += [f"{n}. {REASONS[n][0]}" for n in sorted(used)] + [""]
+    lines += [f"- ({n}) {REASONS[n][0]}" for n in sorted(used)] + [""]
     lines += ["| test | the cycle | " + " | ".join(COLUMNS) + " |", "| --- | --- |" + " --- |" * len(COLUMNS)]
     return "\n".join(lines + rows) + "\n"
 
@@ -189,7 +190,7 @@ def check():
                 wrong.append(f"{test}, {column}: the model says otherwise than {said!r}")
             if (seen < of or who == "**-**") != bool(reasons) or seen > of:
                 wrong.append(f"{test}, {column}: {said!r} has outcomes that nobody has seen, and no reason, or a reason for nothing")
-            wrong += [f"{test}, {column}: there is no reason {n}" for n in reasons if not re.search(rf"^{n}\. \w", text, re.MULTILINE)]
+            wrong += [f"{test}, {column}: there is no reason {n}" for n in reasons if not re.search(rf"^- \({n}\) \w", text, re.MULTILINE)]
     print("\n".join(wrong or [f"{len(programs())} tests, all accounted for"]))
     return 1 if wrong else 0
 

@@ -3,6 +3,7 @@
 // sent, and there is one frame of a page. Without words, frames are shared; with "apart" they are not (another pool, a
 // memory limit, no option), with "partly" one node has its own, and all else is the same.
 #include <fstream>
+#include <string>
 #include <string_view>
 
 #include "node.hpp"
@@ -44,15 +45,25 @@ std::int64_t sum_of_all(std::int64_t value) {
   return value;
 }
 
-/// KiB of shared memory that this node has mapped; what several processes have mapped is divided among them.
-std::int64_t mapped_kib() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  std::string name;
-  for (std::int64_t value = 0; file >> name;) {
-    if (name == "Pss_Shmem:" && file >> value) return value;
+/// The sum of all that `file` of this process tells as `name`, in KiB; `where`: in mappings whose line has this.
+std::int64_t told_kib(const char* file, const std::string& name, const std::string& where) {
+  std::ifstream lines(file);
+  std::int64_t sum = 0;
+  bool counts = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto word = line.substr(0, line.find(' '));
+    if (word.back() != ':') counts = line.find(where) != line.npos;
+    if (word == name && counts) sum += std::stoll(line.substr(word.size()));
   }
-  REQUIRE(!"Pss_Shmem is told");
-  return 0;
+  return sum;
+}
+
+/// KiB of shared memory that this node has mapped, but for the rings of messages; what several processes have mapped is
+/// divided among them.
+std::int64_t mapped_kib() {
+  const auto all = told_kib("/proc/self/smaps_rollup", "Pss_Shmem:", "");
+  REQUIRE(all != 0);
+  return all - told_kib("/proc/self/smaps", "Pss:", "/memfd:quire-rings");
 }
 
 std::int64_t mapped_by_all() {

@@ -99,8 +99,8 @@ TEST(Predict, NodesOfAHostUseNoLink) {
 TEST(Predict, APlainProgramWithThreads) {
   const json all = predictions({"-n", "1,2", "--network", "10g", QUIRE_PROGRAMS "/predict_threads", "300"});
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_NEAR(all[0]["seconds"].get<double>(), 0.3, 0.06);
-  EXPECT_NEAR(all[1]["seconds"].get<double>(), 0.3, 0.06);
+  EXPECT_NEAR(all[0]["seconds"].get<double>(), 0.3, 0.15);
+  EXPECT_NEAR(all[1]["seconds"].get<double>(), 0.3, 0.15);
   EXPECT_GT(all[1]["messages"], 0);
 }
 
@@ -134,12 +134,12 @@ TEST(Predict, APythonProgram) {
 TEST(Predict, TheAdvisorEndsWithACommand) {
   const auto ran = predict({"-n", "1,2", "--network", "ib-hdr", "--auto", program, "work", "400"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, testing::EndsWith("\nquire run -n 2 " + program + " work 400\n"));
+  EXPECT_THAT(ran.out, testing::EndsWith("\nOMP_NUM_THREADS=2 quire run -n 2 " + program + " work 400\n"));
   const auto stock = predict({"-n", "1,2", "--network", "1g", "--auto", QUIRE_PROGRAMS "/predict_threads", "20"});
   ASSERT_EQ(stock.status, 0) << stock.err;
   EXPECT_THAT(stock.err, HasSubstr("tried --memory auto, which is mixed where its code allows it: "));
   EXPECT_THAT(stock.err, HasSubstr("tried --place round"));
-  EXPECT_THAT(stock.out, HasSubstr("\nquire run -n "));
+  EXPECT_THAT(stock.out, HasSubstr(" quire run -n "));
   EXPECT_THAT(predict({"--auto", "--json", program, "work", "10"}).err, HasSubstr("without --json and --seconds"));
 }
 

@@ -247,6 +247,30 @@ TEST_P(transport_contract, payloads_arrive_at_sleepers) {
   });
 }
 
+// A ring that others have filled, which can wait, is no wall for what cannot: the receiver makes room.
+TEST_P(transport_contract, urgent_messages_wake_behind_any_number_of_others) {
+  job(GetParam(), 2).run([&](node& n) {
+    pollfd ready{n.link->descriptor(), POLLIN, 0};
+    constexpr std::uint64_t most = 100'000;
+    std::uint64_t sent = 0;
+    n.meet();
+    if (n.self.value() == 1) {
+      while (!n.link->arm(urgency::now)) n.link->progress();
+    }
+    n.meet({}, n.self.value() == 1);
+    if (n.self.value() == 0) {
+      for (; sent < most && !n.link->sends_pending(); ++sent) n.send(1, sent, {}, urgency::later);
+      n.send(1, sent, {}, urgency::now);
+    } else {
+      EXPECT_EQ(::poll(&ready, 1, limit_ms), 1) << "not woken";
+      n.link->disarm();
+    }
+    n.meet();
+    EXPECT_TRUE(n.link->flush(limit_ms).ok());
+    n.meet();
+  });
+}
+
 // Who has armed for urgent messages sleeps on when another comes, has it with the next, and misses none that came
 // before it armed for all.
 TEST_P(transport_contract, urgent_messages_wake_and_others_can_wait) {

@@ -241,7 +241,10 @@ int tell_choice(const predict_arguments& asked, const std::vector<std::string>& 
   const auto chosen = predict::choose(known, worth_a_try, predicted);
   for (const auto& sentence : chosen.said) fmt::print(stderr, "quire predict: --auto: {}\n", sentence);
   fmt::print(stderr, "quire predict: --auto: {:.3f} s on {} nodes, by\n", chosen.ns / 1e9, chosen.nodes);
-  std::string command = fmt::format("quire run -n {}", chosen.nodes);
+  // The run that was looked at had this, too.
+  std::string command =
+      std::getenv("OMP_NUM_THREADS") == nullptr ? fmt::format("OMP_NUM_THREADS={} ", chosen.nodes * asked.threads) : "";
+  command += fmt::format("quire run -n {}", chosen.nodes);
   for (const auto& word : chosen.options) command += " " + word;
   for (const auto& word : program)
     command += " " + plain_or_quoted(predict::with_numbers(word, chosen.nodes, asked.threads));

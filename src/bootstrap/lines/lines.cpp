@@ -23,7 +23,7 @@ namespace quire::bootstrap {
 namespace {
 
 constexpr std::uint64_t reach_limit_ns = 30 * base::second;
-constexpr std::uint64_t call_limit_ns = 3 * base::second;  ///< of one address
+constexpr std::uint64_t call_limit_ns = 2 * base::second;  ///< for a connection with one address
 constexpr std::uint64_t stranger_limit_ns = base::second;  ///< for who has called, and says nothing
 constexpr int pause_ms = 20;
 constexpr std::size_t most_interfaces = 16;
@@ -58,13 +58,16 @@ std::vector<in_addr> own_hosts() {
   return found;
 }
 
-/// Those first that look like one of ours.
+/// Those first that look like one of ours; last what is one of ours, as bridges of containers are on many hosts.
 std::vector<in_addr> by_nearness(const line_address& theirs) {
   std::vector<in_addr> hosts(theirs.hosts.begin(), theirs.hosts.begin() + theirs.count);
   const auto ours = own_hosts();
   const auto far = [&](const in_addr& one) {
     std::uint32_t least = ~0u;
-    for (const in_addr& mine : ours) least = std::min(least, ntohl(one.s_addr ^ mine.s_addr));
+    for (const in_addr& mine : ours) {
+      if (mine.s_addr == one.s_addr) return ~0u;
+      least = std::min(least, ntohl(one.s_addr ^ mine.s_addr));
+    }
     return least;
   };
   std::stable_sort(hosts.begin(), hosts.end(), [&](const in_addr& a, const in_addr& b) { return far(a) < far(b); });
@@ -116,7 +119,7 @@ base::status life_lines::open(int self, const base::secret& secret, std::string&
   port_ = ntohs(here.sin_port);
   listener_ = std::move(socket);
   g_lines.store(this);
-  if (!switch_.open(kill_word(self)))
+  if (!switch_.open(word_of(self, use::kills)))
     base::log(base::log_level::warning,
               "nodes on other hosts cannot end this one if it does not answer: the job ends then");
   return {};
@@ -131,13 +134,13 @@ std::vector<std::byte> life_lines::address() const {
   return {bytes.begin(), bytes.end()};
 }
 
-base::secret life_lines::kill_word(int node) const noexcept {
+base::secret life_lines::word_of(int node, use what) const noexcept {
   struct {
     std::uint64_t half, node;
-  } text{1, static_cast<std::uint64_t>(node)};
+  } text{static_cast<std::uint64_t>(what), static_cast<std::uint64_t>(node)};
   base::secret word;
   word.first = base::siphash_of(secret_, text);
-  text.half = 2;
+  ++text.half;
   word.second = base::siphash_of(secret_, text);
   return word;
 }
@@ -147,8 +150,9 @@ base::status life_lines::reach(std::span<const int> nodes, std::span<const std::
   const std::uint64_t deadline = base::now_ns() + reach_limit_ns;
   for (const int node : nodes) {
     line_address theirs;
-    if (unpack(addresses[static_cast<std::size_t>(node)], theirs)) continue;
-    why = "node " + std::to_string(node) + " runs another version of Quire";
+    const auto& address = addresses[static_cast<std::size_t>(node)];
+    if (unpack(address, theirs)) continue;
+    why = "node " + std::to_string(node) + (address.empty() ? " cannot listen" : " runs another version of Quire");
     return QUIRE_INVALID;
   }
   const auto missing = [&] {
@@ -183,7 +187,9 @@ bool life_lines::call(int node, std::span<const std::byte> address, std::uint64_
     const std::uint64_t until = std::min(deadline_ns, base::now_ns() + call_limit_ns);
     os::descriptor socket = connect_to(reinterpret_cast<const sockaddr*>(&there), sizeof there, until, why);
     if (!socket.open()) continue;
-    if (!introduce(socket.number(), secret_, self_, "node " + std::to_string(node), until, why).ok()) continue;
+    // Another node of the job may listen there, on another host of that address: its word is another.
+    const auto who = "node " + std::to_string(node);
+    if (!introduce(socket.number(), word_of(node, use::meets), self_, who, deadline_ns, why).ok()) continue;
     keep(node, std::move(socket), address);
     return true;
   }
@@ -197,7 +203,8 @@ void life_lines::answer_one(std::span<const int> nodes, std::span<const std::vec
   if (os::wait_ready({&entry, 1}, pause_ms) == 0) return;
   os::descriptor socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket.open()) return;
-  const auto who = welcome(socket.number(), secret_, std::min(deadline_ns, base::now_ns() + stranger_limit_ns));
+  const auto who =
+      welcome(socket.number(), word_of(self_, use::meets), std::min(deadline_ns, base::now_ns() + stranger_limit_ns));
   if (!who.ok() || who.value() <= self_ || std::find(nodes.begin(), nodes.end(), who.value()) == nodes.end()) return;
   keep(who.value(), std::move(socket), addresses[static_cast<std::size_t>(who.value())]);
 }
@@ -243,7 +250,7 @@ life_lines::state life_lines::state_of(int node) const noexcept {
 bool life_lines::kill(int node) const noexcept {
   const line* const one = find(node);
   if (one == nullptr || one->kill_port == 0) return false;
-  kill_switch::send(one->host, one->kill_port, kill_word(node));
+  kill_switch::send(one->host, one->kill_port, word_of(node, use::kills));
   return true;
 }
 

@@ -50,7 +50,9 @@ class life_lines {
     sockaddr_in host;
     std::uint16_t kill_port;
   };
-  [[nodiscard]] base::secret kill_word(int node) const noexcept;
+  enum class use : std::uint64_t { kills = 1, meets = 3 };
+  /// 128 bits that only the job knows, of `node`.
+  [[nodiscard]] base::secret word_of(int node, use what) const noexcept;
   [[nodiscard]] bool call(int node, std::span<const std::byte> address, std::uint64_t deadline_ns, std::string& why);
   void answer_one(std::span<const int> nodes, std::span<const std::vector<std::byte>> addresses,
                   std::uint64_t deadline_ns);

@@ -4,6 +4,7 @@
 // the rest follows in parts, each with a line of its own.
 #include "transport/rings/rings.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -199,6 +200,8 @@ base::status ring_transport::open() {
   }
   const int made = os::make_memfd("quire-rings", layout_.bytes);
   file_ = os::descriptor(made);
+  // Who may write to it could cut it off.
+  if (made >= 0) (void)::fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   if (made < 0 || !rings_.map(made, 0, layout_.bytes) || !bells_.open(rings_.at())) {
     base::log(base::log_level::error, "shared memory for messages cannot be had: a node needs %zu MiB of memory%s",
               (layout_.bytes >> 20) + 1, os::explain(os::shortage::file_size).text);
@@ -300,7 +303,8 @@ void ring_transport::enqueue(peer& to, const message& m, std::span<const std::by
   to.last = slot;
 }
 
-/// What has room. The receiver is woken for it, whatever it is: it has to make more. True if there was something.
+/// What has room. The receiver is woken, whatever it was that filled the ring: it has to make room for what may be
+/// urgent. True if there was something.
 bool ring_transport::push(std::size_t node) noexcept {
   peer& to = peers_[node];
   bool published = false;
@@ -310,7 +314,7 @@ bool ring_transport::push(std::size_t node) noexcept {
       if (to.first->done == to.first->payload.size()) pop(to);
     }
   } while (to.first != nullptr && to.out.wait_for_room(part_of(to, to.first->payload.size(), to.first->done)));
-  if (published) bells_.wake(node, urgency::now);
+  if (published || to.first != nullptr) bells_.wake(node, urgency::now);
   return published;
 }
 
