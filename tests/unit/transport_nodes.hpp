@@ -252,4 +252,19 @@ class job {
   std::shared_ptr<loopback::hub> hub_;
 };
 
+inline blob pattern(std::size_t bytes, unsigned seed) {
+  blob made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>((i * 31 + (i >> 8) * 7 + seed) & 0xff);
+  return made;
+}
+
+/// What every body does: in-process, rings, UCX in memory and over TCP.
+class any_body : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
+  [[nodiscard]] bool is_by_tcp() const { return is("tcp") || is("encrypted"); }
+};
+inline const auto bodies = testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted");
+inline std::string name_of_body(const testing::TestParamInfo<const char*>& chosen) { return chosen.param; }
+
 }  // namespace quire::transport::test
