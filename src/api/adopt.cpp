@@ -85,11 +85,26 @@ int look_at_module(dl_phdr_info* module, std::size_t, void* argument) {
 /// With the sentence that explain() was given.
 outcome said(base::status why) { return {why.code(), why.ok() ? "" : base::detail()}; }
 
+/// Whether frames of the calling thread lie in it, or will in a moment: calls go on below the one that has `here`.
+bool has_own_frames(const request& what, const void* here) noexcept {
+  constexpr std::uint64_t below = 64 << 10;
+  const auto frame = reinterpret_cast<std::uint64_t>(here);
+  if (frame - what.base() < what.bytes) return true;
+  pthread_attr_t about;
+  if (::pthread_getattr_np(::pthread_self(), &about) != 0) return false;
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+  const bool known = ::pthread_attr_getstack(&about, &begin, &bytes) == 0;
+  ::pthread_attr_destroy(&about);
+  const auto first = reinterpret_cast<std::uint64_t>(begin);
+  if (!known || frame - first >= bytes) return false;  // it runs on a stack of the program's
+  return what.base() < first + bytes && std::max(first, frame - below) < what.base() + what.bytes;
+}
+
 outcome check(runtime& r, const request& what) {
   const auto why = r.regions->others().may_adopt(what.options, what.base(), what.bytes, what.node);
   if (!why.ok()) return said(why);
-  const auto in_it = [&](const void* at) { return reinterpret_cast<std::uint64_t>(at) - what.base() < what.bytes; };
-  if (in_it(&what))
+  if (has_own_frames(what, &why))
     return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", adopt_call));
   own_data own{what.base(), what.bytes};
   ::dl_iterate_phdr(look_at_module, &own);

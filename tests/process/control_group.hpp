@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cerrno>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -21,13 +22,15 @@ class small_group {
     for (std::string line; std::getline(mine, line);)
       if (const auto at = line.find(mark); at != line.npos)
         path_ = "/sys/fs/cgroup/" + controller + line.substr(at + mark.size()) + "/quire-test-" +
-                std::to_string(::getpid());
+                std::to_string(::getpid()) + "-" + std::to_string(count()++);
     if (path_.empty() || ::mkdir(path_.c_str(), 0755) != 0) return;
     std::ofstream to(path_ + "/" + file);
     made_ = static_cast<bool>(to << limit << std::flush);
   }
   ~small_group() {
-    if (!path_.empty()) ::rmdir(path_.c_str());
+    // What was killed in it may still be on its way out.
+    for (int tries = 0; !path_.empty() && ::rmdir(path_.c_str()) != 0 && errno == EBUSY && tries < 5000; ++tries)
+      ::usleep(1000);
   }
   small_group(const small_group&) = delete;
   small_group& operator=(const small_group&) = delete;
@@ -44,6 +47,10 @@ class small_group {
   }
 
  private:
+  static int& count() {
+    static int groups = 0;
+    return groups;
+  }
   std::string path_;
   bool made_ = false;
 };
