@@ -54,11 +54,11 @@ for python in "${pythons[@]}"; do
       [ "$python" != "${pythons[0]}" ] || exit 1
       echo "wheel: no numba for $("$user/python" --version)"
     fi
-    UCX_LOG_LEVEL=error "$user/quire" run -n 2 "$user/python" -c "
+    UCX_LOG_LEVEL=error "$user/quire" run -n 2 --transport tcp "$user/python" -c "
 import quire
 maps = open('/proc/self/maps').read()
 assert 'libucp-quire.so.0' in maps and '/libucp.so' not in maps and '/usr/lib/x86_64-linux-gnu/ucx' not in maps, 'not the UCX of the package'"
-    QUIRE_UCX=system "$user/quire" run -n 2 "$user/python" -c "
+    QUIRE_UCX=system "$user/quire" run -n 2 --transport tcp "$user/python" -c "
 import quire
 maps = open('/proc/self/maps').read()
 assert 'libucp-quire.so.0' not in maps and '/libucp.so' in maps, 'not the UCX of the machine'"
