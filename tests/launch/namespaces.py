@@ -44,6 +44,7 @@ class Hosts:
             shutil.rmtree(self.folder)
             skip(f"network namespaces cannot be made here: {why}")
         self.make_links()
+        wait_until(lambda: all(self.is_running(i) for i in range(1, self.count + 1)), 20, "the links of the hosts do not come up")
         self.agent = os.path.join(self.folder, "agent")
         with open(self.agent, "w") as script:
             script.write("#!/bin/sh\nhost=${1##*.}\nshift\n"
@@ -64,6 +65,11 @@ class Hosts:
             quietly("ip", "-n", name, "link", "set", "eth0", "up")
             quietly("ip", "-n", name, "link", "set", "lo", "up")
             self.limit_rate(i)
+
+    def is_running(self, i):
+        """As UCX wants an interface. On a busy machine the kernel takes a second to say so (IFF_RUNNING)."""
+        shown = json.loads(quietly("ip", "-n", self.namespace(i), "-j", "link", "show", "eth0"))
+        return shown[0]["operstate"] in ("UP", "UNKNOWN")
 
     def limit_rate(self, i):
         if self.limit:
