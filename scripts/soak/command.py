@@ -18,6 +18,7 @@ from pathlib import Path
 
 MARK = "SOAK_RUN"
 SHARED = Path("/dev/shm")
+OURS = ("ucx_shm_posix", "quire")  # how names there begin that jobs make; other programs of the machine have theirs
 TAIL_BYTES = 64 << 10
 OVERDUE_S = 20.0  # who is as late as that when the soak ends hangs as well
 _numbers = itertools.count()
@@ -99,7 +100,7 @@ class SharedFiles:
 
     @staticmethod
     def names():
-        return {p.name for p in SHARED.iterdir()} if SHARED.is_dir() else set()
+        return {p.name for p in SHARED.iterdir() if p.name.startswith(OURS)} if SHARED.is_dir() else set()
 
     @staticmethod
     def in_use(names):
@@ -115,7 +116,7 @@ class SharedFiles:
         return found
 
     def left_behind(self, patience_s=5.0):
-        """New ones that stay unused. Told once; those of UCX and Quire are removed."""
+        """New ones that stay unused. Told once, and removed."""
         until = time.monotonic() + patience_s
         left = self.unused(self.names() - self.known)
         while left and time.monotonic() < until:
@@ -125,8 +126,7 @@ class SharedFiles:
             left -= self.known
             self.known |= left
         for name in left:
-            if name.startswith(("ucx_shm_posix", "quire")):
-                (SHARED / name).unlink(missing_ok=True)
+            (SHARED / name).unlink(missing_ok=True)
         return sorted(left)
 
     def unused(self, names):
