@@ -338,6 +338,7 @@ void effects() {
   constexpr word rounds = 5;
   static volatile word* at = nullptr;
   at = make_words("effects", 1);
+  barrier();  // threads of others come, and use it
   for (word round = 0; round < rounds; ++round) {
     const std::string name = "effect " + std::to_string(quire_node()) + ' ' + std::to_string(round);
     const quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
