@@ -61,7 +61,7 @@ lock_queue::outcome lock_queue::set(std::uint16_t container, const range_lock& w
   }
   const bool waits = how == lock_wait::queues && wanted.kind != lock_kind::none;
   if (waits && place == waiting_.size()) {
-    if (waiting_.size() >= lock_table::most) return outcome::full;
+    if (waiting_.size() >= most_waiting) return outcome::full;
     waiting_.push_back({container, wanted});
   }
   if (waits && held_.conflict(container, wanted) == nullptr && !has_turn(place)) return outcome::in_the_way;

@@ -23,6 +23,8 @@ enum class lock_wait : std::uint8_t {
 
 class lock_queue {
  public:
+  static constexpr std::size_t most_waiting =
+      4096;  ///< of all containers; each is looked for in the order of the queue
   enum class outcome : std::uint8_t { done, in_the_way, full, deadlock };
 
   [[nodiscard]] outcome set(std::uint16_t container, const range_lock& wanted, lock_wait how);

@@ -310,4 +310,23 @@ def survivors_rendezvous():
         hosts.require_nothing_left()
 
 
-CASES = (survivors_rendezvous, rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)
+def survivors_most():
+    """As many nodes as may survive others: a line between each two of different hosts."""
+    with Hosts(2) as hosts:
+        port = free_port()
+        jobs = [Job(hosts.inside(rank % 2 + 1, [program("survive_program"), "idle"]),
+                    environment_of(rank, 64, port, QUIRE_TRANSPORT="tcp", QUIRE_RENDEZVOUS=f"{hosts.addresses[0]}:{port}", QUIRE_ON_FAILURE="notify",
+                                   QUIRE_PEER_TIMEOUT="20", TEST_VICTIM="5")) for rank in range(64)]
+        for rank, job in enumerate(jobs):
+            line = job.process.stdout.readline()
+            require(line.startswith(f"node {rank} is "), f"not at work: {line}")
+            if rank == 5:
+                victim = int(line.split()[-1])
+        os.kill(victim, signal.SIGKILL)
+        for rank, job in enumerate(jobs):
+            result = job.finish(90)
+            require(rank == 5 or (result.status == 0 and "hears of 5\n" in result.out), f"rank {rank}: {result}")
+        hosts.require_nothing_left()
+
+
+CASES = (survivors_rendezvous, survivors_most, rendezvous, rendezvous_hosts, rendezvous_refused, rendezvous_strangers, rendezvous_deaths)

@@ -81,6 +81,19 @@ TEST(lock_queue, two_readers_who_both_want_to_write_are_a_circle) {
   EXPECT_EQ(f.wait(1, exclusive), outcome::done);
 }
 
+TEST(lock_queue, so_many_may_wait) {
+  files f;
+  EXPECT_EQ(f.set(0, exclusive), outcome::done);
+  for (std::uint64_t owner = 1; owner <= lock_queue::most_waiting; ++owner)
+    ASSERT_EQ(f.wait(owner, exclusive), outcome::in_the_way);
+  constexpr std::uint64_t one_more = lock_queue::most_waiting + 1;
+  EXPECT_EQ(f.wait(one_more, exclusive), outcome::full);
+  EXPECT_EQ(f.set(0, none, 1, 0, end, lock_wait::queues), outcome::done) << "what goes waits for nobody";
+  EXPECT_EQ(f.wait(one_more - 1, exclusive), outcome::in_the_way);
+  EXPECT_EQ(f.wait(1, exclusive), outcome::done);
+  EXPECT_EQ(f.wait(one_more, exclusive), outcome::in_the_way);
+}
+
 TEST(lock_queue, goes_with_its_container) {
   files f;
   EXPECT_EQ(f.set(1, exclusive, 7), outcome::done);
