@@ -33,19 +33,30 @@ for source in tests/fuzz/*_fuzz.cpp; do
   [ -z "${FUZZ_ONLY:-}" ] || [ "$FUZZ_ONLY" = "$name" ] || continue
   names+=("$name")
 done
-each=$((seconds / ${#names[@]} > 0 ? seconds / ${#names[@]} : 1))
-failed=()
-for name in "${names[@]}"; do
-  found=$build/found/$name
-  mkdir -p "$found" "tests/fuzz/corpus/$name"
+together=$(nproc)  # each has one thread
+each=$((seconds * together / ${#names[@]} > 0 ? seconds * together / ${#names[@]} : 1))
+# fuzz NAME: status 1, and the end of what it said, if an input broke something.
+fuzz() {
+  local found=$build/found/$1 status=0
+  mkdir -p "$found" "tests/fuzz/corpus/$1"
   # Errors that decoders log, as they should, are not shown; what libFuzzer says of a crash is.
-  if ! ASAN_OPTIONS=detect_leaks=1 timeout $((each + 120)) "$build/tests/fuzz/fuzz_$name" -max_total_time="$each" -timeout=20 \
-    -rss_limit_mb=2048 -print_final_stats=1 -close_fd_mask=1 -artifact_prefix="tests/fuzz/corpus/$name/broke-" \
-    "$found" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1; then
-    failed+=("$name")
-    tail -n 60 "$build/$name.log"
-  fi
-  printf 'fuzz: %-8s %s inputs in %d s\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")" "$each"
+  ASAN_OPTIONS=detect_leaks=1 timeout $((each + 120)) "$build/tests/fuzz/fuzz_$1" -max_total_time="$each" -timeout=20 \
+    -rss_limit_mb=2048 -print_final_stats=1 -close_fd_mask=1 -artifact_prefix="tests/fuzz/corpus/$1/broke-" \
+    "$found" "tests/fuzz/corpus/$1" >"$build/$1.log" 2>&1 || { status=1; tail -n 60 "$build/$1.log"; }
+  printf 'fuzz: %-8s %s inputs in %d s\n' "$1" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$1.log")" "$each"
+  return $status
+}
+failed=()
+for ((first = 0; first < ${#names[@]}; first += together)); do
+  declare -A running=()
+  for name in "${names[@]:first:together}"; do
+    fuzz "$name" &
+    running[$name]=$!
+  done
+  for name in "${!running[@]}"; do
+    wait "${running[$name]}" || failed+=("$name")
+  done
+  unset running
 done
 if [ ${#failed[@]} -ne 0 ]; then
   echo "fuzz: broken: ${failed[*]}; the inputs are tests/fuzz/corpus/NAME/broke-*, and belong there when they are mended" >&2
