@@ -253,9 +253,8 @@ bool is_for_all(const void* caller) noexcept { return files::apart && is_of_prog
 
 void refuse_to_load(const char* what) noexcept {
   char line[200];
-  (void)::snprintf(line, sizeof line, "quire: %s is refused: a library has one place in a job of several nodes\n",
-                   what);
-  (void)::fputs(line, stderr);
+  (void)::snprintf(line, sizeof line, "quire: %s is refused: a library has one place in a job of several nodes", what);
+  (void)::fprintf(stderr, "%s\n", line);
   set_load_error(line);
 }
 

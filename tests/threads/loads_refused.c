@@ -7,7 +7,7 @@
 
 static void tell(const char* call, const void* library) {
   const char* const why = dlerror();
-  printf("%s %d: %s\n", call, library != NULL, why != NULL ? why : "no reason");
+  printf("%s %d: <%s>\n", call, library != NULL, why != NULL ? why : "no reason");
 }
 static void* nothing(void* at) { return at; }
 
