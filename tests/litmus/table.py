@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """table.py BUILD [--logs FOLDER] [--check]: what the models allow against what is seen, for all generated tests: docs/litmus.md.
 
-Runs the explorers of the simulator and litmus_program on processes (some minutes; QUIRE_SIM_PART=6: with fewer seeds), and keeps what they print in
-FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1.
+Runs the explorers of the simulator and litmus_program on processes (half an hour; QUIRE_SIM_SOAK=1: some minutes, with an eighth of the seeds), and
+keeps what they print in FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1.
 With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and each outcome that nobody has seen has
 a reason, or is said to be open."""
 import argparse
@@ -103,7 +103,8 @@ def logs(build, folder):
         if not file.exists():
             print(name, flush=True)
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                                  env={k: v for k, v in os.environ.items() if name == "simulator" or not k.startswith("QUIRE_")})
+                                  env={"QUIRE_SIM_SOAK": "8", **os.environ} if name == "simulator" else
+                                  {k: v for k, v in os.environ.items() if not k.startswith("QUIRE_")})
             if done.returncode != 0:
                 sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-2000:]}")
             file.write_text(done.stdout)

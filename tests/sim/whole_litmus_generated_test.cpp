@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The generated litmus tests (tests/litmus) on whole nodes, by chance: one thread a node, each variable in a unit of
 // its own. Under each consistency; what is around the accesses, where homes are, who has copies from before and how
-// long threads pause follows from the seed.
+// long threads pause follows from the seed. Half of the runs give each access a time of its own, in an order by chance:
+// so the orders that few runs meet by chance are met as often as all others.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "core/transactions.hpp"
 #include "litmus_seen.hpp"
@@ -32,11 +35,57 @@ struct way {
 };
 void PrintTo(const way& w, std::ostream* out) { *out << w.name; }
 
+/// What the test ends with if its accesses come one after the other in this order: for each the thread.
+outcome outcome_of(const std::vector<std::vector<step>>& threads, const std::vector<std::size_t>& order) {
+  outcome seen{};
+  std::vector<std::size_t> next(threads.size());
+  for (const std::size_t t : order) {
+    const step& s = threads[t][next[t]++];
+    std::uint8_t& word = seen[litmus::max_registers + static_cast<std::size_t>(s.variable)];
+    if (s.is_store)
+      word = static_cast<std::uint8_t>(s.value);
+    else
+      seen[static_cast<std::size_t>(s.value)] = word;
+  }
+  return seen;
+}
+
+/// When each access of a run is made, by thread and step: in an order by chance, so far apart that they wait little for
+/// each other, or much. Orders with rare outcomes are as likely as others. A thread's accesses that come together (a
+/// transaction, a critical section) have the time of the first.
+class timetable {
+ public:
+  timetable(const std::vector<std::vector<step>>& threads, std::uint64_t seed) : at_(threads.size()) {
+    sim::random draw(seed);
+    constexpr sim::time_ns apart[] = {20'000, 80'000, 300'000};
+    const sim::time_ns between = apart[draw.below(std::size(apart))];
+    std::vector<std::size_t> turns;
+    for (std::size_t t = 0; t < threads.size(); ++t) turns.insert(turns.end(), threads[t].size(), t);
+    std::map<outcome, std::vector<std::size_t>> orders;
+    for (int i = 0; i < 256; ++i) {
+      for (std::size_t left = turns.size(); left > 1; --left) std::swap(turns[left - 1], turns[draw.below(left)]);
+      orders.emplace(outcome_of(threads, turns), turns);
+    }
+    turns = std::next(orders.begin(), static_cast<std::ptrdiff_t>(draw.below(orders.size())))->second;
+    for (std::size_t i = 0; i < turns.size(); ++i) at_[turns[i]].push_back(until_all_are_ready + i * between);
+    end_ = turns.size() * between;
+  }
+  [[nodiscard]] sim::time_ns at(std::size_t thread, std::size_t step) const { return at_[thread][step]; }
+  /// How long all accesses take.
+  [[nodiscard]] sim::time_ns length() const { return end_; }
+
+ private:
+  static constexpr sim::time_ns until_all_are_ready = 2'000'000;
+  std::vector<std::vector<sim::time_ns>> at_;
+  sim::time_ns end_ = 0;
+};
+
 /// One run of a test.
 class program {
  public:
   program(const generated& one, const way& how, std::uint64_t seed)
       : test_(one.test), how_(how), seed_(seed), world_(options()) {
+    if (seed % 4 >= 2) turns_.emplace(one.test.threads, sim::mix(seed));
     core::region_description about;
     about.id = 1;
     about.base = words_at;
@@ -64,10 +113,11 @@ class program {
       mutex_ = maker.create(operation::mutex_create);
       semaphore_ = maker.create(operation::semaphore_create);
       barrier_ = maker.create(operation::barrier_create, threads());
+      begin_ = here.now();
       for (unsigned i = 0; i < threads(); ++i) {
         world_.start(i, [&, i](node& at) {
           actor a(world_, at, 1, sim::mix(seed_ * 8 + i));
-          thread_of(a, test_.threads[i]);
+          thread_of(a, i);
           a.must_call(operation::barrier_wait, barrier_);
           if (i == 0) look_at_the_end(a);
         });
@@ -85,7 +135,7 @@ class program {
     o.net.seed = seed_;
     o.net.nodes = threads() + 1;
     o.net.straggler_percent = 20;
-    o.net.straggler_delay = 40'000;
+    o.net.straggler_delay = seed_ % 8 < 4 ? 40'000 : 250'000;
     o.net.reads_late = seed_ % 2 == 0;
     o.node.read_ahead = false;
     if (how_.by_token) o.node.protocols = protocol::with_token();
@@ -96,27 +146,38 @@ class program {
     return (flag ? flags_at : words_at) + static_cast<std::uint64_t>(variable) * page;
   }
 
-  void thread_of(actor& a, const std::vector<step>& steps) {
+  void thread_of(actor& a, std::size_t self) {
+    const std::vector<step>& steps = test_.threads[self];
     for (int v = 0; v < static_cast<int>(litmus::used_variables(test_)); ++v)
       if (a.draw.chance(50)) (void)a.here.load(place_of(v));
     // All begin at about the same time, or one after the other.
-    world_.sleep(a.draw.below(a.draw.chance(50) ? 150'000 : 20'000));
+    if (!turns_) world_.sleep(a.draw.below(a.draw.chance(50) ? 150'000 : 20'000));
+    const bool together = how_.what == around::transaction || how_.what == around::lock;
+    if (together) wait_for_turn(a, self, 0);
     if (how_.what == around::transaction) return transact(a, steps);
     if (how_.what == around::lock) a.must_call(operation::mutex_lock, mutex_);
     std::size_t meetings = 0;
     for (const auto& others : test_.threads) meetings = std::max(meetings, others.size());
     for (std::size_t i = 0; i < (how_.what == around::barrier ? meetings : steps.size()); ++i) {
+      if (i < steps.size() && !together) wait_for_turn(a, self, i);
       if (i < steps.size()) one_step(a, steps[i]);
       if (how_.what == around::barrier) a.must_call(operation::barrier_wait, barrier_);
     }
     if (how_.what == around::lock) a.must_call(operation::mutex_unlock, mutex_);
+    if (turns_) world_.sleep(a.draw.below(turns_->length()));  // what was written last goes home in any order
+  }
+
+  void wait_for_turn(actor& a, std::size_t thread, std::size_t step) {
+    if (!turns_) return;
+    const sim::time_ns at = begin_ + turns_->at(thread, step), now = a.here.now();
+    if (at > now) world_.sleep(at - now);
   }
 
   void one_step(actor& a, const step& s) {
     const std::uint64_t at = place_of(s.variable);
     const auto number = static_cast<std::uint64_t>(s.value);
-    if (a.draw.chance(50)) world_.sleep(a.draw.below(30'000));
-    if (how_.what == around::nothing) release_or_acquire(a);
+    if (!turns_ && a.draw.chance(50)) world_.sleep(a.draw.below(30'000));
+    if (how_.what == around::nothing) release_or_acquire(a, 30, turns_ ? 5 : 15);
     std::uint64_t found = 0;
     if (how_.what == around::atomics) {
       found = a.operate(at, s.is_store ? model::atomic_operation::exchange : model::atomic_operation::add,
@@ -127,13 +188,14 @@ class program {
       found = a.here.load(at);
     }
     if (!s.is_store) seen_[number] = static_cast<std::uint8_t>(found);
+    if (how_.what == around::nothing && turns_) release_or_acquire(a, seed_ % 16 < 8 ? 100 : 50, 5);
   }
 
   /// What a thread has done may go to the homes at any time, and copies may go: more order than the test has, but each
   /// outcome of that is one that the model allows without it.
-  void release_or_acquire(actor& a) {
-    if (a.draw.chance(30)) a.must_call(operation::semaphore_release, semaphore_, 1);
-    if (!a.draw.chance(15)) return;
+  void release_or_acquire(actor& a, unsigned release_percent, unsigned acquire_percent) {
+    if (a.draw.chance(release_percent)) a.must_call(operation::semaphore_release, semaphore_, 1);
+    if (!a.draw.chance(acquire_percent)) return;
     a.must_call(operation::mutex_lock, mutex_);
     a.must_call(operation::mutex_unlock, mutex_);
   }
@@ -163,6 +225,8 @@ class program {
   const litmus::shape& test_;
   const way& how_;
   std::uint64_t seed_;
+  std::optional<timetable> turns_;
+  sim::time_ns begin_ = 0;
   world world_;
   outcome seen_{};
   std::uint64_t mutex_ = 0, barrier_ = 0, semaphore_ = 0;
