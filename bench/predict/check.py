@@ -21,6 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+import by_model
 from relayed import Hosts, RelayedHosts, ping
 
 PROGRAMS = {  # name: words behind build/bin/; {threads} as `quire predict` has it
@@ -85,22 +86,25 @@ def run_really(build, hosts, words):
 
 
 def predict(build, network, words):
-    command = [f"{build}/bin/quire", "predict", "--json", "--network", network, "--cores", "1", "-n", "2", *words]
+    """On one node, and on two."""
+    command = [f"{build}/bin/quire", "predict", "--json", "--network", network, "--cores", "1", "-n", "1,2", *words]
     told = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout)
-    return told["predictions"][0]
+    return told["predictions"]
 
 
-def check_programs(build, rounds, hosts, file):
+def check_programs(build, rounds, hosts, file, network):
     for name, text in PROGRAMS.items():
         words = f"{build}/bin/{text}".split()
-        real, told = [], []
+        real, alone, told = [], [], []
         for _ in range(rounds):
             real.append(run_really(build, hosts, [word.replace("{threads}", "2") for word in words]))
-            told.append(predict(build, file, words))
+            one, two = predict(build, file, words)
+            alone.append(one["seconds"])
+            told.append(two)
         seconds = [one["seconds"] for one in told]
         yield {"program": name, "real": min(real), "real_median": statistics.median(real), "told": min(seconds),
                "told_median": statistics.median(seconds), "least": min(one["least_seconds"] for one in told),
-               "most": max(one["most_seconds"] for one in told)}
+               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone))}
 
 
 def others_busy(seconds):
@@ -126,14 +130,24 @@ def check(build, rounds, links):
             networks[link] = network_of(build, hosts, file.name)
             if hold is not None:
                 networks[link].update(ping_us=usual(ping(hosts)), wanted_us=bare_us + 2 * hold)
-            for row in check_programs(build, rounds, hosts, file.name):
+            for row in check_programs(build, rounds, hosts, file.name, networks[link]):
                 rows.append({"link": link, **row})
                 print(rows[-1], file=sys.stderr, flush=True)
     return rows, networks
 
 
-def is_right(row):
-    return abs(row["told"] / row["real"] - 1) <= 0.1
+def is_right(row, who="told"):
+    return abs(row[who] / row["real"] - 1) <= 0.1
+
+
+def beside_the_model(rows):
+    """A line: which of the two is nearer to real runs."""
+    both = [r for r in rows if r["model"] is not None]
+    off = {who: [abs(r[who] / r["real"] - 1) for r in both] for who in ("told", "model")}
+    nearer = sum(t < m for t, m in zip(off["told"], off["model"]))
+    return (f"Of the {len(both)} rows that the model of [model.md](design/model.md) tells, too, with patterns written by hand, it is within 10 % in "
+            f"{sum(is_right(r, 'model') for r in both)}, predictions in {sum(map(is_right, both))}. The prediction is nearer in {nearer}; "
+            f"median difference {100 * statistics.median(off['told']):.0f} %, the model's {100 * statistics.median(off['model']):.0f} %.")
 
 
 def page(rows, networks, rounds, busy):
@@ -143,11 +157,13 @@ def page(rows, networks, rounds, busy):
              "rounds, with the median in brackets;", "the difference is that of the least ones. There were no machines for 4, 8 and 16 nodes with a "
              "core each.", f"Before, other programs kept {busy:.1f} cores busy"
              + (": these figures are not those of a quiet machine." if busy > 0.2 else "."), "",
-             "| link | program | real, s | predicted, s | range, s | difference | within 10 % |", "| --- | --- | --- | --- | --- | --- | --- |"]
+             "| link | program | real, s | predicted, s | range, s | difference | within 10 % | model, s |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
     lines += [f"| {r['link']} | {r['program']} | {r['real']:.3f} ({r['real_median']:.3f}) | {r['told']:.3f} ({r['told_median']:.3f}) | "
-              f"{r['least']:.3f} to {r['most']:.3f} | {100 * (r['told'] / r['real'] - 1):+.0f} % | {'yes' if is_right(r) else '**no**'} |"
+              f"{r['least']:.3f} to {r['most']:.3f} | {100 * (r['told'] / r['real'] - 1):+.0f} % | {'yes' if is_right(r) else '**no**'} | "
+              f"{'' if r['model'] is None else format(r['model'], '.3f')} |"
               for r in rows]
-    lines += ["", f"Within 10 % of real runs: {sum(map(is_right, rows))} of {len(rows)}.", "", "## The networks", "",
+    lines += ["", f"Within 10 % of real runs: {sum(map(is_right, rows))} of {len(rows)}.", "", beside_the_model(rows), "", "## The networks", "",
               "As `quire bench network` measured them between the two hosts. A ping is answered by the other host's kernel; it should take as long "
               "as without a hold, and twice the hold.", "",
               "| link | latency, us | sending, us | receiving, us | waking, us | MB/s | ping, us | should be, us |",
