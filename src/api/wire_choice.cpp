@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "os/machine.hpp"
 #include "os/own_thread.hpp"
 #include "transport/loopback/loopback.hpp"
 #include "transport/open.hpp"
@@ -37,10 +38,17 @@ base::status wire_choice::open() {
 base::status wire_choice::open(std::string_view kind) {
   opened_.reset();
   now_ = kind;
-  const bool system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
-  auto got = transport::open(kind, static_cast<unsigned>(job_.nodes()), kind == "tcp" ? by_loopback_ : all_local_,
-                             options_.text(base::option::net_devices), secret_, outlives(), system_ucx,
-                             options_.flag(base::option::encrypt));
+  transport::wanted what;
+  what.kind = kind;
+  what.nodes = static_cast<unsigned>(job_.nodes());
+  what.all_local = kind == "tcp" ? by_loopback_ : all_local_;
+  what.devices = options_.text(base::option::net_devices);
+  what.job = secret_;
+  what.outlives_peers = outlives();
+  what.system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
+  what.encrypts = options_.flag(base::option::encrypt);
+  what.host = job_.local_nodes() > 1 ? os::memory_place_of_process() : 0;
+  auto got = transport::open(what);
   if (!got.ok()) return got.why();
   opened_ = std::move(got.value());
   return {};
@@ -88,7 +96,8 @@ wire_account wire_choice::account() const {
   if (const char* const of_user = std::getenv("UCX_TLS"); of_user != nullptr && !(is_memory() && outlives()))
     return {"ucx", std::string("UCX_TLS=") + of_user + " of the environment"};
   if (is_memory()) return {"shm", ""};
-  const std::string why = why_tcp_.empty() ? "as was asked for (QUIRE_TRANSPORT)" : why_tcp_;
+  std::string why = why_tcp_.empty() ? "as was asked for (QUIRE_TRANSPORT)" : why_tcp_;
+  if (now_ == "auto" && job_.local_nodes() > 1) why += "; on one host through shared memory";
   return {"tcp", why + (options_.flag(base::option::encrypt) ? "; they are encrypted" : "")};
 }
 

@@ -27,6 +27,12 @@ constexpr struct {
                         {&machine_place::pid, "PID", "--pid=host"},
                         {&machine_place::user, "user", "--userns=host"}};
 
+constexpr std::uint64_t hash_begin = 14695981039346656037u;  // FNV-1a
+constexpr std::uint64_t hash_of(std::uint64_t before, std::uint64_t value) noexcept {
+  for (unsigned i = 0; i < 8; ++i) before = (before ^ (value >> 8 * i & 0xff)) * 1099511628211u;
+  return before;
+}
+
 bool differs(std::uint64_t a, std::uint64_t b) noexcept { return a != 0 && b != 0 && a != b; }
 
 }  // namespace
@@ -47,13 +53,23 @@ machine_place::reason machine_place::why_apart_from(const machine_place& other) 
   return found;
 }
 
+std::uint64_t memory_place_of_process() noexcept {
+  const machine_place here = machine_of_process();
+  std::uint64_t hash = hash_begin;
+  for (const std::uint64_t one : {here.machine, here.ipc, here.pid, here.user, here.network}) {
+    if (one == 0) return 0;
+    hash = hash_of(hash, one);
+  }
+  return hash_of(hash, ::geteuid()) | 1;
+}
+
 machine_place machine_of_process() noexcept {
   machine_place found;
   char text[64];
   const descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   const ssize_t length = file.open() ? ::read(file.number(), text, sizeof text) : 0;
   if (length > 0) {
-    found.machine = 14695981039346656037u;
+    found.machine = hash_begin;
     for (ssize_t i = 0; i < length; ++i)
       found.machine = (found.machine ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moving messages between nodes: the narrow interface, one folder a body (rings: shared memory; ucx: TCP; loopback;
-// sealed: around another one).
+// sealed: around another one; hosts: of two, one within hosts and one between them).
 //
 // Contract, tested by tests/unit/transport_test for every body:
 //  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be
@@ -92,7 +92,8 @@ class transport {
 
   /// Opaque address of this node, to be given to all others. Valid as long as the transport. Before connect().
   [[nodiscard]] virtual std::span<const std::byte> address() const noexcept = 0;
-  /// Learns all peers: `addresses[i]` belongs to node i. Afterwards messages may be sent and will arrive. Once.
+  /// Learns all peers: `addresses[i]` belongs to node i; without bytes: nothing is sent to it by this transport, nor
+  /// comes from it. Afterwards messages may be sent and will arrive. Once.
   [[nodiscard]] virtual base::status connect(model::node_id self, std::span<const std::span<const std::byte>> addresses,
                                              sink& receiver) noexcept = 0;
 

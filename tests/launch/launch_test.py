@@ -41,6 +41,25 @@ def own_starter():
         hosts.require_nothing_left()
 
 
+def several_on_a_host():
+    """Two nodes on each of two hosts: through shared memory where they can, else by TCP; with secrecy, and when one is killed."""
+    with Hosts(2) as hosts:
+        file = os.path.join(hosts.folder, "counters.json")
+        for options, shared in (([], True), (["--encrypt"], True), (["--transport", "tcp"], False)):
+            for name in ("contract_sync_program", "contract_pages_program"):
+                run_well([*quire_run(hosts, "-n", "4", f"--stats={file}", *options), program(name)], 60)
+                with open(file) as told:
+                    whys = {node["transport_why"] for node in json.load(told)["by_node"]}
+                require(all(("on one host through shared memory" in why) == shared for why in whys), f"{options}: {whys}")
+        alone = run([*quire_run(hosts, "-n", "3", f"--stats={file}"), program("contract_sync_program")], 60)
+        require(alone.status == 0, alone)
+        job, pids = start_job(hosts, [*quire_run(hosts, "-n", "4"), program("death_program"), "compute"], nodes=4)
+        os.kill(pids[2], signal.SIGKILL)
+        result = job.finish(20)
+        require(result.status == 128 + 9 and f"node 2 (pid {pids[2]} on 10.77.0.1) was killed by signal 9" in result.err, result)
+        hosts.require_nothing_left()
+
+
 def own_starter_long():
     with Hosts(4) as hosts:
         run_suite([*WHOLE, *LONG], quire_run(hosts))
@@ -138,13 +157,14 @@ def start_death(hosts, options, environment=None):
     return start_job(hosts, [*quire_run(hosts, *options), program("death_program"), "compute"], environment)
 
 
-def start_job(hosts, command, environment=None):
+def start_job(hosts, command, environment=None, nodes=None):
+    nodes = nodes or hosts.count
     job = Job(command, environment)
     deadline, text = time.monotonic() + 30, ""
-    while text.count(" is ") < hosts.count and time.monotonic() < deadline:
+    while text.count(" is ") < nodes and time.monotonic() < deadline:
         text += job.process.stdout.readline()
     pids = {int(node): int(pid) for node, pid in re.findall(r"node (\d+) is (\d+)", text)}
-    require(len(pids) == hosts.count, f"not all nodes are at work: {text}")
+    require(len(pids) == nodes, f"not all nodes are at work: {text}")
     return job, pids
 
 

@@ -147,8 +147,8 @@ struct node {
 using node_function = std::function<void(node&)>;
 
 /// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "outliving": shared memory of nodes
-/// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP),
-/// and waits for all.
+/// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP,
+/// "hosts": two hosts, with TCP between them; two nodes are on one of them), and waits for all.
 class job {
  public:
   job(std::string kind, unsigned nodes) : kind_(std::move(kind)), nodes_(nodes), sockets_(nodes) {
@@ -172,8 +172,13 @@ class job {
     } else {
       const bool encrypts = kind_ == "encrypted", outlives = kind_ == "outliving", by_ucx = kind_ == "ucx";
       if (by_ucx) ::setenv("UCX_TLS", "posix", 1);  // of this process, which is a node and nothing else
-      const std::string kind = encrypts ? "tcp" : outlives || by_ucx ? "shm" : kind_;
-      auto opened = open(kind, nodes_, true, "auto", {}, outlives, false, encrypts);
+      const bool hosts = kind_ == "hosts";
+      const std::string kind = encrypts ? "tcp" : outlives || by_ucx ? "shm" : hosts ? "auto" : kind_;
+      wanted how{kind, nodes_, !hosts, hosts ? "lo" : "auto"};
+      how.outlives_peers = outlives;
+      how.encrypts = encrypts;
+      how.host = nodes_ == 2 ? 1 : 1 + i * 2 / nodes_;
+      auto opened = open(how);
       if (opened.ok()) n.link = std::move(opened.value());
     }
     ASSERT_NE(n.link, nullptr) << "no transport " << kind_;
@@ -264,7 +269,7 @@ class any_body : public testing::TestWithParam<const char*> {
   [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
   [[nodiscard]] bool is_by_tcp() const { return is("tcp") || is("encrypted"); }
 };
-inline const auto bodies = testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted");
+inline const auto bodies = testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted", "hosts");
 inline std::string name_of_body(const testing::TestParamInfo<const char*>& chosen) { return chosen.param; }
 
 }  // namespace quire::transport::test

@@ -217,8 +217,8 @@ base::status ring_transport::connect(node_id self, std::span<const std::span<con
   CHECK(sink_ == nullptr && self.value() < addresses.size());
   if (layout(addresses.size()).bytes != layout_.bytes) return QUIRE_INVALID;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i].size() == sizeof own_ &&
-        std::memcmp(addresses[i].data(), &own_, offsetof(node_address, bell)) == 0)
+    if (addresses[i].empty() || (addresses[i].size() == sizeof own_ &&
+                                 std::memcmp(addresses[i].data(), &own_, offsetof(node_address, bell)) == 0))
       continue;
     base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i, name());
     return QUIRE_INVALID;
@@ -227,7 +227,7 @@ base::status ring_transport::connect(node_id self, std::span<const std::span<con
   peers_.resize(addresses.size());
   bells_.expect(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (i == self.value()) continue;
+    if (i == self.value() || addresses[i].empty()) continue;
     if (const auto s = meet(i, self.value(), addresses[i]); !s.ok()) return s;
   }
   return {};

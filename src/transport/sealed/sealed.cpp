@@ -135,6 +135,7 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
   std::vector<std::span<const std::byte>> within(addresses.size());
   bool aes = true;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i].empty()) continue;
     if (addresses[i].size() > sizeof prefix_) std::memcpy(&prefixes[i], addresses[i].data(), sizeof prefix_);
     if (addresses[i].size() <= sizeof prefix_ || prefixes[i].mark != prefix_.mark) {
       base::log(base::log_level::error,
@@ -149,7 +150,7 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const node_id other{static_cast<std::uint16_t>(i)};
     peers_.push_back(std::make_unique<peer>());
-    if (other == self) continue;
+    if (other == self || addresses[i].empty()) continue;
     key out{}, in{};
     if (!make_key(prefixes[i], self, other, out) || !make_key(prefixes[i], other, self, in)) {
       base::log(base::log_level::error, "the public key of node %zu is none", i);

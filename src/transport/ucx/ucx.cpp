@@ -218,13 +218,14 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
   // All are looked at before any is connected: then either all nodes refuse, or none.
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto address = addresses[i];
+    if (address.empty()) continue;
     if (address.size() > before_ucx_bytes && std::memcmp(address.data(), &prefix_, sizeof prefix_) == 0) continue;
     base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i, name());
     return QUIRE_INVALID;
   }
   auto status = listen();
   for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
-    if (i == self.value()) continue;
+    if (i == self.value() || addresses[i].empty()) continue;
     const auto theirs = addresses[i].subspan(before_ucx_bytes);
     status = connect_peer(peers_[i], theirs);
     if (status == UCS_ERR_UNREACHABLE && worker_.chosen_by_user && reports_losses_) {
