@@ -56,11 +56,8 @@ int main() {
   sigaction(SIGUSR2, &a, 0);
   pipe(fd);
   ls = socket(AF_UNIX, SOCK_STREAM, 0);
-  struct {
-    short f;
-    char n[20];
-  } ad = {AF_UNIX, "\0quire_ended_calls"};
-  bind(ls, (void*)&ad, sizeof ad);
+  const sa_family_t family = AF_UNIX;  // the kernel chooses a name
+  bind(ls, (const void*)&family, sizeof family);
   listen(ls, 1);
   ep = epoll_create1(0);
   struct epoll_event e = {EPOLLIN, {0}};
