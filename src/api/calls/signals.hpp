@@ -10,7 +10,8 @@ namespace quire::api::calls {
 /// this thread block SIGSEGV and SIGBUS.
 void take_over_signals() noexcept;
 
-/// Of a set of signals: those that a thread may block, also as the mask of a call that waits, during which handlers run.
+/// Of a set of signals: those that a thread may block, also as the mask of a call that waits, during which handlers
+/// run.
 struct harmless {
   explicit harmless(const sigset_t* set) noexcept;
   sigset_t kept{};
