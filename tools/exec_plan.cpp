@@ -25,7 +25,7 @@ using bootstrap::launcher::launcher_failed;
 
 constexpr std::size_t most_listed = 8;
 
-exec_plan refusal(int status, std::string why) { return {status, std::move(why), {}, {}, false}; }
+exec_plan refusal(int status, std::string why) { return {status, std::move(why), {}, {}}; }
 
 bool is_file(const std::string& path) {
   struct stat about;
@@ -188,7 +188,7 @@ exec_plan plan_exec(const std::string& program, bool any) {
   if (const auto* bad = unspeakable(preload))
     return refusal(launcher_failed,
                    *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
-  return {0, {}, path, std::move(preload), !has_openmp};
+  return {0, {}, path, std::move(preload), !has_openmp, has_own_malloc(*answer.file)};
 }
 
 }  // namespace quire::tools

@@ -22,6 +22,7 @@ struct exec_plan {
   std::string path;  ///< of the program, as execv() takes it
   std::vector<std::string> preload;
   bool places_threads = false;  ///< no OpenMP: the threads that it makes itself are on all nodes
+  bool has_own_malloc = false;  ///< on one node it runs without Quire, on more it is refused
 };
 
 /// `program`: as execvp() takes it. `any`: also one without OpenMP, and one that needs what Quire lacks.

@@ -59,4 +59,6 @@ std::string other_run_time(const elf_file& file) {
   return {};
 }
 
+bool has_own_malloc(const elf_file& file) { return defines(file, "malloc"); }
+
 }  // namespace quire::tools

@@ -71,6 +71,9 @@ start_fact start_of(const std::string& path, const elf_file& file, const openmp_
     return {"refused", "not at all: it needs what this Quire lacks"};
   const auto plan = plan_exec(path, false);
   if (plan.status != 0) return {"refused", "not at all: " + plan.why};
+  if (plan.has_own_malloc)
+    return {"alone",
+            "on one node only (-n 1), as it is: it has a malloc() of its own, whose memory nodes cannot share"};
   if (use.runtimes.empty()) return {as_threads, "by `quire exec`: the threads that it makes are placed on all nodes"};
   return {by_exec, "by `quire exec`: all nodes' threads form the team"};
 }

@@ -66,7 +66,13 @@ int start_by_exec(words& command, const found_program& found, const start_wishes
                "quire run: {} runs on node 0, and regions of OpenMP in its libraries on all nodes, with one memory "
                "(docs/guide/python.md; for copies that share nothing, give --copies)\n",
                program.script);
-  if (exec.places_threads && asked.tells && !found.by_exec)
+  if (exec.has_own_malloc && asked.tells)
+    fmt::print(
+        stderr,
+        "quire run: {} has a malloc() of its own, whose memory nodes cannot share: on one node (-n 1) it runs as "
+        "it is, without Quire\n",
+        exec.path);
+  if (exec.places_threads && !exec.has_own_malloc && asked.tells && !found.by_exec)
     fmt::print(stderr,
                "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for "
                "copies that share nothing, give --copies)\n",

@@ -170,6 +170,22 @@ void add_words_of(std::string_view text, std::vector<std::string>& into) {
   }
 }
 
+/// In the working folder, or where the word says.
+std::string script_at(const std::string& word) { return script_of(word.find('/') != word.npos ? word : "./" + word); }
+
+/// A shell, or an interpreter of another language, runs the first file among its arguments; make(1) its own.
+void add_words_of_scripts(const std::vector<std::string>& words, std::vector<std::string>& into) {
+  constexpr std::string_view interpreters[] = {"sh", "bash", "dash", "ksh", "zsh", "perl", "ruby", "python"};
+  if (words.empty()) return;
+  const std::string name = fs::path(words[0]).filename(), language = name.substr(0, name.find_first_of("0123456789."));
+  std::vector<std::string> files;
+  if (std::find(std::begin(interpreters), std::end(interpreters), language) != std::end(interpreters))
+    files.assign(words.begin() + 1, words.end());
+  if (name == "make") files = {"GNUmakefile", "makefile", "Makefile"};
+  for (const auto& file : files)
+    if (const std::string text = script_at(file); !text.empty()) return add_words_of(text, into);
+}
+
 }  // namespace
 
 found_program find_program_in(const std::vector<std::string>& words) {
@@ -197,6 +213,7 @@ std::string hidden_program(const std::vector<std::string>& words) {
   std::vector<std::string> all;
   if (!words.empty()) add_words_of(script_of(words[0]), all);
   for (std::size_t i = 1; i < words.size(); ++i) add_words_of(words[i], all);
+  add_words_of_scripts(words, all);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (is_exec(all, i)) return {};
   const auto found = std::find_if(all.begin(), all.end(), [](const std::string& word) {

@@ -3,6 +3,7 @@
 // waits asks its own node first, and then the others. Children of vfork(2) on other nodes are found by their number
 // only.
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <wordexp.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <initializer_list>
 
 #include "openmp/files/children.hpp"
@@ -105,8 +107,28 @@ bool are_apart(const void* caller) noexcept {
          (job().node != 0 || __atomic_load_n(&shared().children_elsewhere, __ATOMIC_ACQUIRE) != 0);
 }
 
+/// What pidfd_open(2) has made, on node 0, as all descriptors are.
+pid_t process_of(int descriptor) noexcept {
+  return call_on_node(0, [descriptor] {
+    static thread_local char name[40], text[1024];
+    (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", descriptor);
+    const int fd = QUIRE_NEXT(open)(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return pid_t{-1};
+    const ssize_t bytes = QUIRE_NEXT(read)(fd, text, sizeof text - 1);
+    (void)QUIRE_NEXT(close)(fd);
+    text[std::max<ssize_t>(bytes, 0)] = 0;
+    const char* const line = ::strstr(text, "\nPid:");
+    return line == nullptr ? pid_t{-1} : static_cast<pid_t>(::atoi(line + 5));
+  });
+}
+
 found_child wait_for(const children& which) noexcept {
   repeat_actions();
+  if (which.type == P_PIDFD) {
+    const pid_t process = process_of(static_cast<int>(which.number));
+    const children one{P_PID, static_cast<id_t>(process), which.options};
+    return process > 0 ? wait_on(node_of_child(process), one) : wait_on(0, which);
+  }
   if (which.type == P_PID) return wait_on(node_of_child(static_cast<pid_t>(which.number)), which);
   return which.type == P_ALL || which.type == P_PGID ? wait_for_any(which) : wait_here(which);
 }

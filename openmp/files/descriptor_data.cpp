@@ -281,7 +281,9 @@ int node_of_all(const pollfd* list, nfds_t count, const void* caller) noexcept {
   return here;
 }
 template <class Poll>
-int poll_there(int node, pollfd* list, nfds_t count, Poll poll) noexcept {
+int poll_there(int node, pollfd* list, nfds_t count, Poll poll, const sigset_t* mask = nullptr) noexcept {
+  const wait_elsewhere under(mask);
+  if (under.is_over()) return -1;
   errand e(node);
   pollfd* const there = e.take_along(list, count * sizeof *list);
   const int done = e.run([=] { return poll(there); });
@@ -303,24 +305,25 @@ QUIRE_LIBC int __poll_chk(pollfd* list, nfds_t count, int timeout, size_t room) 
   return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(poll)(there, count, timeout); });
 }
 namespace {
-int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout) noexcept {
+int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) noexcept {
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
-  return poll_there(node, list, count, [=](pollfd* there) {
-    return QUIRE_NEXT(ppoll)(there, count, forever ? nullptr : &limit, nullptr);
-  });
+  const auto there = [=](pollfd* at) { return QUIRE_NEXT(ppoll)(at, count, forever ? nullptr : &limit, nullptr); };
+  return poll_there(node, list, count, there, signals);
 }
 }  // namespace
 QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
   const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
-  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
+  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals)
+                      : ppoll_there(node, list, count, timeout, signals);
 }
 QUIRE_LIBC int __ppoll_chk(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals, size_t room) {
   const cancellation_point<> point(QUIRE_CALLER);
   const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
   if (room / sizeof *list < count) __chk_fail();
-  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
+  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals)
+                      : ppoll_there(node, list, count, timeout, signals);
 }
 namespace {
 int node_of_set(int count, const fd_set* set, const void* caller) noexcept {
@@ -339,8 +342,11 @@ int node_of_sets(int count, const fd_set* a, const fd_set* b, const fd_set* c, c
 }
 /// The sets may be shorter than their type, or longer: the kernel looks at the words that have `count` bits.
 template <class Select>
-int select_there(int node, int count, fd_set* a, fd_set* b, fd_set* c, Select select) noexcept {
+int select_there(int node, int count, fd_set* a, fd_set* b, fd_set* c, Select select,
+                 const sigset_t* mask = nullptr) noexcept {
   if (count < 0) return errno = EINVAL, -1;
+  const wait_elsewhere under(mask);
+  if (under.is_over()) return -1;
   const size_t bytes = (static_cast<size_t>(count) + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
   errand e(node);
   fd_set* const sets[] = {a, b, c};
@@ -371,9 +377,10 @@ QUIRE_LIBC int pselect(int count, fd_set* a, fd_set* b, fd_set* c, const timespe
   if (node == here) return QUIRE_NEXT(pselect)(count, a, b, c, timeout, signals);
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
-  return select_there(node, count, a, b, c, [=](fd_set* x, fd_set* y, fd_set* z) {
+  const auto there = [=](fd_set* x, fd_set* y, fd_set* z) {
     return QUIRE_NEXT(pselect)(count, x, y, z, forever ? nullptr : &limit, nullptr);
-  });
+  };
+  return select_there(node, count, a, b, c, there, signals);
 }
 QUIRE_AT_OWNER_WITH(int, epoll_ctl, (int fd, int what, int other, epoll_event* event), fd, (fd, what, other, event),
                     epoll_event* const there = event != nullptr ? e.take_along(event, sizeof *event) : nullptr,
@@ -382,8 +389,11 @@ namespace {
 size_t size_of_events(int most) noexcept { return most > 0 ? static_cast<size_t>(most) * sizeof(epoll_event) : 0; }
 }  // namespace
 QUIRE_AT_OWNER_WITH(int, epoll_wait, (int fd, epoll_event* to, int most, int timeout), fd, (fd, to, most, timeout),
+                    const wait_elsewhere under;
                     epoll_event* const there = e.room_for(to, size_of_events(most)), (fd, there, most, timeout),
                     e.bring(to, there, size_of_events(done)))
 QUIRE_AT_OWNER_WITH(int, epoll_pwait, (int fd, epoll_event* to, int most, int timeout, const sigset_t* signals), fd,
-                    (fd, to, most, timeout, signals), epoll_event* const there = e.room_for(to, size_of_events(most)),
+                    (fd, to, most, timeout, signals), const wait_elsewhere under(signals);
+                    if (under.is_over()) return -1;
+                    epoll_event* const there = e.room_for(to, size_of_events(most)),
                     (fd, there, most, timeout, nullptr), e.bring(to, there, size_of_events(done)))

@@ -52,7 +52,7 @@ std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
   void* at = nullptr;
   if (const quire_status why = quire_aligned_alloc(stack_page, below + bytes, &at); why != QUIRE_OK)
     fail("no shared memory for the stack of a thread (raise QUIRE_RANGE, or lower ulimit -s)", why);
-  char line[100];
+  char line[200];
   std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10,
                 what_is_larger);
   if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK)

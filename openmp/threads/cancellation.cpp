@@ -6,7 +6,9 @@
 #include "openmp/threads/cancellation.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <threads.h>
 #include <time.h>
@@ -14,6 +16,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <mutex>
 
@@ -86,6 +91,33 @@ void end_call_of(pthread_t thread) noexcept {
   }
 }
 
+/// Whether a thread of this node still has to get a signal: it blocks that, or Quire does for a moment.
+bool is_pending(pid_t thread, int number) noexcept {
+  char name[40], text[4096];
+  (void)std::snprintf(name, sizeof name, "/proc/self/task/%d/status", thread);
+  const int fd = QUIRE_NEXT(open)(name, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  const ssize_t bytes = QUIRE_NEXT(read)(fd, text, sizeof text - 1);
+  (void)QUIRE_NEXT(close)(fd);
+  text[bytes > 0 ? bytes : 0] = 0;
+  const char* const line = std::strstr(text, "\nSigPnd:");
+  return line == nullptr || (std::strtoul(line + 8, nullptr, 16) >> (number - 1) & 1) != 0;
+}
+
+/// The call that a clerk makes for a thread of this node. False: there is none.
+bool find_clerks_call(pthread_t thread, clerks_call& found, pid_t& number, bool& restarts) noexcept {
+  const quire::os::signals_held none;
+  const std::lock_guard held(g_known_guard);
+  const own_thread* const t = find_known(thread);
+  if (t == nullptr || (found.at = t->asked.load()) == nullptr) return false;
+  const std::uint64_t turn = t->turn_of.load();
+  found.node = static_cast<int>(turn >> 32);
+  found.turn = static_cast<std::uint32_t>(turn);
+  number = t->call.thread();
+  restarts = t->restarts.load();
+  return true;
+}
+
 int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
   if (wanted != one && wanted != other) return EINVAL;
   if (before != nullptr) *before = state;
@@ -110,30 +142,22 @@ timespec difference(const timespec& a, const timespec& b) noexcept {
   return d;
 }
 
-/// In short sleeps, between which the caller may be cancelled. An error number.
-int sleep_until(clockid_t clock, const timespec& end) {
-  static constexpr timespec slice{0, 20'000'000};
-  for (;;) {
-    look_at_cancellation();
-    timespec now{};
-    if (::clock_gettime(clock, &now) != 0) return errno;
-    if (!is_before(now, end)) return 0;
-    const timespec next = sum(now, slice);
-    if (const int error =
-            QUIRE_NEXT(clock_nanosleep)(clock, TIMER_ABSTIME, is_before(next, end) ? &next : &end, nullptr);
-        error != 0)
-      return error;
-  }
+/// An error number. One call of the kernel: a handler of the program ends it, and who cancels the thread.
+int sleep_until(clockid_t clock, const timespec& end, const void* caller) {
+  const cancellation_point<> point(caller);
+  const int error = QUIRE_NEXT(clock_nanosleep)(clock, TIMER_ABSTIME, &end, nullptr);
+  if (error == EINTR) errno = EINTR;
+  return error;
 }
 
 bool is_time(const timespec& t) noexcept { return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < ns_of_second; }
 
-int sleep_for(clockid_t clock, const timespec& wanted, timespec* left) {
+int sleep_for(clockid_t clock, const timespec& wanted, timespec* left, const void* caller) {
   if (!is_time(wanted)) return EINVAL;
   timespec now{};
   if (::clock_gettime(clock, &now) != 0) return errno;
   const timespec end = sum(now, wanted);
-  const int error = sleep_until(clock, end);
+  const int error = sleep_until(clock, end, caller);
   if (error == EINTR && left != nullptr && ::clock_gettime(clock, &now) == 0)
     *left = is_before(now, end) ? difference(end, now) : timespec{};
   return error;
@@ -171,6 +195,46 @@ void forget_own(own_thread& self) noexcept {
   own_thread** at = &g_known;
   while (*at != nullptr && *at != &self) at = &(*at)->next;
   if (*at != nullptr) *at = self.next;
+}
+
+void end_call_for_handler(pthread_t thread, int number) noexcept {
+  constexpr int most_tries = 1000, most_looks = 20;
+  constexpr long pause_ns = 1'000'000;
+  static thread_local struct sigaction now;  // private
+  clerks_call c;
+  pid_t waits = 0;
+  bool restarts = true;
+  if (number <= 0 || ::sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)
+    return;
+  if (!find_clerks_call(thread, c, waits, restarts) || (restarts && (now.sa_flags & SA_RESTART) != 0)) return;
+  for (int looks = 0; is_pending(waits, number); ++looks) {
+    if (looks == most_looks) return;
+    sleep_a_little(pause_ns);
+  }
+  for (int tries = 0; tries < most_tries; ++tries) {  // its clerk may not have reached the kernel
+    const int goes_on = call_on_node(
+        c.node, [at = c.at, turn = c.turn] { return at->calling != nullptr && at->calling->interrupt(turn) ? 1 : 0; });
+    if (goes_on == 0) return;
+    sleep_a_little(pause_ns);
+  }
+}
+
+wait_elsewhere::wait_elsewhere(const sigset_t* mask) noexcept : changes_(mask != nullptr) {
+  if (own_thread* const self = own(); self != nullptr) self->restarts.store(false);
+  if (!changes_) return;
+  sigset_t waiting{};
+  const sigset_t wanted = *mask;
+  (void)::sigpending(&waiting);
+  for (int number = 1; number < NSIG && !is_over_; ++number)
+    is_over_ = ::sigismember(&waiting, number) == 1 && ::sigismember(&wanted, number) == 0;
+  (void)::pthread_sigmask(SIG_SETMASK, &wanted, &before_);
+}
+
+wait_elsewhere::~wait_elsewhere() {
+  const int saved = errno;
+  if (changes_) (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (own_thread* const self = own(); self != nullptr) self->restarts.store(true);
+  errno = is_over_ ? EINTR : saved;
 }
 
 made_by_clerk::made_by_clerk(int node, desk& at) noexcept : self_(own()) {
@@ -233,29 +297,30 @@ static bool sleeps(const void* caller) noexcept { return own() != nullptr && for
 
 QUIRE_LIBC int nanosleep(const timespec* wanted, timespec* left) {
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(nanosleep)(wanted, left);
-  return with_errno(sleep_for(CLOCK_MONOTONIC, *wanted, left));
+  return with_errno(sleep_for(CLOCK_MONOTONIC, *wanted, left, QUIRE_CALLER));
 }
 QUIRE_LIBC int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted, timespec* left) {
   if (!sleeps(QUIRE_CALLER) || flags > TIMER_ABSTIME || clock == CLOCK_THREAD_CPUTIME_ID)
     return QUIRE_NEXT(clock_nanosleep)(clock, flags, wanted, left);
-  if (flags == 0) return sleep_for(clock, *wanted, left);
-  return is_time(*wanted) ? sleep_until(clock, *wanted) : EINVAL;
+  if (flags == 0) return sleep_for(clock, *wanted, left, QUIRE_CALLER);
+  return is_time(*wanted) ? sleep_until(clock, *wanted, QUIRE_CALLER) : EINVAL;
 }
 QUIRE_LIBC int usleep(useconds_t us) {
   constexpr useconds_t second = 1'000'000;
   const timespec wanted{us / second, static_cast<long>(us % second) * 1000};
-  return sleeps(QUIRE_CALLER) ? with_errno(sleep_for(CLOCK_MONOTONIC, wanted, nullptr)) : QUIRE_NEXT(usleep)(us);
+  return sleeps(QUIRE_CALLER) ? with_errno(sleep_for(CLOCK_MONOTONIC, wanted, nullptr, QUIRE_CALLER))
+                              : QUIRE_NEXT(usleep)(us);
 }
 QUIRE_LIBC unsigned sleep(unsigned seconds) {
   const timespec wanted{seconds, 0};
   timespec left{};
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(sleep)(seconds);
-  return sleep_for(CLOCK_MONOTONIC, wanted, &left) == 0
+  return sleep_for(CLOCK_MONOTONIC, wanted, &left, QUIRE_CALLER) == 0
              ? 0
              : static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= ns_of_second / 2 ? 1u : 0u);
 }
 QUIRE_LIBC int thrd_sleep(const timespec* wanted, timespec* left) {
   if (!sleeps(QUIRE_CALLER)) return QUIRE_NEXT(thrd_sleep)(wanted, left);
-  const int error = sleep_for(CLOCK_MONOTONIC, *wanted, left);
+  const int error = sleep_for(CLOCK_MONOTONIC, *wanted, left, QUIRE_CALLER);
   return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <errno.h>
+#include <signal.h>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
@@ -21,6 +22,10 @@ void note_own(own_thread& self) noexcept;
 /// The calling thread begins, and libc is not to cancel it; ends.
 void leave_cancellation_to_us() noexcept;
 void forget_own(own_thread& self) noexcept;
+
+/// A signal has been sent to a thread of this node. If it has a handler, the call that a clerk makes for the thread
+/// ends by EINTR, unless SA_RESTART has it begin again; the kernel ends those that the thread makes itself.
+void end_call_for_handler(pthread_t thread, int number) noexcept;
 
 /// A call that may be a cancellation point, from its beginning to its end: it is made first of all. `is_none`: it is
 /// not, and throws nothing.
@@ -51,6 +56,22 @@ template <>
 class cancellation_point<true> {
  public:
   explicit cancellation_point(const void*) noexcept {}
+};
+
+/// The call that the thread is in is one that waits for descriptors: SA_RESTART is not for those (signal(7)). It is
+/// made under a mask of the program's, if that gives one; by the thread's clerk, which has none of these signals.
+class wait_elsewhere {
+ public:
+  explicit wait_elsewhere(const sigset_t* mask = nullptr) noexcept;
+  wait_elsewhere(const wait_elsewhere&) = delete;
+  wait_elsewhere& operator=(const wait_elsewhere&) = delete;
+  ~wait_elsewhere();
+  /// The mask has let in signals that the thread had blocked: the call is over, by EINTR.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+
+ private:
+  bool changes_ = false, is_over_ = false;
+  sigset_t before_{};
 };
 
 /// The call that the thread is in is made by a clerk (files/errand.hpp), as long as this lives.

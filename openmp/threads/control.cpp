@@ -17,6 +17,7 @@
 #include "openmp/start/signals.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/team/workers.hpp"
+#include "openmp/threads/cancellation.hpp"
 #include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/interrupts.hpp"
 #include "openmp/threads/of_node.hpp"
@@ -95,6 +96,7 @@ QUIRE_LIBC int pthread_kill(pthread_t thread, int number) noexcept {
     repeat_actions();
     const int error = QUIRE_NEXT(pthread_kill)(thread, number);
     if (error == 0) let_in(thread, number);
+    if (error == 0) end_call_for_handler(thread, number);
     return error;
   });
 }
@@ -103,6 +105,7 @@ QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value
     repeat_actions();
     const int error = QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
     if (error == 0) let_in(thread, number);
+    if (error == 0) end_call_for_handler(thread, number);
     return error;
   });
 }
@@ -179,6 +182,7 @@ QUIRE_LIBC int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcep
 }
 /// Of the caller itself, the stack that it is on: who looks for pointers there, or for how deep it is, asks for that.
 QUIRE_LIBC int pthread_getattr_np(pthread_t thread, pthread_attr_t* to) noexcept {
+  if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(pthread_getattr_np)(thread, to);
   if (is_refused(thread, "attributes (pthread_getattr_np)")) return ENOTSUP;
   const int error = QUIRE_NEXT(pthread_getattr_np)(thread, to);
   if (error != 0 || !::pthread_equal(thread, ::pthread_self())) return error;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a thread of the program ends: destructors of its thread_local objects run on its shared stack, as the rest of it
 // does; libc would run them on the private one, where memory that they allocate is of one node.
+#include <dlfcn.h>
 #include <quire/quire.h>
+#include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <atomic>
 #include <utility>
 
 #include "openmp/libc/interpose.hpp"
@@ -36,10 +40,25 @@ void end_after_others(own_thread& self) {
   ::exit(0);
 }
 
+bool ends_by_jump() noexcept {
+  enum : int { unknown, no, yes };
+  static std::atomic<int> known{unknown};
+  if (known.load() == unknown) {
+    Dl_info about{};
+    const void* const found = ::dlsym(RTLD_DEFAULT, "_Unwind_GetLanguageSpecificData");
+    const bool is_other = found != nullptr && ::dladdr(found, &about) != 0 && about.dli_fname != nullptr &&
+                          ::strstr(about.dli_fname, "libunwind") != nullptr;
+    known.store(is_other ? yes : no);
+  }
+  return known.load() == yes;
+}
+
 void leave_thread(void* result) {
   if (own_thread* const self = own(); self != nullptr) {
     self->leaves = true;
     self->result = result;
+    if (self->has_beginning) _longjmp(self->beginning, 1);
+    if (ends_by_jump() && self->body == nullptr && self->record != nullptr) end_after_others(*self);  // main()
   }
   QUIRE_NEXT(pthread_exit)(result);
   __builtin_unreachable();

@@ -24,6 +24,8 @@ class interruptible {
   [[nodiscard]] bool is_inside() const noexcept { return state_.load() != 0; }
   /// The thread may not have reached the kernel: again, until this says false. Then the call is over.
   bool interrupt(std::uint32_t turn) noexcept;
+  /// Where it is inside.
+  [[nodiscard]] pid_t thread() const noexcept { return thread_; }
   /// Somebody does so where the call is made.
   void note_interrupt() noexcept;
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 
 #include <array>
@@ -58,6 +59,8 @@ struct own_thread {
   std::size_t stack_bytes = 0;  ///< 0: the program has given it
   std::size_t given_bytes = 0;  ///< then
   void* result = nullptr;
+  jmp_buf beginning;  ///< where it ends (threads/ending.hpp)
+  bool has_beginning = false;
   bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
   std::uint32_t cancelled = 0;  ///< where it has no record; changed by atomic operations
@@ -68,6 +71,7 @@ struct own_thread {
   interruptible call;                    ///< that is a cancellation point
   std::atomic<desk*> asked{nullptr};     ///< where a clerk makes it
   std::atomic<std::uint64_t> turn_of{};  ///< there, and the clerk's node in the upper half
+  std::atomic<bool> restarts{true};      ///< where a handler's SA_RESTART says so
 };
 
 /// What `quire exec` has set, before restore_environment(). Ends the process if it is no placement.

@@ -30,22 +30,32 @@ namespace {
 
 std::atomic<int> g_running{0};
 
-/// The body, on the shared stack, and what comes at the end of a thread: it may allocate, and use what others share.
+/// It may allocate, and use what others share.
+void end_of_life(own_thread& self) {
+  self.cancel_state = PTHREAD_CANCEL_DISABLE;
+  run_last_calls(self);
+  destroy_values(self);
+}
+
+void live_to_jump(own_thread& self) {
+  self.has_beginning = true;
+  if (_setjmp(self.beginning) == 0) self.result = self.body(self.argument);
+  self.has_beginning = false;
+  end_of_life(self);
+}
+
+/// The body, on the shared stack, and what comes at the end of a thread.
 void live(void* at) {
   auto& self = *static_cast<own_thread*>(at);
-  const auto end = [&self] {
-    self.cancel_state = PTHREAD_CANCEL_DISABLE;
-    run_last_calls(self);
-    destroy_values(self);
-  };
+  if (ends_by_jump()) return live_to_jump(self);
   try {
     self.result = self.body(self.argument);
   } catch (abi::__forced_unwind&) {
     if (!self.leaves) self.result = PTHREAD_CANCELED;
-    end();
+    end_of_life(self);
     throw;
   }
-  end();
+  end_of_life(self);
 }
 
 /// Others may take its place, its stack and its result from now on.

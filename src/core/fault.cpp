@@ -71,8 +71,7 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     check_frames(address);
     return QUIRE_BAD_ADDRESS;
   }
-  check_guards(address);
-  if (r->closed.has(r->offset_of(address))) return closed_page;
+  if (is_guarded(address) || r->closed.has(r->offset_of(address))) return closed_page;
   if (write && r->about.code != 0) {
     base::log(base::log_level::error,
               "a thread has written to 0x%lx, which is in code in shared memory (region %u): code is replaced function "
@@ -97,6 +96,12 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     return QUIRE_BAD_ADDRESS;
   }
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
+}
+
+/// A program with a handler of SIGSEGV gets that, on the alternate stack that each thread has.
+bool fault_path::is_guarded(std::uint64_t address) const noexcept {
+  if (!detect::handles_bad_accesses()) check_guards(address);
+  return guards_.find(address) != nullptr;
 }
 
 void fault_path::check_guards(std::uint64_t address) const noexcept {

@@ -96,6 +96,7 @@ class fault_path {
 
   void bring_mates(region_slot& r, unit_range some, model::access want) noexcept;
 
+  [[nodiscard]] bool is_guarded(std::uint64_t address) const noexcept;
   void check_guards(std::uint64_t address) const noexcept;
 
   [[nodiscard]] static read_ahead_plan near(const region_slot& r, std::uint64_t unit) noexcept;

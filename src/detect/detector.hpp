@@ -140,6 +140,8 @@ void prepare_thread() noexcept;
 /// While they are installed: sigaction(2) of the application for one of the two signals changes what is called after
 /// `handler`. False if they are not.
 [[nodiscard]] bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept;
+/// Whether the application has installed a handler of SIGSEGV so.
+[[nodiscard]] bool handles_bad_accesses() noexcept;
 
 /// While it lives, signals of the application are handled that came during the fault that this thread is in, though a
 /// fault keeps them waiting else. For a thread that sleeps; does nothing outside of faults.

@@ -32,6 +32,7 @@ std::atomic<redirection (*)() noexcept> g_ask{nullptr};
 std::atomic<code_check> g_may_run{nullptr};
 std::atomic<bool> g_chains{false};  ///< the application's own handlers are called after ours
 struct sigaction g_before_segv, g_before_bus;
+std::atomic<bool> g_is_handled{false};  ///< by a handler that has come since
 /// What the thread had blocked when the fault came that it is in; null outside of faults.
 thread_local constinit const sigset_t* t_interrupted_mask __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -238,8 +239,11 @@ bool chain_signal(int signal, const struct sigaction* now, struct sigaction* bef
   struct sigaction& kept = signal == SIGSEGV ? g_before_segv : g_before_bus;
   if (before != nullptr) *before = kept;
   if (now != nullptr) kept = *now;
+  if (now != nullptr && signal == SIGSEGV) g_is_handled.store(has_handler(*now));
   return true;
 }
+
+bool handles_bad_accesses() noexcept { return g_is_handled.load(); }
 
 void remove_signals() noexcept {
   g_chains.store(false);

@@ -304,7 +304,7 @@ TEST_F(ExecOpenMP, WhatOtherProgramsStartIsSaidToBeCopies) {
   };
   const std::string copies = program + " by it: copies that share nothing";
   for (const words& command : {words{script}, words{"sh", "-c", "exec " + program}, words{"sh", "-c", "$0", program},
-                               words{"xargs", "-n1", program}})
+                               words{"sh", script}, words{"xargs", "-n1", program}})
     EXPECT_THAT(says(command), HasSubstr(command[0] + " is started on each node, and " + copies));
   EXPECT_THAT(says({hidden}), HasSubstr("ran as 2 independent copies: nothing in it is linked with libquire"));
   EXPECT_EQ(says({script}, {{"QUIRE_LOG", "error"}}), "");

@@ -11,7 +11,7 @@ if(NOT QUIRE_CLANG OR no_libcxx)
   message(STATUS "No tests with the C++ library of LLVM: they need clang with it (Debian: clang-14, libc++-dev, libc++abi-dev)")
 else()
   set(have_libcxx ON)
-  foreach(name own_library waits own_operators)
+  foreach(name own_library waits own_operators thread_ends)
     set(libcxx_${name} ${CMAKE_CURRENT_BINARY_DIR}/libcxx_${name})
     add_custom_command(OUTPUT ${libcxx_${name}} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp VERBATIM
       COMMAND ${build_with_libcxx} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp -o ${libcxx_${name}})

@@ -27,21 +27,8 @@ namespace {
 
 bool running() noexcept { return quire::api::current() != nullptr || quire::api::elsewhere() != nullptr; }
 
-/// Of a set of signals: those that a thread may block.
-struct harmless {
-  explicit harmless(const sigset_t* set) noexcept {
-    if (set == nullptr) return;
-    kept = *set;
-    ::sigdelset(&kept, SIGSEGV);
-    ::sigdelset(&kept, SIGBUS);
-    use = &kept;
-  }
-  sigset_t kept{};
-  const sigset_t* use = nullptr;
-};
-
 int set_mask(row& of, int how, const sigset_t* set, sigset_t* before) {
-  if (how == SIG_UNBLOCK || !running()) return make<int>(of, how, in(set), both(before));
+  if (how == SIG_UNBLOCK) return make<int>(of, how, in(set), both(before));
   const harmless allowed(set);
   return make<int>(of, how, in(allowed.use), both(before));
 }
@@ -78,7 +65,7 @@ QUIRE_OWN(int, sigaction, (int signal, const struct sigaction* now, struct sigac
   }
   const struct sigaction* const wanted = now != nullptr ? &kept : nullptr;
   if (quire::detect::chain_signal(signal, wanted, before)) return 0;
-  if (running()) kept.sa_mask = harmless(&kept.sa_mask).kept;
+  kept.sa_mask = harmless(&kept.sa_mask).kept;
   return make<int>(row_sigaction, signal, wanted, both(before));
 }
 QUIRE_OWN(sighandler_t, signal, (int number, sighandler_t handler)) {
@@ -149,7 +136,16 @@ QUIRE_OWN(int, pthread_create,
 
 namespace quire::api::calls {
 
-sigset_t without_faults(const sigset_t& set) noexcept { return running() ? harmless(&set).kept : set; }
+harmless::harmless(const sigset_t* set) noexcept {
+  if (set == nullptr) return;
+  kept = *set;
+  use = &kept;
+  if (!running()) return;
+  ::sigdelset(&kept, SIGSEGV);
+  ::sigdelset(&kept, SIGBUS);
+}
+
+sigset_t without_faults(const sigset_t& set) noexcept { return harmless(&set).kept; }
 int change_mask(int how, const sigset_t* set, sigset_t* before) noexcept {
   return quire_own_sigprocmask(how, set, before);
 }

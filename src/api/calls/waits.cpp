@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "api/calls/copies.hpp"
+#include "api/calls/signals.hpp"
 #include "base/clock.hpp"
 
 using namespace quire::api::calls;
@@ -29,19 +30,28 @@ static bytes<way::out, epoll_event> events(epoll_event* at, int most) noexcept {
 }
 
 QUIRE_CALL(int, poll, (pollfd * all, nfds_t n, int timeout), list(all, n), n, timeout)
-QUIRE_CALL(int, ppoll, (pollfd * all, nfds_t n, const timespec* timeout, const sigset_t* mask), list(all, n), n,
-           in(timeout), in(mask))
+// Handlers run under the mask that such a call sets, and may touch shared memory.
+QUIRE_OWN(int, ppoll, (pollfd * all, nfds_t n, const timespec* timeout, const sigset_t* mask)) {
+  const harmless allowed(mask);
+  return make<int>(row_ppoll, list(all, n), n, in(timeout), in(allowed.use));
+}
 QUIRE_CALL(int, select, (int n, fd_set* read, fd_set* write, fd_set* other, timeval* timeout), n, set(read, n),
            set(write, n), set(other, n), both(timeout))
-QUIRE_CALL(int, pselect,
-           (int n, fd_set* read, fd_set* write, fd_set* other, const timespec* timeout, const sigset_t* mask), n,
-           set(read, n), set(write, n), set(other, n), in(timeout), in(mask))
+QUIRE_OWN(int, pselect,
+          (int n, fd_set* read, fd_set* write, fd_set* other, const timespec* timeout, const sigset_t* mask)) {
+  const harmless allowed(mask);
+  return make<int>(row_pselect, n, set(read, n), set(write, n), set(other, n), in(timeout), in(allowed.use));
+}
 QUIRE_CALL(int, epoll_ctl, (int fd, int what, int which, epoll_event* event), fd, what, which, in(event))
 QUIRE_CALL(int, epoll_wait, (int fd, epoll_event* to, int most, int timeout), fd, events(to, most), most, timeout)
-QUIRE_CALL(int, epoll_pwait, (int fd, epoll_event* to, int most, int timeout, const sigset_t* mask), fd,
-           events(to, most), most, timeout, in(mask))
-QUIRE_CALL(int, epoll_pwait2, (int fd, epoll_event* to, int most, const timespec* timeout, const sigset_t* mask), fd,
-           events(to, most), most, in(timeout), in(mask))
+QUIRE_OWN(int, epoll_pwait, (int fd, epoll_event* to, int most, int timeout, const sigset_t* mask)) {
+  const harmless allowed(mask);
+  return make<int>(row_epoll_pwait, fd, events(to, most), most, timeout, in(allowed.use));
+}
+QUIRE_OWN(int, epoll_pwait2, (int fd, epoll_event* to, int most, const timespec* timeout, const sigset_t* mask)) {
+  const harmless allowed(mask);
+  return make<int>(row_epoll_pwait2, fd, events(to, most), most, in(timeout), in(allowed.use));
+}
 
 QUIRE_CALL(int, nanosleep, (const timespec* time, timespec* left), in(time), both(left))
 QUIRE_CALL(int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left), clock, flags,
@@ -74,7 +84,10 @@ QUIRE_CALL(int, sigwaitinfo, (const sigset_t* which, siginfo_t* to), in(which), 
 QUIRE_CALL(int, sigtimedwait, (const sigset_t* which, siginfo_t* to, const timespec* time), in(which), both(to),
            in(time))
 QUIRE_CALL(int, sigwait, (const sigset_t* which, int* to), in(which), both(to))
-QUIRE_CALL(int, sigsuspend, (const sigset_t* mask), in(mask))
+QUIRE_OWN(int, sigsuspend, (const sigset_t* mask)) {
+  const harmless allowed(mask);
+  return make<int>(row_sigsuspend, in(allowed.use));
+}
 QUIRE_CALL(int, sigpending, (sigset_t * to), both(to))
 QUIRE_CALL(int, signalfd, (int fd, const sigset_t* which, int flags), fd, in(which), flags)
 
