@@ -130,7 +130,7 @@ TEST_P(transport_sleepers, urgent_messages_wake_and_others_can_wait) {
 
 // Who sleeps on the word is woken by all messages, and no descriptor is touched; who then arms the descriptor has it.
 TEST_P(transport_sleepers, a_word_is_a_place_to_sleep) {
-  job(GetParam(), 2).run([](node& n) {
+  job(GetParam(), 2).run([&](node& n) {
     n.meet();
     const futex_word word = n.link->word();
     EXPECT_EQ(word.at != nullptr, is("shm") || is("outliving"));
