@@ -162,6 +162,22 @@ TEST_P(transport_sleepers, a_word_is_a_place_to_sleep) {
   });
 }
 
+TEST_P(transport_sleepers, a_word_is_not_armed_over_what_has_come) {
+  job(GetParam(), 2).run([](node& n) {
+    n.meet();
+    const futex_word word = n.link->word();
+    n.meet({}, true);
+    if (n.self.value() == 0) n.send(1, 1);
+    n.meet({}, n.self.value() == 1);
+    if (n.self.value() == 1 && word.at != nullptr) {
+      EXPECT_FALSE(n.link->arm_word());
+      EXPECT_NE(word.at->load(), word.value);
+    }
+    EXPECT_TRUE(n.self.value() == 0 || n.progress_until([&] { return n.in.delivered == 1; }));
+    n.meet();
+  });
+}
+
 TEST_P(transport_sleepers, nothing_wakes_after_disarming) {
   job(GetParam(), 2).run([](node& n) {
     n.meet();
