@@ -17,6 +17,7 @@ fact_group pace_facts() {
     group.facts.push_back({name, fmt::format("{}", count), key, count});
   };
   add_us("a thread that polls gives way after", "patience_ns", p.patience_ns);
+  add_us("a thread sleeps on the transport itself for at most", "sit_ns", p.sit_ns);
   add_count("rounds of polling between two looks at the clock", "rounds_between_looks", p.rounds_between_looks);
   add_us("a thread that is served goes on taking arrivals for", "linger_ns", p.linger_ns);
   add_us("a thread that has got a lock waits for what it uses under it at most", "await_ns", p.await_ns);

@@ -62,6 +62,7 @@ drive::pace pace_of(const base::option_values& options, int local_nodes) {
     t.spin_ns = local_nodes <= 2 * available ? 1'000'000 : 0;
     t.service_spin_ns = local_nodes <= available ? 20'000 : 0;
   }
+  if (t.cores == 0) t.share_cores();
   return t;
 }
 

@@ -44,6 +44,18 @@ class op {
     os::futex_wait(state_, asleep, timeout_ns);
     return done();
   }
+  /// The same, or until `word`, which processes share, is no longer `value`, at most until `end_ns` (0: for ever).
+  /// False: this kernel cannot.
+  [[nodiscard]] bool sleep_beside(const std::atomic<std::uint32_t>& word, std::uint32_t value,
+                                  std::uint64_t end_ns) noexcept {
+    std::uint32_t expected = waiting;
+    state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel);
+    if (expected == finished) return true;
+    const bool could = os::futex_wait_either(state_, asleep, word, value, end_ns);
+    expected = asleep;
+    state_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);  // complete() need not wake it
+    return could;
+  }
   [[nodiscard]] base::status result() const noexcept { return result_; }
   [[nodiscard]] type what() const noexcept { return what_; }
 

@@ -37,8 +37,6 @@
 
 namespace quire::drive {
 
-namespace {
-
 /// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared
 /// memory. In a fault handler they do already.
 class signal_pause {
@@ -60,13 +58,22 @@ class signal_pause {
   os::signal_bits before_ = 0;
 };
 
+namespace {
+
 /// Of a thread of this process.
 struct thread_here {
   std::uint32_t tid = 0;              ///< the kernel's number of it, once it has slept
-  bool prefers_short_slices = false;  ///< it has had to sleep where others want the cores
+  bool prefers_short_slices = false;  ///< it has waited where others want the cores
   bool driving = false;
 };
 thread_local constinit thread_here t_here __attribute__((tls_model("initial-exec"))){};
+
+/// The calling thread waits where others want its core. Also before it gives way: by that a thread loses its slice, and
+/// one with a long slice would be let in again after many turns of those with short ones.
+void prefer_short_slices() noexcept {
+  if (std::exchange(t_here.prefers_short_slices, true)) return;
+  os::prefer_short_slices();
+}
 
 }  // namespace
 
@@ -108,7 +115,7 @@ void threads::leave_drive(bool waits) noexcept {
 /// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost
 /// it its core.
 void threads::mute() noexcept {
-  if (muted_ || !parked_.load(std::memory_order_relaxed) || !driver_.may_spin()) return;
+  if (!parked_.load(std::memory_order_relaxed) || (!sits_ && !driver_.may_spin())) return;
   muted_ = true;
   wire().disarm();
 }
@@ -175,21 +182,15 @@ bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept 
   signal_pause pause(!in_fault);
   if (!driver_.try_lock()) {
     driver_.queue.push(o);
-    pause.end();
-    return wait_for(o, timeout_ms, in_fault);
+    return wait(o, false, timeout_ms, pause);
   }
   t_here.driving = true;
   mute();  // before a request leaves: who serves it may be let in on this core at once, and its reply wake a sleeper
   driver_.execute_in_turn(o, [this](core::op& next) noexcept { core_.execute(next); });
-  if (o.done()) look_now_and_then();
-  // A thread that will wait goes on driving; for one that need not, this was all.
-  if (o.done() || !driver_.may_spin()) {
-    leave_drive(!o.done());
-  } else {
-    drive_for(o, true);
-  }
-  pause.end();
-  return o.done() || wait_for(o, timeout_ms, in_fault);
+  if (!o.done()) return wait(o, true, timeout_ms, pause);
+  look_now_and_then();
+  leave_drive(false);
+  return true;
 }
 
 /// The program looks at its flag between two calls: each is short. It polls on, so that the transport need wake nobody
@@ -218,8 +219,8 @@ bool threads::may_look(int threads, std::uint64_t& since, std::uint64_t& last) n
   return now - since < driver_.how.spin_ns;
 }
 
-/// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
-void threads::drive_for(const core::op& o, bool driving) noexcept {
+/// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock. True: it has it now.
+bool threads::drive_for(const core::op& o, bool driving) noexcept {
   const pace& how = driver_.how;
   driver_.polling.fetch_add(1, std::memory_order_relaxed);
   polling wait(how);
@@ -247,9 +248,8 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
   }
   if (driving && !away && o.done()) take_what_follows();
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
-  if (!driving) return;
-  bursts_.left(base::now_ns());
-  leave_drive(!o.done());
+  if (driving) bursts_.left(base::now_ns());
+  return driving;
 }
 
 /// What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window. What is
@@ -278,34 +278,78 @@ void threads::sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t star
 }
 
 bool threads::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  signal_pause pause(!in_fault);
+  return wait(o, false, timeout_ms, pause);
+}
+
+/// `driving`: the caller has the lock.
+bool threads::wait(core::op& o, bool driving, std::int64_t timeout_ms, signal_pause& pause) noexcept {
+  if (driver_.how.cores == 0 || !driver_.may_spin()) prefer_short_slices();
+  if (driver_.may_spin()) driving = drive_for(o, driving);
+  if (!o.done() && !driver_.may_spin()) prefer_short_slices();
+  if (!driving && !o.done() && driver_.try_lock()) {  // nobody drives: what was queued would lie there
+    driving = t_here.driving = true;
+    execute_queue();
+  }
+  if (o.done()) {
+    if (driving) leave_drive(false);
+    return true;
+  }
   const std::uint64_t start = base::now_ns();
-  if (!driver_.may_spin() && !t_here.prefers_short_slices) {
-    t_here.prefers_short_slices = true;
-    os::prefer_short_slices();
-  }
-  if (!o.done()) {
-    signal_pause pause(!in_fault);
-    if (driver_.may_spin()) {
-      drive_for(o, false);
-    } else if (driver_.try_lock()) {  // nobody drives: what was queued would lie there
-      t_here.driving = true;
-      execute_queue();
-      leave_drive(!o.done());
-    }
-  }
-  // From here on only the service thread may be left to drive.
-  if (o.done()) return true;
   driver_.sleeping.fetch_add(1, std::memory_order_seq_cst);
-  driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
-  if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) call();
   if (t_here.tid == 0) t_here.tid = static_cast<std::uint32_t>(::gettid());
   core::wait_note shown = core::this_thread().wants;
   shown.since_ns = start;
   shown.tid = t_here.tid;
   const std::size_t at = shown_.show(shown);
-  sleep_for(o, timeout_ms, start);
+  if (!sit_for(o, driving, timeout_ms, start)) {
+    // From here on only the service thread may be left to drive.
+    driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
+    if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) call();
+    pause.end();
+    sleep_for(o, timeout_ms, start);
+  }
   shown_.take_away(at);
   driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
+  return o.done();
+}
+
+/// Sleeps on the transport's word, in the place of the service thread: what comes wakes the thread that waits for it,
+/// and no other. Not for long, as it keeps the program's signals waiting. True if `o` is done.
+bool threads::sit_for(core::op& o, bool driving, std::int64_t timeout_ms, std::uint64_t start) noexcept {
+  const transport::futex_word word = wire().word();
+  const std::uint64_t longest = driver_.how.sit_ns;
+  const std::uint64_t end =
+      start + (timeout_ms < 0 ? longest : std::min(longest, static_cast<std::uint64_t>(base::limit_ns(timeout_ms))));
+  service_spin spin(driver_.how);
+  while (sits_ && word.at != nullptr && base::now_ns() < end) {
+    if (!driving) {
+      if (!driver_.try_lock()) return o.done();  // somebody else drives, and does not sit
+      t_here.driving = true;
+      execute_queue();
+    }
+    mute();
+    bool armed = false;
+    while (!o.done() && !armed) {
+      serve(spin, &o);
+      armed = !o.done() && wire().arm_word();
+    }
+    if (!armed) {
+      driving = true;
+      break;
+    }
+    const bool pending = wire().sends_pending() || core_.is_restless();
+    hand_over();
+    if (pending) call();
+    driving = false;
+    if (!o.sleep_beside(*word.at, word.value, end)) sits_ = false;
+    if (o.done()) break;
+  }
+  if (!driving && driver_.try_lock()) {
+    driving = t_here.driving = true;
+    execute_queue();
+  }
+  if (driving) leave_drive(!o.done());
   return o.done();
 }
 
@@ -323,6 +367,7 @@ void threads::start() {
   watch(job_.descriptor());
   watch_faults(core_.builder.detector());
   core_.begin();
+  sits_ = wire().word().at != nullptr;
   if (core_.config.memory_limit != 0) start_crew();
   service_ = os::start_server([this] { service_loop(); });
 }
@@ -360,13 +405,13 @@ void threads::stop_for_good() noexcept {
   while (!driver_.try_lock()) ::sched_yield();
 }
 
-/// Handles what there is, then looks on for a while.
-void threads::serve(service_spin& spin) noexcept {
+/// Handles what there is, then looks on for a while; a thread that sits, until its operation is done.
+void threads::serve(service_spin& spin, const core::op* until) noexcept {
   std::uint64_t looked = 0;
   spin.begin();
-  for (unsigned idle = 1;; ++idle) {
+  for (unsigned idle = 1; until == nullptr || !until->done(); ++idle) {
     bool moved = drive();
-    if (kernel_faults_ && core_.faults.drain_kernel_faults()) moved = true;
+    if (until == nullptr && kernel_faults_ && core_.faults.drain_kernel_faults()) moved = true;
     if (moved) {
       spin.served(base::now_ns(), core_.in.more_follows());
       looked = 0;

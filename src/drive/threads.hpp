@@ -18,6 +18,8 @@
 
 namespace quire::drive {
 
+class signal_pause;
+
 class threads final : public core::host {
  public:
   /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start()
@@ -75,12 +77,14 @@ class threads final : public core::host {
   void look_now_and_then() noexcept;
   // An application thread's.
   void take_what_follows() noexcept;
-  void drive_for(const core::op& o, bool driving) noexcept;
+  [[nodiscard]] bool drive_for(const core::op& o, bool driving) noexcept;
+  [[nodiscard]] bool wait(core::op& o, bool driving, std::int64_t timeout_ms, signal_pause& pause) noexcept;
+  [[nodiscard]] bool sit_for(core::op& o, bool driving, std::int64_t timeout_ms, std::uint64_t start) noexcept;
   void sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
   // The service thread's.
   static constexpr std::uint64_t longest_sleep_ms = 1000;
   void service_loop() noexcept;
-  void serve(service_spin& spin) noexcept;
+  void serve(service_spin& spin, const core::op* until = nullptr) noexcept;
   void service_sleep(std::uint64_t longest_ms) noexcept;
   [[nodiscard]] bool tick() noexcept;
   void watch(int descriptor) noexcept;
@@ -105,6 +109,8 @@ class threads final : public core::host {
   /// to.
   std::atomic<bool> parked_{false};
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
+  /// Threads that wait may sleep on the transport's word: it has one, and the kernel can.
+  std::atomic<bool> sits_{false};
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
   bursts bursts_{driver_.how};
   ticks ticks_{driver_.how};       ///< the service thread's

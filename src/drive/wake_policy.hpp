@@ -20,6 +20,8 @@ struct pace {
   /// and gives way when nothing has come for so long: who is waited for may have been woken on this very core, and
   /// would wait for the end of this thread's slice.
   std::uint64_t patience_ns = 3'000;
+  /// So long a thread sleeps on the transport itself; then the service thread is there for what comes.
+  std::uint64_t sit_ns = 20'000'000;
   std::uint64_t longest_drive_ns = 5'000'000;  ///< then a thread may have a time limit to look at
   /// A thread that has what it waited for still takes what has arrived, for so long at most.
   std::uint64_t linger_ns = 100'000;
@@ -39,6 +41,13 @@ struct pace {
   unsigned burst = 8;
   std::uint64_t tick_ns = 200'000;  ///< a look takes a computing thread 10 to 30 us of its core
   unsigned longest_tick = 1;  ///< doublings: while threads keep driving, the service thread looks less and less often
+
+  /// More nodes than cores: who is waited for wants this core, most likely. A thread looks as often as it takes to see
+  /// what is there, and gives way.
+  void share_cores() noexcept {
+    patience_ns = 0;
+    rounds_between_looks = 2;
+  }
 };
 
 /// What a thread that polls does next.

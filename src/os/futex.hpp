@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "os/raw_call.hpp"
@@ -36,6 +37,28 @@ inline void futex_wait_shared(const std::atomic<std::uint32_t>& word, std::uint3
 }
 inline void futex_wake_shared(const std::atomic<std::uint32_t>& word, int threads) noexcept {
   raw_futex(&word, FUTEX_WAKE, static_cast<std::uint32_t>(threads), nullptr);
+}
+
+/// Sleeps while `own` is `own_value` and `shared`, a word that several processes share, is `shared_value`, until
+/// `end_ns` of the monotonic clock (0: for ever). May wake for no reason. False: this kernel cannot (before
+/// Linux 5.16).
+[[nodiscard]] inline bool futex_wait_either(const std::atomic<std::uint32_t>& own, std::uint32_t own_value,
+                                            const std::atomic<std::uint32_t>& shared, std::uint32_t shared_value,
+                                            std::uint64_t end_ns) noexcept {
+  constexpr long futex_waitv_call = 449;  // of all architectures; older headers have no name for it
+  struct waiter {
+    std::uint64_t value, address;
+    std::uint32_t flags, reserved;
+  };
+  constexpr std::uint32_t of_32_bits = 2;
+  const waiter both[] = {
+      {own_value, reinterpret_cast<std::uintptr_t>(&own), of_32_bits | FUTEX_PRIVATE_FLAG, 0},
+      {shared_value, reinterpret_cast<std::uintptr_t>(&shared), of_32_bits, 0},
+  };
+  const timespec end{static_cast<time_t>(end_ns / 1'000'000'000), static_cast<long>(end_ns % 1'000'000'000)};
+  const long why = raw_call(futex_waitv_call, reinterpret_cast<long>(both), 2, 0,
+                            reinterpret_cast<long>(end_ns != 0 ? &end : nullptr), CLOCK_MONOTONIC);
+  return why >= 0 || why == -EAGAIN || why == -EINTR || why == -ETIMEDOUT;
 }
 
 }  // namespace quire::os

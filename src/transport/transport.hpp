@@ -18,6 +18,7 @@
 //    `deliver`.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -83,6 +84,12 @@ enum class lasting : std::uint8_t {
   now,         ///< threads may be writing it: send() copies it, each word of 8 bytes as a whole
 };
 
+/// A word in shared memory on which a thread sleeps (futex) while it has this value. Null: there is none.
+struct futex_word {
+  const std::atomic<std::uint32_t>* at = nullptr;
+  std::uint32_t value = 0;
+};
+
 class transport {
  public:
   /// Payloads of up to this many bytes are copied by send().
@@ -123,6 +130,11 @@ class transport {
   /// Prepares the descriptor to signal: when a message of urgency `least` or more arrives, and perhaps for others, too.
   /// False: something arrived meanwhile, and may have been delivered; call progress() and try again.
   [[nodiscard]] virtual bool arm(urgency least = urgency::later) noexcept = 0;
+  /// What a thread that waits may sleep on in the place of the descriptor: then a message wakes that thread alone. Not
+  /// every body has one.
+  [[nodiscard]] virtual futex_word word() const noexcept { return {}; }
+  /// As arm() for all messages, of the word: it has its value now, until something arrives, or it is armed otherwise.
+  [[nodiscard]] virtual bool arm_word() noexcept { return false; }
   /// The descriptor need not signal any more: somebody polls.
   virtual void disarm() noexcept = 0;
   /// Makes the descriptor readable until the next arm(). Any thread, any time.

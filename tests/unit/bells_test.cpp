@@ -9,6 +9,9 @@
 
 #include <thread>
 
+#include "base/clock.hpp"
+#include "os/futex.hpp"
+
 namespace quire::transport::rings::bells_test {
 namespace {
 
@@ -46,6 +49,27 @@ TEST_F(pair_of_bells, wake_sleepers_only) {
   a.wake(1, urgency::later);
   EXPECT_TRUE(b.rings());
   EXPECT_FALSE(a.rings());
+}
+
+TEST_F(pair_of_bells, a_thread_that_sleeps_on_the_word_needs_no_pipe) {
+  meet();
+  const futex_word word = b.word();
+  ASSERT_TRUE(b.arm_thread());
+  EXPECT_EQ(word.at->load(), word.value);
+  a.wake(1, urgency::later);
+  EXPECT_NE(word.at->load(), word.value);
+  EXPECT_FALSE(b.rings());
+  ASSERT_TRUE(b.arm_thread());
+  ASSERT_TRUE(b.arm(urgency::now)) << "the service thread sleeps now, and the thread computes";
+  EXPECT_NE(word.at->load(), word.value);
+  a.wake(1, urgency::later);
+  EXPECT_FALSE(b.rings());
+  a.wake(1, urgency::now);
+  EXPECT_TRUE(b.rings());
+  EXPECT_FALSE(b.arm_thread()) << "it was woken";
+  ASSERT_TRUE(b.arm_thread());
+  b.disarm();
+  EXPECT_NE(word.at->load(), word.value);
 }
 
 TEST_F(pair_of_bells, one_wakes_once) {
@@ -103,8 +127,15 @@ TEST_F(pair_of_bells, no_wake_up_is_lost) {
   const auto play = [&](bells& own, std::size_t other, unsigned mine) {
     for (unsigned round = mine; round < rounds; round += 2) {
       while (ball.load(std::memory_order_relaxed) != round) {
-        if (!own.arm(round % 3 == 0 ? urgency::later : urgency::now) || ball.load(std::memory_order_relaxed) == round)
+        const bool by_word = round % 5 == 1;
+        const bool armed = by_word ? own.arm_thread() : own.arm(round % 3 == 0 ? urgency::later : urgency::now);
+        if (!armed || ball.load(std::memory_order_relaxed) == round) continue;
+        if (by_word) {
+          const auto since = base::now_ns();
+          os::futex_wait_shared(*own.word().at, own.word().value, 5'000'000'000);
+          ASSERT_LT(base::now_ns() - since, 5'000'000'000u) << "not woken in round " << round;
           continue;
+        }
         pollfd ready{own.descriptor(), POLLIN, 0};
         ASSERT_EQ(::poll(&ready, 1, 5'000), 1) << "not woken in round " << round;
       }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "os/futex.hpp"
 #include "transport/loopback/loopback.hpp"
 #include "transport/open.hpp"
 
@@ -94,6 +95,7 @@ struct node {
   int coordinator;
   inbox in;
   std::unique_ptr<transport> link;
+  unsigned sleeps = 0;
 
   /// All nodes that live meet, and get what each of them gave. Meanwhile this node makes progress, unless it is to be
   /// `still`.
@@ -124,9 +126,18 @@ struct node {
     }
     return true;
   }
-  /// Sleeps on the descriptor until something was handled, or may have been. False when nothing came for five seconds.
+  /// Sleeps on the descriptor or, each second time, on the word where there is one, until something was handled, or may
+  /// have been. False when nothing came for five seconds.
   [[nodiscard]] bool sleep_once() {
+    const futex_word word = link->word();
     while (!link->progress()) {
+      if (word.at != nullptr && ++sleeps % 2 == 0) {
+        if (!link->arm_word()) return true;
+        const auto since = base::now_ns();
+        os::futex_wait_shared(*word.at, word.value, 5'000'000'000);
+        if (base::now_ns() - since >= 5'000'000'000u) return false;
+        continue;
+      }
       if (!link->arm()) return true;
       pollfd ready{link->descriptor(), POLLIN, 0};
       if (::poll(&ready, 1, 5'000) == 0) return false;

@@ -128,6 +128,56 @@ TEST_P(transport_sleepers, urgent_messages_wake_and_others_can_wait) {
   });
 }
 
+// Who sleeps on the word is woken by all messages, and no descriptor is touched; who then arms the descriptor has it.
+TEST_P(transport_sleepers, a_word_is_a_place_to_sleep) {
+  job(GetParam(), 2).run([&](node& n) {
+    n.meet();
+    const futex_word word = n.link->word();
+    EXPECT_EQ(word.at != nullptr, is("shm") || is("outliving"));
+    pollfd ready{n.link->descriptor(), POLLIN, 0};
+    for (std::uint64_t i = 0; i < 100 && word.at != nullptr; ++i) {
+      const auto armed = [&](auto arm) {
+        while (!arm()) n.link->progress();
+      };
+      if (n.self.value() == 1) armed([&] { return n.link->arm_word(); });
+      n.meet({}, true);
+      if (n.self.value() == 0) n.send(1, 2 * i, {}, i % 2 == 0 ? urgency::later : urgency::now);
+      if (n.self.value() == 1) {
+        os::futex_wait_shared(*word.at, word.value, 5'000'000'000);
+        EXPECT_NE(word.at->load(), word.value);
+        EXPECT_EQ(::poll(&ready, 1, 0), 0);
+        EXPECT_TRUE(n.progress_until([&] { return n.in.delivered == 2 * i + 1; }));
+        armed([&] { return n.link->arm_word(); });
+        armed([&] { return n.link->arm(urgency::now); });
+        EXPECT_NE(word.at->load(), word.value);
+      }
+      n.meet({}, true);
+      if (n.self.value() == 0) n.send(1, 2 * i + 1);
+      if (n.self.value() == 1) {
+        EXPECT_EQ(::poll(&ready, 1, 5'000), 1);
+        EXPECT_TRUE(n.progress_until([&] { return n.in.delivered == 2 * i + 2; }));
+      }
+      n.meet();
+    }
+  });
+}
+
+TEST_P(transport_sleepers, a_word_is_not_armed_over_what_has_come) {
+  job(GetParam(), 2).run([](node& n) {
+    n.meet();
+    const futex_word word = n.link->word();
+    n.meet({}, true);
+    if (n.self.value() == 0) n.send(1, 1);
+    n.meet({}, n.self.value() == 1);
+    if (n.self.value() == 1 && word.at != nullptr) {
+      EXPECT_FALSE(n.link->arm_word());
+      EXPECT_NE(word.at->load(), word.value);
+    }
+    EXPECT_TRUE(n.self.value() == 0 || n.progress_until([&] { return n.in.delivered == 1; }));
+    n.meet();
+  });
+}
+
 TEST_P(transport_sleepers, nothing_wakes_after_disarming) {
   job(GetParam(), 2).run([](node& n) {
     n.meet();

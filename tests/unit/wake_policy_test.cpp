@@ -24,6 +24,17 @@ TEST(wake_policy, a_thread_polls_gives_way_and_sleeps) {
   EXPECT_EQ(w.look(500'001 + p.spin_ns, false), next_step::sleep);
 }
 
+TEST(wake_policy, with_fewer_cores_than_nodes_a_thread_gives_way_at_its_second_look) {
+  pace p = some_pace();
+  p.share_cores();
+  polling w(p);
+  EXPECT_EQ(w.look(1'000, false), next_step::poll);
+  EXPECT_EQ(w.look(1'001, false), next_step::give_way);
+  EXPECT_EQ(w.look(1'100, true), next_step::poll) << "something has come";
+  EXPECT_EQ(w.look(1'101, false), next_step::give_way);
+  EXPECT_EQ(w.look(1'101 + p.spin_ns, false), next_step::sleep);
+}
+
 TEST(wake_policy, whatever_comes_a_thread_does_not_drive_for_ever) {
   const pace p = some_pace();
   polling w(p);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/clock.hpp"
+#include "os/futex.hpp"
 #include "os/process_file.hpp"
 
 namespace quire::transport::rings {
@@ -35,7 +36,7 @@ bool bells::meet(std::size_t node, const address& theirs, void* memory) noexcept
   return true;
 }
 
-bool bells::arm(urgency least) noexcept {
+bool bells::arm_for(state what) noexcept {
   bool woken = false;
   while (read_ != page_->written.load(std::memory_order_relaxed)) {
     char bytes[64];
@@ -45,7 +46,7 @@ bool bells::arm(urgency least) noexcept {
     woken = true;
   }
   if (woken) return false;
-  page_->state.store(least == urgency::now ? for_urgent : for_all, std::memory_order_seq_cst);
+  page_->state.store(what, std::memory_order_seq_cst);
   __sync_synchronize();  // what the caller looks at are plain loads
   return true;
 }
@@ -62,7 +63,12 @@ void bells::wake(std::size_t node, urgency how) noexcept {
   // knows no std::atomic_thread_fence.)
   __sync_synchronize();
   if (theirs.state.load(std::memory_order_relaxed) < (how == urgency::now ? for_urgent : for_all)) return;
-  if (theirs.state.exchange(awake, std::memory_order_seq_cst) != awake) ring(theirs, peers_[node].pipe.number());
+  const std::uint32_t slept = theirs.state.exchange(awake, std::memory_order_seq_cst);
+  if (slept == for_thread) {
+    os::futex_wake_shared(theirs.state, 1);
+  } else if (slept != awake) {
+    ring(theirs, peers_[node].pipe.number());
+  }
 }
 
 void bells::ring(page& shown, int pipe) noexcept {

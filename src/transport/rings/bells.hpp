@@ -43,7 +43,11 @@ class bells {
 
   /// From now on messages of this urgency or a higher one wake this node. False: it was woken since the last time. Who
   /// calls looks afterwards whether something has arrived before others could see this.
-  [[nodiscard]] bool arm(urgency least) noexcept;
+  [[nodiscard]] bool arm(urgency least) noexcept { return arm_for(least == urgency::now ? for_urgent : for_all); }
+  /// As for all messages, of a thread that then sleeps on word() while that is `for_thread`: no pipe is written, and no
+  /// other thread is woken.
+  [[nodiscard]] bool arm_thread() noexcept { return arm_for(for_thread); }
+  [[nodiscard]] futex_word word() const noexcept { return {&page_->state, for_thread}; }
   /// Nothing wakes it any more.
   void disarm() noexcept;
   /// After a message for `node`: wakes it if it sleeps and wants that.
@@ -52,7 +56,7 @@ class bells {
   void signal() noexcept;
 
  private:
-  enum state : std::uint32_t { awake, for_urgent, for_all };
+  enum state : std::uint32_t { awake, for_urgent, for_all, for_thread };
   /// What a node shows to the others.
   struct page {
     std::uint64_t mark;
@@ -64,6 +68,7 @@ class bells {
     page* shown = nullptr;
     os::descriptor pipe{};
   };
+  [[nodiscard]] bool arm_for(state what) noexcept;
   static void ring(page& shown, int pipe) noexcept;
 
   address own_{};

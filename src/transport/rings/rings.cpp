@@ -121,7 +121,9 @@ class ring_transport final : public transport {
     return true;
   }
   [[nodiscard]] int descriptor() const noexcept override { return bells_.descriptor(); }
-  [[nodiscard]] bool arm(urgency least) noexcept override;
+  [[nodiscard]] bool arm(urgency least) noexcept override { return bells_.arm(least) && !has_come(); }
+  [[nodiscard]] futex_word word() const noexcept override { return bells_.word(); }
+  [[nodiscard]] bool arm_word() noexcept override { return bells_.arm_thread() && !has_come(); }
   void disarm() noexcept override { bells_.disarm(); }
   void signal() noexcept override { bells_.signal(); }
   base::status flush(int timeout_ms) noexcept override;
@@ -175,6 +177,7 @@ class ring_transport final : public transport {
   }
   void deliver(const message& m) noexcept;
   void lose(peer& who) noexcept;
+  [[nodiscard]] bool has_come() noexcept;
 
   const layout layout_;
   const bool whole_;
@@ -430,16 +433,16 @@ void ring_transport::abandon(node_id to) noexcept {
   while (who.first != nullptr) pop(who);
 }
 
-bool ring_transport::arm(urgency least) noexcept {
-  if (!bells_.arm(least)) return false;
+/// Before others could see that this node sleeps. Then it does not.
+bool ring_transport::has_come() noexcept {
   for (peer& p : peers_) {
     const bool news = p.there && !p.lost && p.in.has_news();
     const bool room = p.first != nullptr && p.out.wait_for_room(part_of(p, p.first->payload.size(), p.first->done));
     if (!news && !any_lost_ && !room) continue;
     bells_.disarm();
-    return false;
+    return true;
   }
-  return true;
+  return false;
 }
 
 base::status ring_transport::flush(int timeout_ms) noexcept {

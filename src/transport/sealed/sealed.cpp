@@ -52,6 +52,8 @@ class sealed_transport final : public transport, private sink {
   [[nodiscard]] bool turn_period() noexcept override { return inner_->turn_period(); }
   [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
   [[nodiscard]] bool arm(urgency least) noexcept override { return inner_->arm(least); }
+  [[nodiscard]] futex_word word() const noexcept override { return inner_->word(); }
+  [[nodiscard]] bool arm_word() noexcept override { return inner_->arm_word(); }
   void disarm() noexcept override { inner_->disarm(); }
   void signal() noexcept override { inner_->signal(); }
   base::status flush(int timeout_ms) noexcept override { return inner_->flush(timeout_ms); }
