@@ -39,6 +39,7 @@ SIMULATORS = {
     "services_names_test": "*services_names.*",
     "services_threads_test": "*services_threads.*",
     "services_containers_test": "*services_containers.*",
+    "services_code_test": "*services_code.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }
