@@ -36,6 +36,10 @@ SIMULATORS = {
     "whole_litmus_generated_test": "*whole_litmus_generated.*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
+    "services_names_test": "*services_names.*",
+    "services_threads_test": "*services_threads.*",
+    "services_containers_test": "*services_containers.*",
+    "services_code_test": "*services_code.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }

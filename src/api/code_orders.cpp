@@ -93,22 +93,4 @@ base::status code_service::ask(unsigned node, order what, std::uint64_t base, la
   return why;
 }
 
-/// The dead need nothing. The first error, though all are told.
-base::status code_service::tell_others(order what, std::uint64_t base) {
-  base::status worst;
-  for (unsigned node = 0; node < core_.config.nodes; ++node) {
-    lacking lacks;
-    if (node == core_.config.self.value()) continue;
-    const auto why = ask(node, what, base, lacks);
-    if (worst.ok() && why != QUIRE_LOST) worst = why;
-  }
-  return worst;
-}
-
-base::status code_service::tell_all(order what, std::uint64_t base) {
-  const auto others = tell_others(what, base);
-  (void)do_here(what, base);
-  return others;
-}
-
 }  // namespace quire::api

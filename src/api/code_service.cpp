@@ -30,6 +30,7 @@ using code::lacking;
 using code::module_record;
 using model::message;
 using region::service;
+using work = services::code_call::work;
 
 namespace {
 
@@ -303,39 +304,25 @@ base::status code_service::make(const quire_region_options& options, loading& wh
   return {};
 }
 
-base::status code_service::attach_all(const loading& what) {
-  for (unsigned node = 0; node < core_.config.nodes; ++node) {
-    lacking lacks;
-    const auto why = ask(node, order::attach, what.regions.base, lacks);
-    if (why.ok() || why == QUIRE_LOST) continue;
-    const module_record& m = *what.record;
-    switch (lacks.kind) {
-      case lacking::what::import:
-        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has",
-                       what.file.c_str(), m.text(m.rows<code::import_row>(m.imports)[lacks.number].name), node);
-      case lacking::what::library:
-        return explain(QUIRE_NOT_FOUND,
-                       "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u",
-                       what.file.c_str(), m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
-      case lacking::what::memory:
-        return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(),
-                       std::strerror(static_cast<int>(lacks.number)));
-      case lacking::what::nothing:
-        break;
-    }
-    return why;
+base::status code_service::explain_lack(const loading& what, unsigned node, base::status why, lacking lacks) {
+  const module_record& m = *what.record;
+  switch (lacks.kind) {
+    case lacking::what::import:
+      return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has",
+                     what.file.c_str(), m.text(m.rows<code::import_row>(m.imports)[lacks.number].name), node);
+    case lacking::what::library:
+      return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u",
+                     what.file.c_str(), m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
+    case lacking::what::memory:
+      return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(),
+                     std::strerror(static_cast<int>(lacks.number)));
+    case lacking::what::nothing:
+      break;
   }
-  return {};
+  return why;
 }
 
-/// All nodes can run it: constructors, and its name.
-base::status code_service::begin(loading& what) {
-  try {
-    run_constructors(*what.record);
-  } catch (...) {
-    return explain(QUIRE_INVALID, "quire_code_load(): a constructor of %s has thrown an exception", what.file.c_str());
-  }
-  what.constructed = true;
+base::status code_service::publish(const loading& what) {
   const auto why = names_.publish((name_prefix + what.name).c_str(), what.regions.base);
   if (why == QUIRE_EXISTS) {
     return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)",
@@ -344,24 +331,8 @@ base::status code_service::begin(loading& what) {
   return why;
 }
 
-/// Of what load() has begun nothing is left. What has failed before counts.
-void code_service::give_up(const loading& what) {
-  char said[base::detail_bytes];
-  std::snprintf(said, sizeof said, "%s", base::detail());
-  if (what.record != nullptr) {
-    (void)tell_all(order::run_exits, what.regions.base);
-    if (what.constructed) run_destructors(*what.record);
-    (void)tell_all(order::detach, what.regions.base);
-  }
-  // Variables that cannot go keep their place, which is part of the code's.
-  const bool data_went = what.regions.data.id == 0 || regions_.others().destroy(what.regions.data).ok();
-  if (data_went && what.regions.code.id != 0) (void)regions_.others().destroy(what.regions.code);
-  base::clear_detail();
-  if (said[0] != 0) (void)explain(QUIRE_OK, "%s", said);
-}
-
-base::status code_service::go_through(const char* path, const char* name, const quire_region_options& options,
-                                      loading& what) {
+base::status code_service::prepare(const char* path, const char* name, const quire_region_options& options,
+                                   loading& what) try {
   what.file = base_name(path);
   what.name = name != nullptr ? name : what.file;
   // Constructors, entries, counts and guards are written in no transaction.
@@ -384,9 +355,54 @@ base::status code_service::go_through(const char* path, const char* name, const 
   }
   if (const auto why = read(path, what); !why.ok()) return why;
   if (const auto why = find_imports(what); !why.ok()) return why;
-  if (const auto why = make(options, what); !why.ok()) return why;
-  if (const auto why = attach_all(what); !why.ok()) return why;
-  return begin(what);
+  return make(options, what);
+} catch (const std::bad_alloc&) {
+  return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory to load %s",
+                 unsigned{core_.config.self.value()}, path);
+}
+
+/// What was wrong first counts.
+template <class Does>
+base::status code_service::go(services::code_call call, Does&& does) {
+  char said[base::detail_bytes] = {};
+  step next = call.begin();
+  while (next.what != work::over) {
+    base::clear_detail();
+    const base::status why = does(next);
+    if (!why.ok() && said[0] == 0) std::snprintf(said, sizeof said, "%s", base::detail());
+    next = call.on_done(why.code());
+  }
+  base::clear_detail();
+  if (next.why != QUIRE_OK && said[0] != 0) return explain(next.why, "%s", said);
+  return next.why;
+}
+
+base::status code_service::do_step(const step& s, loading& what) {
+  switch (s.what) {
+    case work::order: {
+      lacking lacks;
+      const auto why = ask(s.node, s.order, what.regions.base, lacks);
+      const bool lacking_there = s.order == order::attach && !why.ok() && why != QUIRE_LOST;
+      return lacking_there ? explain_lack(what, s.node, why, lacks) : why;
+    }
+    case work::construct:
+      try {
+        run_constructors(*what.record);
+      } catch (...) {
+        return explain(QUIRE_INVALID, "quire_code_load(): a constructor of %s has thrown an exception",
+                       what.file.c_str());
+      }
+      return {};
+    case work::publish:
+      return publish(what);
+    case work::destruct:
+      run_destructors(*what.record);
+      return {};
+    case work::destroy_data:
+      return what.regions.data.id != 0 ? regions_.others().destroy(what.regions.data) : base::status();
+    default:
+      return what.regions.code.id != 0 ? regions_.others().destroy(what.regions.code) : base::status();
+  }
 }
 
 base::status code_service::load(const char* path, const char* name, const quire_region_options& options,
@@ -398,18 +414,10 @@ base::status code_service::load(const char* path, const char* name, const quire_
                  "without being told");
 #else
   loading what;
-  base::status why;
-  try {
-    why = go_through(path, name, options, what);
-  } catch (const std::bad_alloc&) {
-    why = explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory to load %s",
-                  unsigned{core_.config.self.value()}, path);
-  }
-  if (why.ok()) {
-    code.id = what.regions.code.id;
-  } else {
-    give_up(what);
-  }
+  const auto why = go(services::code_call::load(core_.config.self.value(), core_.config.nodes), [&](const step& s) {
+    return s.what == work::prepare ? prepare(path, name, options, what) : do_step(s, what);
+  });
+  if (why.ok()) code.id = what.regions.code.id;
   return why;
 #endif
 }
@@ -506,52 +514,84 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
 
 // ---- The end
 
-/// Destructors run, once in the job: whoever sets `ended` has run all exits before, and goes on with the rest.
-base::status code_service::end(const module& m) {
+namespace {
+
+/// Of the word that says whether destructors have run. QUIRE_EXISTS: they have, or nobody knows how far they came.
+base::status end_of(std::uint64_t word, const char* name) {
+  if (word == 0) return {};
+  if (word == work_done || quire_alive(node_at_work(word)) == 0) return QUIRE_EXISTS;
+  return explain(QUIRE_BUSY, "quire_code_unload(): another thread unloads '%s'", name);
+}
+
+}  // namespace
+
+base::status code_service::look_at_end(const module& m) {
   const module_record& r = m.record();
-  auto* const ended = reinterpret_cast<std::uint64_t*>(r.ended);
-  std::uint64_t over = 0, users = 0;
-  if (const auto why = read_word(ended, over); !why.ok() || over != 0) return why;
+  std::uint64_t ended = 0, users = 0;
+  if (core_.regions.of_handle(r.data_handle) == nullptr) return QUIRE_NOT_FOUND;
+  if (const auto why = read_word(reinterpret_cast<std::uint64_t*>(r.ended), ended); !why.ok()) return why;
+  base::clear_detail();
+  if (const auto why = end_of(ended, r.text(r.name)); !why.ok()) return why;
   if (const auto why = read_word(reinterpret_cast<std::uint64_t*>(r.users), users); !why.ok()) return why;
-  if (users != 0) {
-    return explain(QUIRE_BUSY,
-                   "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first "
-                   "(quire_code_replace)",
-                   r.text(r.name));
-  }
-  if (const auto why = tell_all(order::run_exits, r.base); !why.ok()) return why;
-  if (exchange_word(ended, 1) != 0) return {};
+  if (users == 0) return {};
+  return explain(QUIRE_BUSY,
+                 "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first "
+                 "(quire_code_replace)",
+                 r.text(r.name));
+}
+
+base::status code_service::claim_end(const module& m) {
+  const module_record& r = m.record();
+  const std::uint64_t before = change_word(reinterpret_cast<std::uint64_t*>(r.ended), 0, at_work());
+  base::clear_detail();
+  return end_of(before, r.text(r.name));
+}
+
+void code_service::end(const module& m) {
+  const module_record& r = m.record();
   run_destructors(r);
   for (std::uint64_t* e = r.entry(0); reinterpret_cast<std::uint64_t>(e) < r.users; ++e) {
     std::uint64_t leads = 0;
     if (read_word(e, leads).ok()) leads_to(m, leads, -1);
   }
-  return {};
+  (void)exchange_word(reinterpret_cast<std::uint64_t*>(r.ended), work_done);
+}
+
+base::status code_service::do_step(const step& s, const module_ptr& m) {
+  const module_record& r = m->record();
+  switch (s.what) {
+    case work::order: {
+      lacking lacks;
+      return ask(s.node, s.order, r.base, lacks);
+    }
+    case work::look:
+      return look_at_end(*m);
+    case work::claim:
+      return claim_end(*m);
+    case work::destruct:
+      end(*m);
+      return {};
+    case work::destroy_data:
+      return regions_.others().destroy({r.data_handle});
+    default: {
+      const std::lock_guard guard(mutex_);
+      modules_[r.base] = m;
+      return {};
+    }
+  }
 }
 
 /// It may have been called before, on this node or another one, and have been refused half-way.
 base::status code_service::unload(quire_code code) {
   const module_ptr m = of_handle(code.id);
   if (m == nullptr) return no_module("quire_code_unload", code);
-  const std::uint64_t base = m->record().base;
-  const quire_region data{m->record().data_handle};
   if (core_.config.survives && quire_alive(0) == 0) {
     return explain(QUIRE_LOST, "quire_code_unload(): node 0, which numbers regions, is dead: '%s' stays as it is",
                    m->record().text(m->record().name));
   }
-  if (core_.regions.of_handle(data.id) != nullptr) {
-    if (const auto why = end(*m); !why.ok()) return why;
-    if (const auto why = regions_.others().destroy(data); !why.ok()) return why;
-  }
-  // This node is the last: as long as it knows the module, the call can be made again.
-  if (const auto why = tell_others(order::detach, base); !why.ok()) return why;
-  detach_here(base);
-  const auto why = regions_.others().destroy({code.id});
-  if (why == QUIRE_BUSY) {
-    const std::lock_guard guard(mutex_);
-    modules_[base] = m;
-  }
-  return why;
+  return go(services::code_call::unload(core_.config.self.value(), core_.config.nodes), [&](const step& s) {
+    return s.what == work::destroy_code ? regions_.others().destroy({code.id}) : do_step(s, m);
+  });
 }
 
 }  // namespace quire::api

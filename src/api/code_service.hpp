@@ -2,7 +2,7 @@
 // Code in the shared memory (quire/code.h). The node that loads a module makes its regions, fills them, and has every
 // node attach it: by a service, whose handler starts a thread there, as the driver may wait neither for the dynamic
 // linker nor for pages. So all nodes can run the module, whether they have asked for it or not: a pointer to a function
-// of it may come to them by memory alone. The steps of load() and unload() are theirs.
+// of it may come to them by memory alone. services/code_call.hpp has the steps of load() and unload().
 #pragma once
 
 #include <quire/code.h>
@@ -20,6 +20,7 @@
 #include "code/image.hpp"
 #include "core/core.hpp"
 #include "region/registry.hpp"
+#include "services/code_call.hpp"
 
 namespace quire::api {
 
@@ -53,7 +54,8 @@ class code_service {
   void go_on();
 
  private:
-  enum class order : std::uint64_t { attach, run_exits, detach };
+  using order = services::code_order;
+  using step = services::code_call::step;
   struct exit_call {
     void (*function)(void*);
     void* argument;
@@ -75,22 +77,24 @@ class code_service {
     code::image image{};
     region::keeper::made_for_code regions{};
     const code::module_record* record = nullptr;
-    bool constructed = false;  ///< all constructors have run
   };
 
-  [[nodiscard]] base::status go_through(const char* path, const char* name, const quire_region_options& options,
-                                        loading& what);
+  template <class Does>
+  [[nodiscard]] static base::status go(services::code_call call, Does&& does);
+  [[nodiscard]] base::status do_step(const step& s, loading& what);
+  [[nodiscard]] base::status do_step(const step& s, const module_ptr& m);
+  [[nodiscard]] base::status prepare(const char* path, const char* name, const quire_region_options& options,
+                                     loading& what);
   [[nodiscard]] base::status read(const char* path, loading& what);
   [[nodiscard]] base::status find_imports(loading& what);
   [[nodiscard]] base::status make(const quire_region_options& options, loading& what);
   [[nodiscard]] base::status fill(quire_region region, std::span<const std::byte> content);
-  [[nodiscard]] base::status begin(loading& what);
-  [[nodiscard]] base::status attach_all(const loading& what);
-  void give_up(const loading& what);
+  [[nodiscard]] base::status publish(const loading& what);
+  [[nodiscard]] base::status explain_lack(const loading& what, unsigned node, base::status why, code::lacking lacks);
   [[nodiscard]] base::status ask(unsigned node, order what, std::uint64_t base, code::lacking& lacks);
-  [[nodiscard]] base::status tell_others(order what, std::uint64_t base);
-  [[nodiscard]] base::status tell_all(order what, std::uint64_t base);
-  [[nodiscard]] base::status end(const module& m);
+  [[nodiscard]] base::status look_at_end(const module& m);
+  [[nodiscard]] base::status claim_end(const module& m);
+  void end(const module& m);
   void leads_to(const module& from, std::uint64_t address, std::int64_t more);
   [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name,
                                          const code::export_row*& found, module_ptr& in);
@@ -114,6 +118,14 @@ class code_service {
                           ///< dynamic linker
   std::map<std::uint64_t, module_ptr> modules_{};  ///< attached on this node, by the first address
 };
+
+/// Of a word in shared memory that stands for a thread at work: 0 before, `work_done` after it.
+inline constexpr std::uint64_t work_done = 1;
+/// Of a thread of this node; node_at_work() of another one's.
+[[nodiscard]] std::uint64_t at_work() noexcept;
+[[nodiscard]] int node_at_work(std::uint64_t word) noexcept;
+/// Gives what was there. Regions that have no atomic operations of Quire's own have those of the processor.
+std::uint64_t change_word(std::uint64_t* word, std::uint64_t from, std::uint64_t to) noexcept;
 
 /// What modules call in place of the C++ library's: the function of this name, or null.
 [[nodiscard]] void* code_support(std::string_view name) noexcept;

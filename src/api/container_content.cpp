@@ -162,7 +162,7 @@ base::status container_service::can_grow(const char* call, const opening& o, std
 /// tries again.
 container_service::answer container_service::cut_linker(const opening& o) {
   set(o.head->owed, 1);
-  answer got = ask(o.head->home, order::tell_end, o.number, now(o.head->bytes));
+  answer got = ask(o.head->home, io_order::tell_end, o.number, now(o.head->bytes));
   if (got.why.ok()) got.why = core_.stored.grow(o.base, core_.regions.find(o.base)->about.bytes);
   if (got.why.ok()) set(o.head->owed, 0);
   return got;
@@ -179,14 +179,14 @@ base::status container_service::tell_linker(const char* call, const opening& o, 
     }
   }
   if (o.head->grain != 0) {
-    const answer got = ask(o.head->home, order::tell_end, o.number, bytes);
+    const answer got = ask(o.head->home, io_order::tell_end, o.number, bytes);
     if (!got.why.ok()) {
       const char* const reason =
           got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
       return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' longer: %s", call,
                      o.head->linker, o.head->name, reason);
     }
-    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::note_end, o.number, bytes); });
+    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, io_order::note_end, o.number, bytes); });
     set(o.head->announced, bytes);
   }
   return {};
@@ -213,8 +213,8 @@ base::status container_service::write_longer(const char* call, const opening& o,
   const std::string said = base::detail();
   const std::uint64_t reached = std::max(before, done != 0 ? at + done : 0);
   if (end > before && reached < end && o.head->grain != 0 && (o.head->can & QUIRE_LINK_TRUNCATE) != 0) {
-    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, reached); });
-    (void)ask(o.head->home, order::tell_end, o.number, reached);
+    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, io_order::set_end, o.number, reached); });
+    (void)ask(o.head->home, io_order::tell_end, o.number, reached);
     set(o.head->announced, reached);
   }
   if (reached > before) set(o.head->bytes, reached);
@@ -295,7 +295,7 @@ base::status container_service::shrink(const char* call, const opening& o, std::
     }
     return {};
   }
-  for_each_io(head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, bytes); });
+  for_each_io(head, [&](unsigned node) { (void)ask(node, io_order::set_end, o.number, bytes); });
   set(head.announced, bytes);
   const answer got = cut_linker(o);
   if (!why.ok())
@@ -330,7 +330,7 @@ base::status container_service::announce(const opening& o) {
   const std::uint64_t end = now(head.bytes);
   base::status worst;
   for_each_io(head, [&](unsigned node) {
-    if (const answer got = ask(node, order::note_end, o.number, end); worst.ok()) worst = got.why;
+    if (const answer got = ask(node, io_order::note_end, o.number, end); worst.ok()) worst = got.why;
   });
   if (worst.ok()) set(head.announced, end);
   return worst;
@@ -363,7 +363,7 @@ base::status container_service::cut_beyond_end(const char* call, const opening& 
   if (head.grain != 0 || head.read_only != 0 || (head.can & QUIRE_LINK_TRUNCATE) == 0) return {};
   const auto is_longer = [&] {
     std::uint64_t written = 0;
-    for_each_io(head, [&](unsigned node) { written = std::max(written, ask(node, order::written, o.number, 0).a); });
+    for_each_io(head, [&](unsigned node) { written = std::max(written, ask(node, io_order::written, o.number, 0).a); });
     return written > now(head.bytes);
   };
   if (!is_longer()) return {};

@@ -56,12 +56,12 @@ int start_container_order(const std::byte* data) {
 // ---- Orders
 
 void container_service::carry_out(const message& m) noexcept {
-  const answer got = do_here(static_cast<order>(m.a), static_cast<std::uint16_t>(m.b), m.c);
+  const answer got = do_here(static_cast<io_order>(m.a), static_cast<std::uint16_t>(m.b), m.c);
   core_.as_driver([&] { core_.answer(m, got.why, got.a, got.b); });
 }
 
 /// On this node the calling thread does it itself.
-container_service::answer container_service::ask(unsigned node, order what, std::uint64_t b, std::uint64_t c) {
+container_service::answer container_service::ask(unsigned node, io_order what, std::uint64_t b, std::uint64_t c) {
   if (node == core_.config.self.value()) return do_here(what, static_cast<std::uint16_t>(b), c);
   message m;
   m.a = static_cast<std::uint64_t>(what);
@@ -77,7 +77,8 @@ std::shared_ptr<container::link> container_service::link_of(std::uint16_t number
   return links_[number];
 }
 
-container_service::answer container_service::do_here(order what, std::uint16_t number, std::uint64_t c) noexcept try {
+container_service::answer container_service::do_here(io_order what, std::uint16_t number, std::uint64_t c) noexcept
+    try {
   const auto answer_of = [](int error) { return answer{status_of_errno(error), static_cast<std::uint64_t>(error), 0}; };
   if (head_of(number) == nullptr) {  // the first container of the job: this node has not heard of heads yet
     message m;
@@ -85,37 +86,37 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
     heads_.store(m.a, std::memory_order_release);
   }
   container_head head;
-  if (what != order::detach && !read_head(number, head)) return {QUIRE_LOST};  // who asked is lost
+  if (what != io_order::detach && !read_head(number, head)) return {QUIRE_LOST};  // who asked is lost
   switch (what) {
-    case order::attach:
+    case io_order::attach:
       return attach_here(number, head, static_cast<unsigned>(c));
-    case order::examine:
+    case io_order::examine:
       return examine_here(head);
-    case order::offer:
+    case io_order::offer:
       return offer_here(number, head);
-    case order::identify:
-    case order::erase: {
+    case io_order::identify:
+    case io_order::erase: {
       const quire_linker* const l = linkers_.find(std::string(head.linker));
       if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
       const std::string name(head.name), text(head.what);
       const container::link_names names{name.c_str(), text.c_str()};
-      if (what == order::erase) return answer_of(container::link::remove(*l, names));
+      if (what == io_order::erase) return answer_of(container::link::remove(*l, names));
       std::uint64_t identity = 0;
       const int error = container::link::identify(*l, names, identity);
       return error == 0 ? answer{{}, identity, 0} : answer_of(error);
     }
-    case order::written:
-    case order::note_end:
-    case order::set_end:
-    case order::tell_end: {
+    case io_order::written:
+    case io_order::note_end:
+    case io_order::set_end:
+    case io_order::tell_end: {
       const auto l = link_of(number);
       if (l == nullptr) return {QUIRE_NOT_FOUND};
-      if (what == order::written) return {{}, l->end(), 0};
-      if (what == order::tell_end) return answer_of(l->tell_end(c));
-      what == order::note_end ? l->note_end(c) : l->set_end(c);
+      if (what == io_order::written) return {{}, l->end(), 0};
+      if (what == io_order::tell_end) return answer_of(l->tell_end(c));
+      what == io_order::note_end ? l->note_end(c) : l->set_end(c);
       return {};
     }
-    case order::detach: {
+    case io_order::detach: {
       core_.stored.withdraw(number);
       std::shared_ptr<container::link> l;
       {
@@ -240,7 +241,7 @@ base::status container_service::make(std::uint16_t number, const char* name, con
 }
 
 base::status container_service::attach(making& what, unsigned node, unsigned flags) {
-  const answer got = ask(node, order::attach, what.number, flags);
+  const answer got = ask(node, io_order::attach, what.number, flags);
   if (got.why.ok()) {
     what.attached.push_back(node);
     if (what.attached.size() == 1) what.head->linked_bytes = got.a;
@@ -264,11 +265,11 @@ base::status container_service::share_out(making& what) {
   if ((at_one && !core_.config.survives) || nodes == 1) return {};
   bool all = (what.linker->can & QUIRE_LINK_ANYWHERE) != 0;
   if (what.linker->identify != nullptr) {
-    const answer mine = ask(head.home, order::identify, what.number, 0);
+    const answer mine = ask(head.home, io_order::identify, what.number, 0);
     all = mine.why.ok();
     for (unsigned node = 0; all && node < nodes; ++node) {
       if (node == head.home) continue;
-      const answer theirs = ask(node, order::identify, what.number, 0);
+      const answer theirs = ask(node, io_order::identify, what.number, 0);
       all = is_lost(theirs) || (theirs.why.ok() && theirs.a == mine.a);
     }
   }
@@ -325,7 +326,7 @@ base::status container_service::link_up(making& what) {
     options.placement = head.all != 0 ? QUIRE_PLACE_MODULO : QUIRE_PLACE_NODE;
     options.home = head.all != 0 ? 0 : static_cast<int>(head.home);
     for (const unsigned node : what.attached) {
-      if (const answer got = ask(node, order::offer, what.number, 0); !got.why.ok() && !is_lost(got)) return got.why;
+      if (const answer got = ask(node, io_order::offer, what.number, 0); !got.why.ok() && !is_lost(got)) return got.why;
     }
   }
   if (const auto why =
@@ -336,7 +337,7 @@ base::status container_service::link_up(making& what) {
                    head.name);
   }
   if (truncates) {
-    if (const answer got = ask(head.home, order::tell_end, what.number, 0); !got.why.ok()) {
+    if (const answer got = ask(head.home, io_order::tell_end, what.number, 0); !got.why.ok()) {
       return explain(got.why.code(), "%s(): linker '%s' cannot truncate '%s'", opens, head.linker, head.what);
     }
   }
@@ -351,7 +352,7 @@ base::status container_service::link_up(making& what) {
 
 void container_service::undo(const making& what) {
   if (what.region.id != 0) (void)regions_.others().destroy(what.region).ok();
-  for (const unsigned node : what.attached) (void)ask(node, order::detach, what.number, 0);
+  for (const unsigned node : what.attached) (void)ask(node, io_order::detach, what.number, 0);
 }
 
 // ---- Removing
@@ -363,53 +364,59 @@ void container_service::withdraw(container_head& head, std::uint16_t number) {
     spread_head(number);
     tell_others(order::unnoted, number, {});
   }
-  for_each_io(head, [&](unsigned node) { (void)ask(node, order::detach, number, 0); });
+  for_each_io(head, [&](unsigned node) { (void)ask(node, io_order::detach, number, 0); });
 }
 
+namespace {
+
+constexpr const char* call = "quire_container_remove";
+
+quire_status explain_removal(quire_status why, const std::string& name) {
+  switch (why) {
+    case QUIRE_NOT_FOUND:
+      return explain(why, "%s(): there is no container '%s'", call, name.c_str());
+    case QUIRE_BUSY:
+      return explain(why, "%s(): somebody has container '%s' open (quire_container_close())", call, name.c_str());
+    case QUIRE_LOST:
+      return explain(why, "%s(): container '%s' stays: node 0, which numbers regions, is lost", call, name.c_str());
+    default:
+      return why;
+  }
+}
+
+}  // namespace
+
 base::status container_service::remove(const char* name, unsigned flags) {
-  constexpr const char* call = "quire_container_remove";
   if (const auto why = container::check_name(call, name); !why.ok()) return why;
   if ((flags & ~unsigned{QUIRE_CONTAINER_REMOVE_CONTENT}) != 0) {
     return explain(QUIRE_INVALID, "%s(): flags is 0x%x: it may be 0 or QUIRE_CONTAINER_REMOVE_CONTENT", call, flags);
   }
   const std::string text(name);
   message m;
-  const auto got = ask_first(order::take_away, 0, text, m);
-  if (got == QUIRE_NOT_FOUND) return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'", call, text.c_str());
-  if (got == QUIRE_BUSY)
-    return explain(QUIRE_BUSY, "%s(): somebody has container '%s' open (quire_container_close())", call, text.c_str());
-  if (got == QUIRE_LOST)
-    return explain(QUIRE_LOST, "%s(): container '%s' stays: node 0, which numbers regions, is lost", call,
-                   text.c_str());
-  if (!got.ok()) return got;
-  const auto number = static_cast<std::uint16_t>(m.a);
-  heads_.store(m.b, std::memory_order_release);
-  if (const auto lost = claim_head(number); !lost.ok()) {
-    tell_first(order::stays, number);
-    return lost;
-  }
-  container_head& head = *head_of(number);
-  const bool erases = flags != 0 && head.linked != 0;
-  base::status why;
-  if (erases) {
-    const quire_linker* const l = linkers_.find(std::string(head.linker));
-    if (l == nullptr || l->remove == nullptr) {
-      why = explain(QUIRE_UNSUPPORTED,
-                    "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call,
-                    head.linker);
-    }
-  }
-  if (why.ok()) why = regions_.others().destroy({head.region});
-  if (!why.ok()) {
-    const std::string said = base::detail();
-    tell_first(order::stays, number);
-    return explain(why.code(), "%s", said.c_str());
-  }
-  withdraw(head, number);
   answer erased;
-  if (erases) erased = ask(head.home, order::erase, number, 0);
-  const std::string linker = head.linked != 0 ? head.linker : "";
-  tell_first(order::gone, number);
+  auto removal = services::container_call::remove(around());
+  std::string linker;
+  bool erases = false;
+  const auto work = [&](steps what) -> base::status {
+    const std::uint16_t number = removal.number();
+    container_head& head = *head_of(number);
+    if (what == steps::destroy) return regions_.others().destroy({head.region});
+    if (what == steps::withdraw) {
+      withdraw(head, number);
+      if (erases) erased = ask(head.home, io_order::erase, number, 0);
+      return {};
+    }
+    if (const auto lost = claim_head(number); !lost.ok()) return lost;
+    linker = head.linked != 0 ? head.linker : "";
+    erases = flags != 0 && head.linked != 0;
+    const quire_linker* const l = erases ? linkers_.find(linker) : nullptr;
+    if (!erases || (l != nullptr && l->remove != nullptr)) return {};
+    return explain(QUIRE_UNSUPPORTED,
+                   "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call,
+                   linker.c_str());
+  };
+  const auto why = go(removal, text, work, m);
+  if (!why.ok()) return removal.number() != 0 ? why : base::status(explain_removal(why.code(), text));
   if (erased.why.ok()) return {};
   const char* const reason =
       erased.a != 0 && erased.a < 4096 ? std::strerror(static_cast<int>(erased.a)) : "it gave no reason";

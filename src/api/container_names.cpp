@@ -36,48 +36,49 @@ base::status container_service::facts_of(quire_container c, facts& into) {
 base::status container_service::unlink(const std::string& name) {
   if (core_.config.survives) return QUIRE_UNSUPPORTED;
   message m;
-  if (const auto why = ask_first(order::unlink, 0, name, m); !why.ok()) return why;
-  heads_.store(m.b, std::memory_order_release);
-  const auto number = static_cast<std::uint16_t>(m.a);
-  __atomic_store_n(&head_of(number)->there, unnamed, __ATOMIC_RELEASE);
-  finish_opening(order::settled, number);
-  return {};
+  auto call = services::container_call::unlink(around());
+  const auto work = [&](steps what) {
+    if (what != steps::rewrite) return take_apart(what, call.number());
+    __atomic_store_n(&head_of(call.number())->there, unnamed, __ATOMIC_RELEASE);
+    return base::status();
+  };
+  return go(call, name, work, m);
 }
 
 base::status container_service::rename(const std::string& from, const std::string& to, bool exclusive) {
   if (core_.config.survives) return QUIRE_UNSUPPORTED;
   message m;
-  if (const auto why = ask_first(order::rename, exclusive ? 1 : 0, from + '\0' + to, m); !why.ok()) return why;
-  const auto number = static_cast<std::uint16_t>(m.a), replaced = static_cast<std::uint16_t>(m.a >> 16);
-  if (number == 0) return {};  // it has that name
-  heads_.store(m.b, std::memory_order_release);
-  container_head& head = *head_of(number);
-  __atomic_store_n(&head.there, unnamed, __ATOMIC_RELEASE);
-  std::strncpy(head.name, to.c_str(), sizeof head.name - 1);
-  __atomic_store_n(&head.there, named, __ATOMIC_RELEASE);
-  if (replaced != 0) __atomic_store_n(&head_of(replaced)->there, unnamed, __ATOMIC_RELEASE);
-  finish_opening(order::settled, number);
-  if (replaced != 0) finish_opening(order::settled, replaced);
-  return {};
+  auto call = services::container_call::rename(around(), exclusive);
+  const auto work = [&](steps what) {
+    if (what != steps::rewrite) return take_apart(what, call.number());
+    container_head& head = *head_of(call.number());
+    __atomic_store_n(&head.there, unnamed, __ATOMIC_RELEASE);
+    std::strncpy(head.name, to.c_str(), sizeof head.name - 1);
+    __atomic_store_n(&head.there, named, __ATOMIC_RELEASE);
+    if (call.replaced() != 0) __atomic_store_n(&head_of(call.replaced())->there, unnamed, __ATOMIC_RELEASE);
+    return base::status();
+  };
+  return go(call, from + '\0' + to, work, m);
 }
 
-/// `what`: closed, or settled. Whose opening is the last of a container without a name removes that.
-void container_service::finish_opening(order what, std::uint16_t number) {
+/// Whose opening is the last of a container without a name removes that.
+void container_service::finish_opening(std::uint16_t number) {
   message m;
-  if (ask_first(what, number, {}, m).ok() && m.a != 0) take_apart(number);
+  auto call = services::container_call::finish(around(), order::closed, number);
+  (void)go(
+      call, {}, [&](steps what) { return take_apart(what, number); }, m);
 }
 
 /// Nobody has it open, and it has no name.
-void container_service::take_apart(std::uint16_t number) {
+base::status container_service::take_apart(steps what, std::uint16_t number) {
   container_head& head = *head_of(number);
-  if (const auto why = regions_.others().destroy({head.region}); !why.ok()) {
+  if (what == steps::withdraw) return withdraw(head, number), base::status();
+  const auto why = regions_.others().destroy({head.region});
+  if (!why.ok()) {
     base::log(base::log_level::warning, "container '%s' was removed by a program, and cannot go: %s", head.name,
               base::detail());
-    tell_first(order::stays, number);
-    return;
   }
-  withdraw(head, number);
-  tell_first(order::gone, number);
+  return why;
 }
 
 }  // namespace quire::api

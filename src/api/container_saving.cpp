@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "api/agreement.hpp"
+#include "api/answering.hpp"
 #include "api/container_service.hpp"
 #include "base/detail.hpp"
 #include "checkpoint/container_copy.hpp"
@@ -59,10 +60,7 @@ constexpr std::uint64_t unknown_bytes =
 
 void container_service::hold_names() {
   for (bool changes = true;;) {
-    core_.as_driver([&] {
-      names_held_ = true;
-      changes = names_.is_changing();
-    });
+    core_.as_driver([&] { changes = !names_.hold(); });
     if (!changes) return;
     core_.host.pause(while_they_change_ns);
   }
@@ -70,8 +68,9 @@ void container_service::hold_names() {
 
 void container_service::let_names_go() {
   core_.as_driver([&] {
-    names_held_ = false;
-    retry();
+    services::answers out;
+    names_.let_go(out);
+    send(core_, out);
   });
 }
 
@@ -102,7 +101,7 @@ outcome container_service::describe(checkpoint::manifest& m) {
                 : row.linker == file_linker ? where::copy
                                             : where::pages;
     if (row.where == where::linker && core_.config.self.value() == 0) {
-      const answer got = ask(head.home, order::examine, number, 0);
+      const answer got = ask(head.home, io_order::examine, number, 0);
       if (!got.why.ok() && worst.ok())
         worst = {QUIRE_SYSTEM, subject(row) + ": cannot look at " + row.what + ": " + reason_of(got.a)};
       row.bytes = got.a;
@@ -294,7 +293,7 @@ quire_status container_service::load(const checkpoint::opened& from, const check
   heads_.store(m.heads, std::memory_order_release);
   if (core_.config.self.value() == 0) {
     core_.as_driver([&] {
-      first_heads_ = m.heads;
+      names_.load_heads(m.heads);
       for (const container_row& row : m.containers)
         names_.load(row.name.starts_with(lost_name) ? "" : row.name, static_cast<std::uint16_t>(row.number));
     });
@@ -323,7 +322,7 @@ quire_status container_service::load(const checkpoint::opened& from, const check
     return why;
   for (const container_row& row : m.containers) {
     if (row.name.starts_with(lost_name))
-      finish_opening(order::closed, static_cast<std::uint16_t>(row.number));  // nobody has it open any more
+      finish_opening(static_cast<std::uint16_t>(row.number));  // nobody has it open any more
   }
   return QUIRE_OK;
 }

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "api/answering.hpp"
 #include "api/names.hpp"
-#include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
@@ -20,15 +20,9 @@
 namespace quire::api {
 
 using base::explain;
-using container::name_table;
 using model::message;
 using model::node_id;
 using region::service;
-
-namespace {
-constexpr std::uint64_t creates = 1, excludes = 2, makes = 1u << 16;
-constexpr std::uint64_t for_good = UINT64_MAX;  ///< beside QUIRE_LOST: no other node can do it either
-}  // namespace
 
 quire_status status_of_errno(int error) noexcept {
   switch (error) {
@@ -49,7 +43,7 @@ quire_status status_of_errno(int error) noexcept {
 }
 
 container_service::container_service(core::core& e, region::registry& regions, thread_service& threads)
-    : core_(e), regions_(regions), threads_(threads) {
+    : core_(e), regions_(regions), threads_(threads), names_(e.config.self) {
   e.services.set(
       static_cast<std::uint32_t>(service::container),
       [](void* self, core::core&, const message& m, std::span<const std::byte> value) noexcept {
@@ -58,7 +52,13 @@ container_service::container_service(core::core& e, region::registry& regions, t
       this, "quire_container_open");
   if (!e.config.survives) return;
   e.survival.on_deaths(
-      [](void* self, unsigned node) noexcept { static_cast<container_service*>(self)->on_death(node); }, this, false);
+      [](void* self, unsigned node) noexcept {
+        auto& of = *static_cast<container_service*>(self);
+        services::answers out;
+        of.names_.on_death(node_id{static_cast<std::uint16_t>(node)}, out);
+        send(of.core_, out);
+      },
+      this, false);
 }
 
 /// The engine has stopped: no thread of a crew is in a linker.
@@ -71,177 +71,33 @@ container_service::~container_service() {
 // ---- The driver
 
 void container_service::on_message(const message& m, std::span<const std::byte> value) {
-  const auto what = static_cast<order>(m.a);
-  const bool has_name = what == order::open || (what >= order::look_up && what <= order::take_away);
-  const bool has_number = !has_name && what != order::heads;
-  if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers)))
-    return core_.answer(m, QUIRE_INVALID);
-  if (!is_for_driver(what)) {
-    threads_.start(start_container_order, {m, 0, {}});
-    return;
-  }
-  if (has_name) return on_name(m, text_of(value));
-  const auto number = static_cast<std::uint16_t>(m.b);
-  switch (what) {
-    case order::closed:
-    case order::settled:
-      return on_close(m);
-    case order::lock:
-    case order::test_lock:
-      return on_lock(m, value);
-    case order::heads:
-      if (m.b != 0) first_heads_ = m.b;
-      core_.answer(m, {}, first_heads_, names_.last());
-      break;
-    case order::noted:
-      first_heads_ = m.c;
-      names_.note(text_of(value), number);
-      break;
-    case order::unnoted:
-      names_.unnote(number);
-      break;
-    case order::made:
-    case order::failed:
-    case order::stays:
-    case order::gone:
-      note_change(what, number);
-      break;
-    case order::written: {
-      const std::lock_guard guard(mutex_);
-      const auto& l = links_[number];
-      return core_.answer(m, {}, l != nullptr ? l->end() : 0);
-    }
-    default: {
-      const std::lock_guard guard(mutex_);
-      if (const auto& l = links_[number]; l != nullptr) l->note_end(m.c);
+  if (m.a > static_cast<std::uint64_t>(order::last)) return on_io_order(m);
+  services::answers out;
+  names_.on_request(m, value, out);
+  send(core_, out);
+}
+
+void container_service::on_io_order(const message& m) {
+  const auto what = static_cast<io_order>(m.a);
+  if (what > io_order::erase || m.b == 0 || m.b > container::most_containers) return core_.answer(m, QUIRE_INVALID);
+  if (what > io_order::note_end) return threads_.start(start_container_order, {m, 0, {}});
+  std::uint64_t end = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    if (const auto& l = links_[m.b]; l != nullptr) {
+      if (what == io_order::note_end) l->note_end(m.c);
+      end = l->end();
     }
   }
-  if (what != order::heads) core_.answer(m, {});
-  if (what != order::note_end) retry();
-}
-
-/// A node that answers for node 0 counts nothing: nothing can be made or removed.
-void container_service::note_change(order what, std::uint16_t number) noexcept {
-  if (core_.config.self.value() != 0) return;
-  switch (what) {
-    case order::made:
-      return names_.made(number);
-    case order::failed:
-      return names_.failed(number);
-    case order::stays:
-      return names_.stays(number);
-    default:
-      names_.gone(number);
-      locks_.drop(number);
-  }
-}
-
-/// Answers, or keeps it until something has changed.
-void container_service::on_name(const message& m, std::string_view name) {
-  using outcome = name_table::outcome;
-  const bool looks = static_cast<order>(m.a) == order::look_up;
-  if (!names_held_ && core_.config.self.value() != 0) return on_name_after_node_0(m, name);
-  const auto got = names_held_ && !looks ? name_table::answer{outcome::wait, 0} : do_name(m, name);
-  switch (got.what) {
-    case outcome::found:
-      return core_.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
-    case outcome::make:
-      return core_.answer(m, {}, got.number | makes, first_heads_);
-    case outcome::none:
-      return core_.answer(m, QUIRE_NOT_FOUND);
-    case outcome::exists:
-      return core_.answer(m, QUIRE_EXISTS);
-    case outcome::busy:
-      return core_.answer(m, QUIRE_BUSY);
-    case outcome::full:
-      return core_.answer(m, QUIRE_LIMIT);
-    case outcome::wait:
-      keep_waiting(m, name);
-  }
-}
-
-name_table::answer container_service::do_name(const message& m, std::string_view name) {
-  const unsigned by = m.from.value();
-  switch (static_cast<order>(m.a)) {
-    case order::open:
-      return names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by);
-    case order::look_up:
-      return names_.look_up(name);
-    case order::unlink:
-      return names_.unlink(name, by);
-    case order::rename: {
-      const std::size_t end = std::min(name.find('\0'), name.size() - 1);
-      return names_.rename(name.substr(0, end), name.substr(end + 1), m.b != 0, by);
-    }
-    default:
-      return names_.take_away(name, by);
-  }
-}
-
-void container_service::on_name_after_node_0(const message& m, std::string_view name) {
-  const auto got = names_.look_up(name);
-  const auto what = static_cast<order>(m.a);
-  const bool there = got.what == name_table::outcome::found, opens = what == order::open;
-  if (opens && there && (m.b & excludes) != 0) return core_.answer(m, QUIRE_EXISTS);
-  if ((opens || what == order::look_up) && there) return core_.answer(m, {}, got.number, first_heads_);
-  if (!there && !(opens && (m.b & creates) != 0)) return core_.answer(m, QUIRE_NOT_FOUND);
-  core_.answer(m, QUIRE_LOST, for_good);
-}
-
-/// One that goes would change what a checkpoint has told. A node that answers for node 0 counts nobody.
-void container_service::on_close(const message& m) {
-  if (core_.config.self.value() != 0) return core_.answer(m, {});
-  const auto number = static_cast<std::uint16_t>(m.b);
-  const bool settles = static_cast<order>(m.a) == order::settled;
-  if (names_held_ && !settles && names_.goes_when_closed(number)) return keep_waiting(m, {});
-  const bool goes = settles ? names_.settled(number, m.from.value()) : names_.closed(number, m.from.value());
-  core_.answer(m, {}, goes ? number : 0);
-  retry();
-}
-
-/// Who waits for what the dead node was making asks anew.
-void container_service::on_death(unsigned node) {
-  std::erase_if(waiting_, [&](const waiting& w) { return w.m.from.value() == node; });
-  if (core_.config.self.value() == 0) names_.lost(node);
-  retry();
-}
-
-void container_service::keep_waiting(const message& m, std::string_view text) {
-  waiting w{m, {}, 0};
-  w.bytes = text.copy(w.text.data(), w.text.size());
-  waiting_.push_back(w);
-}
-
-void container_service::retry() {
-  if (waiting_.empty()) return;
-  for (const waiting& w : std::exchange(waiting_, {})) {
-    if (static_cast<order>(w.m.a) == order::closed) {
-      on_close(w.m);
-    } else {
-      on_name(w.m, {w.text.data(), w.bytes});
-    }
-  }
+  core_.answer(m, {}, end);
 }
 
 // ---- Questions
 
 base::status container_service::ask_first(order what, std::uint64_t b, std::string_view name, message& m) {
-  for (;;) {
-    unsigned leader = leader_.load();
-    m = {};
-    m.a = static_cast<std::uint64_t>(what);
-    m.b = b;
-    const auto to = node_id{static_cast<std::uint16_t>(leader)};
-    const auto why = core_.ask(to, static_cast<std::uint32_t>(service::container), m,
-                               std::as_bytes(std::span(name.data(), name.size())));
-    if (why != QUIRE_LOST || m.a == for_good || leader + 1 == core_.config.nodes) return why;
-    (void)leader_.compare_exchange_strong(leader, leader + 1);
-  }
-}
-
-void container_service::tell_first(order what, std::uint64_t b) noexcept {
-  message m;
-  (void)ask_first(what, b, {}, m);  // somebody is there as long as the job is
+  auto call = services::container_call::ask(around(), what, b, !name.empty());
+  return go(
+      call, name, [](steps) -> base::status { return {}; }, m);
 }
 
 /// Who is lost meanwhile need not know.
@@ -340,48 +196,53 @@ quire_container container_service::add(std::uint16_t number, bool writes, const 
   return {id};
 }
 
-base::status container_service::open(const char* name, const quire_container_options& given, quire_container& made) {
-  constexpr const char* call = "quire_container_open";
-  if (const auto why = container::check_name(call, name); !why.ok()) return why;
-  if (const auto why = container::check_options(given, static_cast<int>(core_.config.nodes)); !why.ok()) return why;
-  const std::string text(name);  // a copy: the name may lie in shared memory
-  message m;
-  const std::uint64_t flags = ((given.flags & QUIRE_CONTAINER_CREATE) != 0 ? creates : 0) |
-                              ((given.flags & QUIRE_CONTAINER_EXCLUSIVE) != 0 ? excludes : 0);
-  const auto why = ask_first(order::open, flags, text, m);
-  switch (why.code()) {
-    case QUIRE_OK:
-      break;
+namespace {
+
+constexpr const char* call_name = "quire_container_open";
+
+quire_status explain_refusal(quire_status why, const std::string& name) {
+  switch (why) {
     case QUIRE_NOT_FOUND:
-      return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call,
-                     text.c_str());
+      return explain(why, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call_name,
+                     name.c_str());
     case QUIRE_EXISTS:
-      return explain(QUIRE_EXISTS, "%s(): there is a container '%s'", call, text.c_str());
+      return explain(why, "%s(): there is a container '%s'", call_name, name.c_str());
     case QUIRE_LOST:
-      return explain(QUIRE_LOST,
+      return explain(why,
                      "%s(): there is no container '%s', and none can be made: node 0, which numbers regions, is lost",
-                     call, text.c_str());
+                     call_name, name.c_str());
     case QUIRE_LIMIT:
-      return explain(QUIRE_LIMIT, "%s(): a job has at most %u containers at a time", call,
+      return explain(why, "%s(): a job has at most %u containers at a time", call_name,
                      unsigned{container::most_containers});
     default:
       return why;
   }
-  const auto number = static_cast<std::uint16_t>(m.a);
-  if (m.b != 0) heads_.store(m.b, std::memory_order_release);
-  if ((m.a & makes) == 0) return open_there(number, given, made);
-  const auto done = make(number, text.c_str(), given);
-  const std::string said = base::detail();
-  if (core_.config.survives && head_of(number) != nullptr) {
-    spread_head(number);
-    if (done.ok()) tell_others(order::noted, number, text);
-  }
-  tell_first(done.ok() ? order::made : order::failed, number);
-  if (!done.ok()) return explain(done.code(), "%s", said.c_str());
+}
+
+}  // namespace
+
+base::status container_service::open(const char* name, const quire_container_options& given, quire_container& made) {
+  if (const auto why = container::check_name(call_name, name); !why.ok()) return why;
+  if (const auto why = container::check_options(given, static_cast<int>(core_.config.nodes)); !why.ok()) return why;
+  const std::string text(name);  // a copy: the name may lie in shared memory
+  message m;
+  const std::uint64_t flags = ((given.flags & QUIRE_CONTAINER_CREATE) != 0 ? services::container_open::creates : 0) |
+                              ((given.flags & QUIRE_CONTAINER_EXCLUSIVE) != 0 ? services::container_open::excludes : 0);
+  auto call = services::container_call::open(around(), flags);
+  base::status done;
+  const auto work = [&](steps what) {
+    if (what == steps::make) return done = make(call.number(), text.c_str(), given);
+    if (head_of(call.number()) != nullptr) spread_head(call.number());
+    if (done.ok()) tell_others(order::noted, call.number(), text);
+    return base::status();
+  };
+  const auto why = go(call, text, work, m);
+  if (!why.ok()) return call.makes() ? why : base::status(explain_refusal(why.code(), text));
+  if (!call.makes()) return open_there(call.number(), given, made);
   container_head head;
-  if (!read_head(number, head))
-    return explain(QUIRE_LOST, "%s(): what nodes know of container '%s' in common is lost", call, text.c_str());
-  made = add(number, (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0, head);
+  if (!read_head(call.number(), head))
+    return explain(QUIRE_LOST, "%s(): what nodes know of container '%s' in common is lost", call_name, text.c_str());
+  made = add(call.number(), (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0, head);
   return {};
 }
 
@@ -389,15 +250,16 @@ base::status container_service::open_there(std::uint16_t number, const quire_con
                                            quire_container& made) {
   const bool writes = (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0;
   container_head head;
-  if (!read_head(number, head) || head.there == 0) {
-    finish_opening(order::closed, number);
+  const bool known = read_head(number, head) && head.there != none;
+  if (!known || (core_.config.survives && core_.regions.of_handle(head.region) == nullptr)) {
+    finish_opening(number);
     return explain(QUIRE_LOST,
                    "quire_container_open(): the node that made or removed the container is lost, and so is what nodes "
                    "know of it in common");
   }
   if (writes && head.read_only != 0) {
     const std::string name = head.name;
-    finish_opening(order::closed, number);
+    finish_opening(number);
     return explain(QUIRE_INVALID,
                    "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY",
                    name.c_str());
@@ -431,7 +293,7 @@ base::status container_service::close(quire_container c) {
   }
   if (o->writes) why = keep(call, *o, 0, 0);
   const std::string said = base::detail();
-  finish_opening(order::closed, o->number);
+  finish_opening(o->number);
   return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
 }
 

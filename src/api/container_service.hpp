@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of
+// Containers (quire/container.h). Node 0 knows their names (services/containers.hpp). What nodes have in common of
 // one, its head, lies in shared memory: a unit of a region of the library's own, with sequential consistency, which the
 // first container makes. So how long a container is costs no message. Nodes that do the I/O of one have its linker open
 // (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
@@ -24,17 +24,20 @@
 #include <vector>
 
 #include "api/threads.hpp"
+#include "base/detail.hpp"
 #include "checkpoint/manifest.hpp"
 #include "checkpoint/store.hpp"
 #include "container/link.hpp"
 #include "container/linker_table.hpp"
-#include "container/lock_queue.hpp"
-#include "container/name_table.hpp"
+#include "container/lock_table.hpp"
 #include "container/shape.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/kept_run.hpp"
 #include "region/registry.hpp"
+#include "region/services.hpp"
+#include "services/container_call.hpp"
+#include "services/containers.hpp"
 
 namespace quire::api {
 
@@ -139,28 +142,14 @@ class container_service {
   [[nodiscard]] quire_status load(const checkpoint::opened& from, const checkpoint::manifest& m);
 
  private:
-  enum class order : std::uint64_t {
-    // To node 0, and done by its driver.
-    open,   ///< b: create, exclusive; the name. Answered with the number, whether to make it, and the region of heads
-    heads,  ///< b: the region of heads, which the sender has made, or 0. Answered with the region, and the last number
-    made,   ///< b: number; so are the next
-    failed,
-    closed,   ///< answered with the number, if it goes now, for who asks to remove it; else 0. So is the next
-    settled,  ///< of one that was unlinked or renamed
-    look_up,  ///< the name. Answered with the number, and the region of heads; so are the next
-    unlink,
-    rename,     ///< b: exclusive; both names, with a zero between. Answered with both numbers, and the region of heads
-    take_away,  ///< the name. Answered with the number
-    stays,
-    gone,
-    lock,       ///< b: number; a range_lock, and what is to happen if it is not free
-    test_lock,  ///< the same. Answered with first byte and, in the highest bit, whether it is exclusive; last byte
-    // To any other node, and done by its driver: survivors.
-    noted,    ///< b: number, c: the region of heads; the name. There is such a container
-    unnoted,  ///< b: number
-    // To a node that does I/O, and done by its driver.
-    written,   ///< b: number. Answered with the end of what its linker may have
-    note_end,  ///< b: number, c: bytes
+  using order = services::container_order;
+  using steps = services::container_call::step::kind;
+  /// Of a node that does I/O; `a` of a request, after those of services::container_order.
+  enum class io_order : std::uint64_t {
+    // Done by its driver.
+    written = static_cast<std::uint64_t>(order::last) + 1,  ///< b: number. Answered with the end of what its linker
+                                                            ///< may have
+    note_end,                                               ///< b: number, c: bytes
     // The same, by a thread.
     attach,    ///< b: number, c: flags of quire_linker::open(). Answered with the bytes that there are, or an errno
     identify,  ///< b: number. Answered with the identity
@@ -189,32 +178,26 @@ class container_service {
     base::status why{};
     std::uint64_t a = 0, b = 0;
   };
-  struct waiting {
-    model::message m;
-    std::array<char, 2 * container::longest_name + 1> text;  ///< one name or, for rename, two
-    std::size_t bytes;
-  };
   /// What there is of a container that is being made.
   struct making;
 
   // container_service.cpp
-  [[nodiscard]] static bool is_for_driver(order what) noexcept { return what <= order::note_end; }
   void on_message(const model::message& m, std::span<const std::byte> value);
-  void on_name(const model::message& m, std::string_view name);
-  [[nodiscard]] container::name_table::answer do_name(const model::message& m, std::string_view name);
-  void on_close(const model::message& m);
-  void note_change(order what, std::uint16_t number) noexcept;
-  void keep_waiting(const model::message& m, std::string_view name);
-  void retry();
+  void on_io_order(const model::message& m);
+  /// The thread goes through the call: does(step) is asked for what is no question. `last`: the last answer.
+  template <class Does>
+  [[nodiscard]] base::status go(services::container_call& call, std::string_view name, Does&& does,
+                                model::message& last);
+  [[nodiscard]] services::container_call::surroundings around() const noexcept {
+    return {core_.config.nodes, core_.config.survives};
+  }
+  /// A question of one step.
   [[nodiscard]] base::status ask_first(order what, std::uint64_t b, std::string_view name, model::message& m);
-  void tell_first(order what, std::uint64_t b) noexcept;
-  [[nodiscard]] answer ask(unsigned node, order what, std::uint64_t b, std::uint64_t c);
+  [[nodiscard]] answer ask(unsigned node, io_order what, std::uint64_t b, std::uint64_t c);
   [[nodiscard]] container_head* head_of(std::uint16_t number) const noexcept;
   /// False if nobody has it any more.
   [[nodiscard]] bool read_head(std::uint16_t number, container_head& into) const noexcept;
   // Survivors.
-  void on_death(unsigned node);
-  void on_name_after_node_0(const model::message& m, std::string_view name);
   /// The first head that this node writes of a number it makes.
   [[nodiscard]] base::status claim_head(std::uint16_t number) const noexcept;
   /// All nodes have the head as it is.
@@ -233,11 +216,10 @@ class container_service {
                                         quire_container& made);
 
   // container_names.cpp
-  void finish_opening(order what, std::uint16_t number);
-  void take_apart(std::uint16_t number);
+  void finish_opening(std::uint16_t number);
+  [[nodiscard]] base::status take_apart(steps what, std::uint16_t number);
 
   // container_locks.cpp
-  void on_lock(const model::message& m, std::span<const std::byte> value);
   [[nodiscard]] base::status ask_lock(order what, quire_container c, container::range_lock& wanted,
                                       container::lock_wait how, model::message& m);
 
@@ -257,7 +239,7 @@ class container_service {
     const unsigned first = everywhere ? 0 : head.home, end = everywhere ? core_.config.nodes : head.home + 1;
     for (unsigned node = first; node < end; ++node) f(node);
   }
-  [[nodiscard]] answer do_here(order what, std::uint16_t number, std::uint64_t c) noexcept;
+  [[nodiscard]] answer do_here(io_order what, std::uint16_t number, std::uint64_t c) noexcept;
   [[nodiscard]] answer attach_here(std::uint16_t number, const container_head& head, unsigned flags);
   [[nodiscard]] answer offer_here(std::uint16_t number, const container_head& head);
   [[nodiscard]] std::shared_ptr<container::link> link_of(std::uint16_t number);
@@ -302,12 +284,7 @@ class container_service {
   std::array<std::shared_ptr<container::link>, container::most_containers + 1> links_{};
   std::map<std::uint16_t, std::weak_ptr<std::mutex>> pins_{};  ///< opening::pins
   std::atomic<unsigned> leader_{0};                            ///< who answers for names
-  // On node 0, driver's thread:
-  container::name_table names_{};
-  container::lock_queue locks_{};
-  std::uint64_t first_heads_ = 0;          ///< others have it from who makes a container, where the job survives
-  base::fault_vector<waiting> waiting_{};  ///< as they came
-  bool names_held_ = false;                ///< by a checkpoint
+  services::containers names_;                                 ///< driver's thread
 };
 
 template <class F>
@@ -326,6 +303,34 @@ base::status container_service::for_each_head(F&& f) {
     }
   }
   return {};
+}
+
+template <class Does>
+base::status container_service::go(services::container_call& call, std::string_view name, Does&& does,
+                                   model::message& last) {
+  std::string said;
+  unsigned leader = leader_.load();
+  auto next = call.begin(leader);
+  while (next.what != steps::over) {
+    if (next.what != steps::ask) {
+      const base::status done = does(next.what);
+      if (!done.ok()) said = base::detail();
+      next = call.on_done(done.code());
+      continue;
+    }
+    last = {};
+    last.a = static_cast<std::uint64_t>(next.order);
+    last.b = next.b;
+    const std::string_view text = next.has_name ? name : std::string_view();
+    const auto got = core_.ask(model::node_id{static_cast<std::uint16_t>(next.node)},
+                               static_cast<std::uint32_t>(region::service::container), last,
+                               std::as_bytes(std::span(text.data(), text.size())));
+    next = call.on_answer(got.code(), last.a, last.b);
+    if (call.heads() != 0) heads_.store(call.heads(), std::memory_order_release);
+  }
+  while (leader < call.leader() && !leader_.compare_exchange_weak(leader, call.leader())) continue;
+  return said.empty() || next.why == QUIRE_OK ? base::status(next.why)
+                                              : base::status(base::explain(next.why, "%s", said.c_str()));
 }
 
 /// A thread for carry_out(), as thread_service::start() has it. 0 or errno.

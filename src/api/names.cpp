@@ -3,9 +3,12 @@
 
 #include <cstring>
 
+#include "api/answering.hpp"
 #include "base/detail.hpp"
+#include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/services.hpp"
+#include "core/survival.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -27,15 +30,21 @@ name_service::name_service(core::core& e) : core_(e) {
   e.services.set(
       static_cast<std::uint32_t>(service::publish),
       [](void* self, core::core&, const message& m, auto v) noexcept {
-        static_cast<name_service*>(self)->on_publish(m, key_of(text_of(v)));
+        static_cast<name_service*>(self)->on_publish(m, text_of(v));
       },
       this, "quire_publish");
   e.services.set(
       static_cast<std::uint32_t>(service::lookup),
       [](void* self, core::core&, const message& m, auto v) noexcept {
-        static_cast<name_service*>(self)->on_lookup(m, key_of(text_of(v)));
+        static_cast<name_service*>(self)->on_lookup(m, text_of(v));
       },
       this, "quire_lookup");
+  if (!e.config.survives) return;
+  e.survival.on_deaths(
+      [](void* self, unsigned node) noexcept {
+        static_cast<name_service*>(self)->names_.on_death(model::node_id{static_cast<std::uint16_t>(node)});
+      },
+      this, false);
 }
 
 base::status name_service::publish(const char* name, std::uint64_t value) {
@@ -55,33 +64,35 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   const auto why = core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
                              std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
   if (why.ok()) value = m.a;
+  if (why == QUIRE_TIMED_OUT) {
+    core_.as_driver(
+        [&] { core_.notify(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m.token, 0, 0, {}); });
+  }
   return why;
 }
 
-name_service::key name_service::key_of(std::string_view name) noexcept {
-  key made{};
-  name.copy(made.data(), longest_public_name);
-  return made;
+/// Node 0.
+void name_service::on_publish(const message& m, std::string_view name) {
+  services::answers out;
+  names_.on_publish(m, services::names::name_of(name), out);
+  send(core_, out);
 }
 
-void name_service::on_publish(const message& m, const key& name) {
-  const bool added = names_.emplace(name, m.a).second;
-  core_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
-  if (!added) return;
-  std::erase_if(waiting_, [&](const waiting& w) {
-    if (w.name != name) return false;
-    core_.answer(w.m, QUIRE_OK, m.a);
-    return true;
-  });
-}
-
-void name_service::forget(std::uint64_t base, std::uint64_t bytes) noexcept {
-  std::erase_if(names_, [&](const auto& one) { return one.second - base < bytes; });
+/// Node 0. A notice is of a call that waits no more.
+void name_service::on_lookup(const message& m, std::string_view name) {
+  if (m.kind == model::message_kind::service_notice) {
+    message which = m;
+    which.token = m.a;
+    return names_.on_withdrawn(which);
+  }
+  services::answers out;
+  names_.on_lookup(m, services::names::name_of(name), out);
+  send(core_, out);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
-  base::fault_map<key, std::uint64_t> now;
-  core_.as_driver([&] { now = names_; });
+  base::fault_map<services::names::name, std::uint64_t> now;
+  core_.as_driver([&] { now = names_.all(); });
   std::vector<std::pair<std::string, std::uint64_t>> all;
   for (const auto& [name, value] : now) all.emplace_back(name.data(), value);
   return all;
@@ -89,14 +100,10 @@ std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
 
 void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> names) {
   core_.as_driver([&] {
-    for (const auto& [name, value] : names) names_.emplace(key_of(name), value);
+    services::answers out;
+    for (const auto& [name, value] : names) names_.on_restored(services::names::name_of(name), value, out);
+    send(core_, out);
   });
-}
-
-void name_service::on_lookup(const message& m, const key& name) {
-  if (const auto found = names_.find(name); found != names_.end()) return core_.answer(m, QUIRE_OK, found->second);
-  if (m.a == 0) return core_.answer(m, QUIRE_NOT_FOUND);
-  waiting_.push_back({name, m});
 }
 
 }  // namespace quire::api

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names for values: how a node finds what another has allocated. All names live on node 0; a lookup that must wait is
-// answered when the name appears.
+// Names for values: how a node finds what another has allocated. services/names.hpp, on node 0, decides.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/fault_heap.hpp"
 #include "core/core.hpp"
 #include "model/message.hpp"
+#include "services/names.hpp"
 
 namespace quire::api {
 
-inline constexpr std::size_t longest_public_name = 63;
+inline constexpr std::size_t longest_public_name = services::names::longest;
 /// Whether a call was given a name: of 1 to longest_public_name characters. What is wrong with it is said.
 [[nodiscard]] bool is_name(const char* call, const char* name) noexcept;
 
@@ -31,26 +29,18 @@ class name_service {
   [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
 
   /// A region goes: names of what lay in it go, too. Driver's thread; on nodes other than 0 there are none.
-  void forget(std::uint64_t base, std::uint64_t bytes) noexcept;
+  void forget(std::uint64_t base, std::uint64_t bytes) noexcept { names_.on_gone(base, bytes); }
 
   // Checkpoints; on node 0.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> save();
   void load(std::span<const std::pair<std::string, std::uint64_t>> names);
 
  private:
-  using key = std::array<char, longest_public_name + 1>;  ///< the rest is zero
-  struct waiting {
-    key name;
-    model::message m;
-  };
-  [[nodiscard]] static key key_of(std::string_view name) noexcept;
-  void on_publish(const model::message& m, const key& name);
-  void on_lookup(const model::message& m, const key& name);
+  void on_publish(const model::message& m, std::string_view name);
+  void on_lookup(const model::message& m, std::string_view name);
 
   core::core& core_;
-  // On node 0, driver's thread:
-  base::fault_map<key, std::uint64_t> names_;
-  base::fault_vector<waiting> waiting_;  ///< as they came
+  services::names names_{};  ///< driver's thread of node 0
 };
 
 }  // namespace quire::api

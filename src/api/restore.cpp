@@ -23,7 +23,6 @@
 #include "core/job_call.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
-#include "directory/placement.hpp"
 
 namespace quire::api {
 namespace {

@@ -12,12 +12,14 @@
 #include <cstring>
 #include <memory>
 
+#include "api/answering.hpp"
 #include "api/forward.hpp"
 #include "api/function_place.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/services.hpp"
+#include "core/survival.hpp"
 #include "os/injection.hpp"
 #include "os/limits.hpp"
 #include "os/own_thread.hpp"
@@ -36,7 +38,7 @@ using thread_plan = thread_service::plan;
 
 }  // namespace
 
-thread_service::thread_service(core::core& e) : core_(e) {
+thread_service::thread_service(core::core& e) : core_(e), here_(e.config.self) {
   e.services.set(
       static_cast<std::uint32_t>(service::spawn),
       [](void* self, core::core&, const message& m, auto v) noexcept {
@@ -47,6 +49,13 @@ thread_service::thread_service(core::core& e) : core_(e) {
       static_cast<std::uint32_t>(service::join),
       [](void* self, core::core&, const message& m, auto) noexcept { static_cast<thread_service*>(self)->on_join(m); },
       this, "quire_join");
+  if (e.config.survives) {
+    e.survival.on_deaths(
+        [](void* self, unsigned node) noexcept {
+          static_cast<thread_service*>(self)->here_.on_death(model::node_id{static_cast<std::uint16_t>(node)});
+        },
+        this, false);
+  }
   if (split::engine_here() != nullptr) return;  // threads are of the other process
   starter_ = os::start_server([this] { start_threads(); });
 }
@@ -77,7 +86,7 @@ base::status thread_service::spawn(int node, std::string_view module, std::uint6
 }
 
 base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
-  const auto node = static_cast<std::uint16_t>(id >> 48);
+  const auto node = static_cast<std::uint16_t>(services::threads::node_of(id));
   if (id == 0 || node >= core_.config.nodes)
     return base::explain(QUIRE_INVALID, "quire_join(): 0x%lx is no handle that quire_spawn() has given",
                          static_cast<unsigned long>(id));
@@ -207,37 +216,25 @@ void thread_service::start_threads() noexcept {
 std::uint64_t thread_service::started(const message& request, bool found) noexcept {
   std::uint64_t id = 0;
   on_driver([&] {
-    if (!found) return core_.answer(request, QUIRE_NOT_FOUND);
-    id = (std::uint64_t{core_.config.self.value()} << 48) | next_++;
-    threads_[id];
-    core_.answer(request, QUIRE_OK, id);
+    services::answers out;
+    id = here_.on_started(request, found ? QUIRE_OK : QUIRE_NOT_FOUND, out);
+    send(core_, out);
   });
   return id;
 }
 
 void thread_service::finished(std::uint64_t id, std::uint64_t result) noexcept {
-  on_driver([&] { on_finished(id, result); });
-}
-
-void thread_service::on_finished(std::uint64_t id, std::uint64_t result) {
-  thread_entry& t = threads_[id];
-  t.finished = true;
-  t.result = result;
-  if (!t.awaited) return;
-  core_.answer(t.join, QUIRE_OK, result);
-  threads_.erase(id);
+  on_driver([&] {
+    services::answers out;
+    here_.on_finished(id, result, out);
+    send(core_, out);
+  });
 }
 
 void thread_service::on_join(const message& m) {
-  const auto found = threads_.find(m.a);
-  if (found == threads_.end() || found->second.awaited) return core_.answer(m, QUIRE_NOT_FOUND);
-  if (found->second.finished) {
-    core_.answer(m, QUIRE_OK, found->second.result);
-    threads_.erase(found);
-    return;
-  }
-  found->second.awaited = true;
-  found->second.join = m;
+  services::answers out;
+  here_.on_join(m, out);
+  send(core_, out);
 }
 
 }  // namespace quire::api

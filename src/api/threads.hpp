@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads on other nodes (the programming model of Millipage): spawn and join by services. A function travels as module
-// and offset, so that it is found where the program is loaded elsewhere.
+// Threads on other nodes (the programming model of Millipage): spawn and join, services/threads.hpp decides. A function
+// travels as module and offset, so that it is found where the program is loaded elsewhere.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <thread>
 
-#include "base/fault_heap.hpp"
 #include "core/core.hpp"
 #include "model/message.hpp"
+#include "services/threads.hpp"
 
 namespace quire::api {
 
@@ -63,12 +63,6 @@ class thread_service {
   void finished(std::uint64_t id, std::uint64_t result) noexcept;
 
  private:
-  struct thread_entry {
-    bool finished = false;
-    bool awaited = false;
-    std::uint64_t result = 0;
-    model::message join{};
-  };
   struct order {
     int (*procedure)(const std::byte*);
     plan what;
@@ -80,14 +74,12 @@ class thread_service {
   void refuse(const plan& what) noexcept;
   void on_spawn(const model::message& m, std::span<const std::byte> value);
   void on_join(const model::message& m);
-  void on_finished(std::uint64_t id, std::uint64_t result);
   template <class F>
   void on_driver(F f) noexcept;
 
   core::core& core_;
-  base::fault_map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
-  std::uint64_t next_ = 1;
-  std::mutex mutex_{};  ///< for the next two
+  services::threads here_;  ///< driver's thread
+  std::mutex mutex_{};      ///< for the next two
   std::deque<order> orders_{};
   bool stopping_ = false;
   std::condition_variable wake_{};

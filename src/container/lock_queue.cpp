@@ -85,4 +85,9 @@ void lock_queue::drop(std::uint16_t container) noexcept {
   std::erase_if(waiting_, [&](const request& one) { return one.container == container; });
 }
 
+void lock_queue::lost(unsigned node) noexcept {
+  held_.lost(node);
+  std::erase_if(waiting_, [&](const request& one) { return one.wanted.owner.node == node; });
+}
+
 }  // namespace quire::container

@@ -33,6 +33,8 @@ class lock_queue {
   }
   /// The container has gone, and nobody can wait for its locks.
   void drop(std::uint16_t container) noexcept;
+  /// The node is lost, and with it all owners there: they hold nothing, and wait for nothing.
+  void lost(unsigned node) noexcept;
   [[nodiscard]] std::size_t count() const noexcept { return held_.count(); }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
 

@@ -2,6 +2,7 @@
 #include "container/lock_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace quire::container {
 namespace {
@@ -56,6 +57,13 @@ void lock_table::drop(std::uint16_t container) noexcept {
   if (at == held_.end()) return;
   count_ -= at->second.size();
   held_.erase(at);
+}
+
+void lock_table::lost(unsigned node) noexcept {
+  for (auto at = held_.begin(); at != held_.end();) {
+    count_ -= std::erase_if(at->second, [&](const range_lock& held) { return held.owner.node == node; });
+    at = at->second.empty() ? held_.erase(at) : std::next(at);
+  }
 }
 
 }  // namespace quire::container

@@ -52,6 +52,8 @@ class lock_table {
   }
   /// The container has gone.
   void drop(std::uint16_t container) noexcept;
+  /// The node is lost, and all of its owners.
+  void lost(unsigned node) noexcept;
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:

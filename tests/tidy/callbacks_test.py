@@ -14,7 +14,7 @@ import tree  # noqa: E402
 
 ROOT = Path(sys.argv[1]).resolve()
 LIST = Path(__file__).resolve().with_name("callbacks.txt")
-FOLDERS = ("src/protocol/release", "src/protocol/sequential", "src/protocol/transaction", "src/sync")
+FOLDERS = ("src/protocol/release", "src/protocol/sequential", "src/protocol/transaction", "src/services", "src/sync")
 PATTERNS = (
     r"\bvirtual\b(?!\s*~)",
     r"\bstd::(?:function|move_only_function|copyable_function|function_ref)\b|\bfunction_ref\s*<",
