@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "openmp/sites/elf_view.hpp"
+#include "openmp/sites/plain.hpp"
 
 namespace quire::openmp::sites {
 namespace {
@@ -76,6 +77,11 @@ void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& ta
 bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into,
                   std::uint64_t& bad) {
   for (std::size_t at = 0; at < bytes.size();) {
+    if (const plain_instruction p = read_plain(bytes.subspan(at)); p.length != 0) {
+      at += p.length;
+      if (p.jumps) into.targets.push_back(address + at + static_cast<std::uint64_t>(std::int64_t{p.offset}));
+      continue;
+    }
     instruction i;
     if (!by.decode(bytes.subspan(at), address + at, i)) {
       bad = address + at;
