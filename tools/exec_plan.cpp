@@ -157,7 +157,8 @@ exec_plan plan_exec(const std::string& program, bool any) {
   const auto answer = read_elf(path);
   if (const auto why = hindrance(path, answer); !why.empty()) return refusal(cannot_execute, why);
   const auto own = openmp_libraries_of(path, *answer.file);
-  const bool has_openmp = !own.empty() || !openmp_of(*answer.file).runtimes.empty();
+  const bool has_openmp =
+      !own.empty() || !openmp_of(*answer.file).runtimes.empty() || (any && calls_openmp(path, *answer.file));
   if (!has_openmp && !makes_threads(*answer.file) && !any) {
     const std::string missing = missing_library_of(path);
     if (!missing.empty())

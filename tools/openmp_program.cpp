@@ -82,6 +82,17 @@ std::vector<own_library> openmp_libraries_of(const std::string& path, const elf_
   return found;
 }
 
+bool calls_openmp(const std::string& path, const elf_file& file) {
+  std::vector<std::string> all;
+  if (!openmp_of(file).runtimes.empty() || makes_threads(file) || !libraries_of(path, all)) return false;
+  return std::any_of(all.begin(), all.end(), [&file](const std::string& library) {
+    const std::string name = library.substr(library.rfind('/') + 1);
+    if (std::find(file.needed.begin(), file.needed.end(), name) == file.needed.end()) return false;
+    const auto answer = read_elf(library, elf_parts::dynamic);
+    return answer.file && !openmp_of(*answer.file).runtimes.empty();
+  });
+}
+
 bool contains_runtime(const std::string& path) {
   const os::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about;

@@ -29,6 +29,9 @@ struct openmp_use {
 /// Linked with Quire, or with its OpenMP runtime: it starts without `quire exec`.
 [[nodiscard]] bool links_quire(const elf_file& file);
 
+/// Whether a library that it needs itself has OpenMP, wherever that lies: of a program that neither has OpenMP nor
+/// makes threads.
+[[nodiscard]] bool calls_openmp(const std::string& path, const elf_file& file);
 /// Whether it makes threads itself, by pthreads, C11 or C++.
 [[nodiscard]] bool makes_threads(const elf_file& file);
 /// Whether `quire run` places its threads on all nodes: it makes some, needs no OpenMP runtime, and is the user's own:

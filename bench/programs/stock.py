@@ -99,10 +99,10 @@ def make_inputs(folder):
 
 # ---- Runs --------------------------------------------------------------------------------------------------------------
 
-def run(program, threads, folder, start, limit):
+def run(program, threads, folder, start, limit):  # threads: of all nodes together
     """What it prints, as a checksum, and the seconds; a text that says what went wrong, and None."""
-    settings = dict(os.environ, OMP_NUM_THREADS=str(threads[1]))
-    command = program.command.format(threads=threads[0]).split()
+    settings = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    command = program.command.format(threads=threads).split()
     begin = time.monotonic()
     try:
         done = subprocess.run([*start, *command], cwd=folder, env=settings, capture_output=True, timeout=limit)
@@ -136,12 +136,12 @@ def measure(name, asked):
     program = PROGRAMS[name]
     if shutil.which(program.command.split()[0]) is None:
         return f"| {name} | {program.what} | - | - | - | - | - | - | - | apt-get install {program.package} |\n", True
-    wanted, alone = several(asked.times, program, (2, 2), asked.folder, [], asked.limit)
+    wanted, alone = several(asked.times, program, 2, asked.folder, [], asked.limit)
     counters = asked.folder / "counters.json"
     cells, wrong, two, share = [], [wanted] if alone is None else [], None, ("-", "-")
     for nodes in (1, 2, 4):
         start = [asked.quire, "run", "-n", str(nodes), f"--stats={counters}", asked.quire, "exec", "--any"]
-        found, seconds = several(asked.times, program, (max(2, nodes), 2 if nodes == 1 else 1), asked.folder, start, asked.limit)
+        found, seconds = several(asked.times, program, max(2, nodes), asked.folder, start, asked.limit)
         cells.append("-" if seconds is None else f"{seconds:.2f}")
         if alone is not None and found != wanted:
             wrong.append(f"{nodes} nodes: {found if seconds is None else 'another one'}")

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 #include <utility>
 
 #include "openmp/sites/elf_view.hpp"
+#include "openmp/sites/function_starts.hpp"
+#include "openmp/sites/plain.hpp"
 
 namespace quire::openmp::sites {
 namespace {
@@ -73,9 +76,17 @@ void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& ta
 
 }  // namespace
 
-bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into,
-                  std::uint64_t& bad) {
-  for (std::size_t at = 0; at < bytes.size();) {
+namespace {
+
+/// All instructions that begin before `until`, an offset.
+bool read_until(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, std::size_t until,
+                sections& into, std::uint64_t& bad) {
+  for (std::size_t at = 0; at < until;) {
+    if (const plain_instruction p = read_plain(bytes.subspan(at)); p.length != 0) {
+      at += p.length;
+      if (p.jumps) into.targets.push_back(address + at + static_cast<std::uint64_t>(std::int64_t{p.offset}));
+      continue;
+    }
     instruction i;
     if (!by.decode(bytes.subspan(at), address + at, i)) {
       bad = address + at;
@@ -88,13 +99,74 @@ bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint
   return true;
 }
 
-code read_code(const decoder& by, std::span<const std::byte> file) {
+/// `at`: behind LOCK. Prefixes, then or, add, sub or xor of a constant to what %rsp leads to: operands 0x04 to 0xbc
+/// with a scale byte whose base is %rsp.
+bool may_be_locked_fence(std::span<const std::byte> at) noexcept {
+  for (std::size_t i = 0; i < site::most_bytes && i + 3 <= at.size(); ++i) {
+    const auto opcode = static_cast<unsigned>(at[i]);
+    if (opcode >= 0x80 && opcode <= 0x83) {
+      const auto operands = static_cast<unsigned>(at[i + 1]), scale = static_cast<unsigned>(at[i + 2]);
+      if ((operands & 7) == 4 && operands < 0xc0 && (scale & 7) == 4) return true;
+    }
+    const bool prefix = (opcode & 0xf0) == 0x40 || (opcode >= 0x64 && opcode <= 0x67) || opcode == 0xf0 ||
+                        opcode == 0xf2 || opcode == 0xf3 || (opcode & 0xe7) == 0x26;
+    if (!prefix) return false;
+  }
+  return false;
+}
+
+/// Of one section: what is around bytes of fences, from their functions' starts on.
+bool read_fences(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address,
+                 const function_starts& starts, sections& into, std::uint64_t& bad) {
+  constexpr std::size_t behind = 64;  // jumps that lead into it
+  for (std::size_t at = next_fence(bytes, 0); at < bytes.size();) {
+    const std::uint64_t function = starts.before(address + at);
+    const std::size_t first = function > address ? static_cast<std::size_t>(function - address) : 0;
+    const std::size_t until = std::min(at + 1 + behind, bytes.size());
+    if (!read_until(by, bytes.subspan(first), address + first, until - first, into, bad)) return false;
+    at = next_fence(bytes, until);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t next_fence(std::span<const std::byte> bytes, std::size_t from) noexcept {
+  constexpr auto lock = 0xf0;  // it ends mfence, too: 0f ae f0
+  for (std::size_t at = from; at < bytes.size(); ++at) {
+    const void* const found = std::memchr(bytes.data() + at, lock, bytes.size() - at);
+    if (found == nullptr) break;
+    at = static_cast<std::size_t>(static_cast<const std::byte*>(found) - bytes.data());
+    const bool fence = at >= 2 && bytes[at - 1] == std::byte{0xae} && bytes[at - 2] == std::byte{0x0f};
+    if (fence || may_be_locked_fence(bytes.subspan(at + 1))) return at;
+  }
+  return bytes.size();
+}
+
+bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into,
+                  std::uint64_t& bad) {
+  return read_until(by, bytes, address, bytes.size(), into, bad);
+}
+
+namespace {
+
+/// All sites once, by address.
+void put_in_order(std::vector<site>& sites) {
+  std::sort(sites.begin(), sites.end(), [](const site& a, const site& b) { return a.address < b.address; });
+  const auto same = [](const site& a, const site& b) { return a.address == b.address; };
+  sites.erase(std::unique(sites.begin(), sites.end(), same), sites.end());
+}
+
+}  // namespace
+
+code read_code(const decoder& by, std::span<const std::byte> file, wanted what) {
   code all;
   const elf_view elf(file);
   if (const char* const why = hindrance(elf); why != nullptr) {
     all.trouble = why;
     return all;
   }
+  const function_starts starts(elf);
   std::uint64_t bytes = 0;
   sections read;
   for (const Elf64_Shdr& s : elf.sections()) {
@@ -102,11 +174,15 @@ code read_code(const decoder& by, std::span<const std::byte> file) {
     const auto part = elf.table<std::byte>(s.sh_offset, s.sh_size);
     bytes += s.sh_size;
     std::uint64_t bad = 0;
+    const auto reads = [&] {
+      return what == wanted::fences ? read_fences(by, part, s.sh_addr, starts, read, bad)
+                                    : read_section(by, part, s.sh_addr, read, bad);
+    };
     if (part.size() != s.sh_size) {
       all.trouble = "is cut off";
     } else if (bytes > most_code_bytes) {
       all.trouble = "has more code than is looked at";
-    } else if (!read_section(by, part, s.sh_addr, read, bad)) {
+    } else if (!reads()) {
       char text[100];
       std::snprintf(text, sizeof text, "has bytes at 0x%lx that are no instruction", static_cast<unsigned long>(bad));
       all.trouble = text;
@@ -117,7 +193,7 @@ code read_code(const decoder& by, std::span<const std::byte> file) {
   }
   read_calls(elf, all);
   all.found = std::move(read.found);
-  std::sort(all.found.begin(), all.found.end(), [](const site& a, const site& b) { return a.address < b.address; });
+  put_in_order(all.found);
   keep_entered(all.found, read.targets);
   return all;
 }

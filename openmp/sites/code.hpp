@@ -30,8 +30,16 @@ struct sections {
 /// One section. False if an instruction cannot be read, whose address `bad` then has.
 [[nodiscard]] bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address,
                                 sections& into, std::uint64_t& bad);
+/// What somebody wants to know.
+enum class wanted : std::uint8_t {
+  all,
+  fences,  ///< those only: only functions are decoded that have bytes of one
+};
+/// Where the next fence (site_kind::fence), as assemblers write it, may be, wherever instructions begin: the byte at
+/// which it has 0xf0, from `from` on; bytes.size(): there is none.
+[[nodiscard]] std::size_t next_fence(std::span<const std::byte> bytes, std::size_t from) noexcept;
 /// An ELF file.
-[[nodiscard]] code read_code(const decoder& by, std::span<const std::byte> file);
+[[nodiscard]] code read_code(const decoder& by, std::span<const std::byte> file, wanted what = wanted::all);
 /// The function around an address, by the file's symbols; empty if there is none.
 [[nodiscard]] std::string function_at(std::span<const std::byte> file, std::uint64_t address);
 

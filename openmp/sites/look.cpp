@@ -25,14 +25,14 @@ file_bytes::~file_bytes() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-file_code look_at(const decoder& by, const char* path, std::string name) {
+file_code look_at(const decoder& by, const char* path, std::string name, wanted what) {
   const file_bytes file(path);
   file_code found{std::move(name), {}, {}};
   if (file.get().empty()) {
     found.what.trouble = "cannot be read";
     return found;
   }
-  found.what = read_code(by, file.get());
+  found.what = read_code(by, file.get(), what);
   const site* s = first_against(found.what);
   if (s == nullptr) {
     const auto update =

@@ -24,6 +24,6 @@ class file_bytes {
 };
 
 /// What stands in a program or library. `name`: as of file_code.
-[[nodiscard]] file_code look_at(const decoder& by, const char* path, std::string name);
+[[nodiscard]] file_code look_at(const decoder& by, const char* path, std::string name, wanted what = wanted::all);
 
 }  // namespace quire::openmp::sites

@@ -24,13 +24,13 @@ struct looked_at {
   std::vector<watch::watched_code> modules{};
 };
 
-looked_at look(std::span<const module> all, const sites::decoder& by) {
+looked_at look(std::span<const module> all, const sites::decoder& by, sites::wanted what = sites::wanted::all) {
   looked_at found;
   for (const module& m : all) {
     if (m.known) continue;
     const bool executable = m.name[0] == 0;
-    sites::file_code f =
-        sites::look_at(by, executable ? own_file() : m.name, executable ? "the program" : sites::last_part(m.name));
+    sites::file_code f = sites::look_at(by, executable ? own_file() : m.name,
+                                        executable ? "the program" : sites::last_part(m.name), what);
     watch::watched_code w{f.name, m.base, m.code_first, m.code_end, {}, {}};
     std::copy_if(f.what.found.begin(), f.what.found.end(), std::back_inserter(w.updates), sites::is_watched);
     if (f.what.trouble.empty())  // else what looks like a fence may be none
@@ -77,7 +77,7 @@ void watch_loops() {
   const sites::decoder* const by = sites::decoder::open(why);
   if (by == nullptr) return;
   const scratch_memory scratch;
-  watch::watch_spins(look(all, *by).modules);
+  watch::watch_spins(look(all, *by, sites::wanted::fences).modules);
 }
 
 bool watch_what_can_be() {

@@ -129,6 +129,17 @@ void leave_out_needed_by(const module& of, int depth) noexcept {
   }
 }
 
+/// Its regions run on all nodes, and so its data has to be there, wherever the library lies.
+bool needs_openmp(const module& of) noexcept {
+  const auto* const texts = of.entry(DT_STRTAB);
+  for (const ElfW(Dyn)* d = of.dynamic; texts != nullptr && d->d_tag != DT_NULL; ++d) {
+    if (d->d_tag != DT_NEEDED) continue;
+    const char* const name = reinterpret_cast<const char*>(texts->d_un.d_ptr) + d->d_un.d_val;
+    if (begins(name, "libgomp.so") || begins(name, "libomp.so") || begins(name, "libiomp5.so")) return true;
+  }
+  return false;
+}
+
 bool defines(const module& of, const char* name) noexcept { return dynamic_symbols{of.dynamic, of.base}.defines(name); }
 
 bool is_in_list(const char* list, const char* file) noexcept {
@@ -187,6 +198,10 @@ bool is_programs_own(const char* path) noexcept {
 std::span<module> modules() noexcept {
   if (g_count == 0) {
     ::dl_iterate_phdr(look_at_module, nullptr);
+    for (std::size_t i = 1; i < g_count; ++i) {
+      module& m = g_modules[i];
+      m.programs = m.programs || (!m.known && needs_openmp(m));
+    }
     constexpr int deepest = 16;
     for (std::size_t i = 1; i < g_count; ++i) {
       if (begins(last_part(g_modules[i].name), "libquire")) leave_out_needed_by(g_modules[i], deepest);

@@ -2,7 +2,9 @@
 // What `--memory auto` finds in code, on instructions as assemblers write them, and on files that are damaged.
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <random>
@@ -69,6 +71,49 @@ TEST_F(Sites, FencesAndLoopsThatWait) {
   EXPECT_EQ(site_in({0xf0, 0x83, 0x4c, 0x24, 0xc0, 0x00}).kind, site_kind::fence);        // lock orl $0,-64(%rsp)
   EXPECT_EQ(site_in({0xf3, 0x90}).kind, site_kind::spin);                                 // pause
   EXPECT_EQ(site_in({0xc7, 0xf8, 0x00, 0x00, 0x00, 0x00}).kind, site_kind::transaction);  // xbegin
+}
+
+TEST_F(Sites, BytesThatMayFence) {
+  const auto in = [](std::initializer_list<int> values) { return next_fence(bytes_of(values), 0); };
+  EXPECT_EQ(in({0x90, 0x0f, 0xae, 0xf0}), 3u);
+  EXPECT_EQ(in({0x90, 0xf0, 0x48, 0x83, 0x0c, 0x24, 0x00}), 1u);
+  EXPECT_EQ(in({0xf0, 0x83, 0x4c, 0x24, 0xc0, 0x00}), 0u);
+  EXPECT_EQ(in({0xf0, 0x83, 0x00, 0x01, 0x0f, 0xae, 0xe8, 0xf0, 0x48, 0x0f, 0xb1, 0x0a}), 12u) << "none";
+  EXPECT_EQ(next_fence({}, 0), 0u);
+  std::mt19937 r(2);
+  constexpr int likely[] = {0x66, 0x64, 0x48, 0x80, 0x81, 0x83, 0x0c, 0x04, 0x24, 0x00, 0x0f, 0xae, 0xf0};
+  unsigned fences = 0;
+  for (unsigned n = 0; n < 500'000; ++n) {
+    std::vector<std::byte> code(15);
+    for (std::byte& b : code) b = static_cast<std::byte>(r() % 8 != 0 ? likely[r() % std::size(likely)] : r() & 255);
+    instruction i;
+    if (!by_->decode(code, 0x1000, i) || !i.is_site || i.what.kind != site_kind::fence) continue;
+    const bool locked = std::find(code.begin(), code.begin() + i.length, std::byte{0xf0}) != code.begin() + i.length;
+    if (!locked) continue;  // mfence has eight forms, of which assemblers write f0
+    ++fences;
+    ASSERT_LT(next_fence(code, 0), i.length) << n;
+  }
+  EXPECT_GT(fences, 100u);
+}
+
+TEST_F(Sites, FencesByFunctionsAreThoseOfTheWholeFile) {
+  const auto fences_in = [this](std::span<const std::byte> file, wanted what) {
+    std::vector<std::uint64_t> found;
+    const code c = read_code(*by_, file, what);
+    EXPECT_EQ(c.trouble, "");
+    for (const site& s : c.found)
+      if (is_in_loops(s)) found.push_back(s.movable ? s.address : s.address + (std::uint64_t{1} << 63));
+    return found;
+  };
+  std::size_t all = 0;
+  for (const auto* m = _r_debug.r_map; m != nullptr; m = m->l_next) {
+    const file_bytes file(m == _r_debug.r_map ? "/proc/self/exe" : m->l_name);
+    if (file.get().empty() || read_code(*by_, file.get()).trouble != "") continue;
+    const auto whole = fences_in(file.get(), wanted::all);
+    EXPECT_EQ(fences_in(file.get(), wanted::fences), whole) << m->l_name;
+    all += whole.size();
+  }
+  EXPECT_GT(all, 0u);
 }
 
 TEST_F(Sites, WhatGoesToTheStackOrToAThreadIsHarmless) {
