@@ -30,7 +30,7 @@ constexpr option_bounds or_zero(option_bounds b) { return {b.least, b.most, b.mu
 // In the order of `enum class option`.
 constexpr option_row table[] = {
     {option::transport, "QUIRE_TRANSPORT", use::programs, option_type::choice, "auto", "auto|shm|tcp",
-     "how nodes talk; auto: shared memory on one machine, else the best network", range(0, 2)},
+     "how nodes talk; auto: shared memory on a machine, the best network between machines", range(0, 2)},
     {option::net_devices, "QUIRE_NET_DEVICES", use::programs, option_type::text, "auto", "names, separated by commas",
      "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", any_text},
     {option::encrypt, "QUIRE_ENCRYPT", use::programs, option_type::flag, "0", "0|1",
