@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include "openmp/files/output.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/team.hpp"
@@ -61,6 +62,7 @@ void post_iteration(const std::uint64_t* at) noexcept {
   context& c = me();
   if (c.rows == nullptr) return;
   finish_rows(at[0]);
+  write_output();
   __atomic_store_n(&c.rows[at[0]], position_of(bounds_of(c.rows), at) + 1, __ATOMIC_RELEASE);
 }
 

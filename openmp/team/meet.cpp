@@ -4,9 +4,9 @@
 // all that it makes has finished: when all nodes have met, there is none.
 #include "openmp/team/meet.hpp"
 
+#include "openmp/files/output.hpp"
 #include "openmp/team/exchange.hpp"
 #include "openmp/team/members.hpp"
-#include "openmp/team/output.hpp"
 #include "openmp/team/steps/meet.hpp"
 #include "openmp/team/tasking.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 
+#include "openmp/files/output.hpp"
 #include "openmp/start/fail.hpp"
 
 namespace quire::openmp {
@@ -60,6 +61,7 @@ void lock(quire_mutex m) noexcept {
   ++t_held;
 }
 void unlock(quire_mutex m) noexcept {
+  write_output();
   if (const quire_status why = quire_mutex_unlock(m); why != QUIRE_OK) fail("a lock cannot be given back", why);
   --t_held;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "openmp/files/output.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/shared_word.hpp"
@@ -97,6 +98,7 @@ static void end_turn() noexcept {
   if (c.count == 1 || c.part_first == c.part_end) return;
   wait_for_turn();
   const std::uint64_t number = number_of_loop();
+  write_output();
   __atomic_store_n(&counter_of(number).turn, number << number_shift | c.part_end, __ATOMIC_RELEASE);
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <utility>
 
+#include "openmp/files/output.hpp"
 #include "openmp/fortran/units.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/stacks.hpp"
@@ -29,7 +30,6 @@
 #include "openmp/team/exchange.hpp"
 #include "openmp/team/meet.hpp"
 #include "openmp/team/members.hpp"
-#include "openmp/team/output.hpp"
 #include "openmp/team/phase.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/program.hpp"

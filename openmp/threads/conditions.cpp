@@ -7,6 +7,7 @@
 #include <threads.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/files/output.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -44,6 +45,7 @@ int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) {
 }
 
 int signal(condition& c) noexcept {
+  write_output();
   if (load(c.waiters) != 0) __atomic_fetch_add(&c.signals, 1, __ATOMIC_ACQ_REL);
   return 0;
 }
@@ -55,6 +57,7 @@ struct barrier {
 };
 
 int wait(barrier& b) noexcept {
+  write_output();
   __atomic_fetch_add(&b.inside, 1, __ATOMIC_ACQ_REL);
   const std::uint32_t round = load(b.round);
   const bool last = __atomic_add_fetch(&b.here, 1, __ATOMIC_ACQ_REL) == b.count;

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/files/output.hpp"
 #include "openmp/mapped/files.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/image.hpp"
@@ -97,6 +98,7 @@ int try_lock(mutex& m) noexcept {
 int unlock(mutex& m) noexcept {
   if ((m.knows_owner() || m.is_robust()) && !m.is_mine()) return EPERM;
   if (m.type() == PTHREAD_MUTEX_RECURSIVE && --m.depth != 0) return 0;
+  write_output();
   m.depth = 0;
   __atomic_store_n(&m.owner, 0, __ATOMIC_RELAXED);
   if (m.is_robust()) let_go_robustly(&m);

@@ -6,6 +6,7 @@
 #include <threads.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/files/output.hpp"
 #include "openmp/threads/waiting.hpp"
 
 using namespace quire::openmp;
@@ -43,6 +44,7 @@ int write_lock(rwlock& l, const deadline& end) noexcept {
   return wait_until([&] { return take_to_write(l); }, end) ? 0 : ETIMEDOUT;
 }
 int unlock(rwlock& l) noexcept {
+  write_output();
   if (load(l.readers) == writer) {
     __atomic_store_n(&l.owner, 0, __ATOMIC_RELAXED);
     store(l.readers, 0);

@@ -10,6 +10,7 @@
 #include <cstdarg>
 
 #include "openmp/files/errand.hpp"
+#include "openmp/files/output.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/start/crash.hpp"
@@ -45,6 +46,7 @@ int wait(std::uint32_t& value, const deadline& end) {
 }
 
 int post(std::uint32_t& value) noexcept {
+  write_output();
   for (std::uint32_t now = load(value);; now = load(value)) {
     if (now == SEM_VALUE_MAX) return semaphore_failed(EOVERFLOW);
     if (swap(value, now, now + 1)) return 0;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/files/output.hpp"
 #include "openmp/threads/waiting.hpp"
 
 using namespace quire::openmp;
@@ -29,6 +30,7 @@ QUIRE_LIBC int pthread_spin_trylock(pthread_spinlock_t* l) noexcept {
 }
 QUIRE_LIBC int pthread_spin_unlock(pthread_spinlock_t* l) noexcept {
   if (!is_for_all_nodes(const_cast<int*>(l))) return QUIRE_NEXT(pthread_spin_unlock)(l);
+  write_output();
   store(of(l), 1);
   return 0;
 }
