@@ -47,18 +47,6 @@ class hot_units {
     fewest->count(write, ns);
   }
 
-  /// So far, as far as is known.
-  [[nodiscard]] std::uint64_t faults_of(std::uint16_t region, std::uint64_t unit) const noexcept {
-    const std::uint64_t key = in_use | std::uint64_t{region} << 46 | (unit & unit_mask);
-    for (std::size_t i = 0, at = (key * 0x9e3779b97f4a7c15u) >> (64 - places_log2); i < looked_at; ++i) {
-      const place& p = table_[(at + i) & (places - 1)];
-      const std::uint64_t found = p.key.load(std::memory_order_relaxed);
-      if (found == key) return p.faults.load(std::memory_order_relaxed);
-      if (found == 0) return 0;
-    }
-    return 0;
-  }
-
   /// Of a region that goes.
   void forget(std::uint16_t region) noexcept {
     for (std::size_t i = 0; i < places; ++i) {

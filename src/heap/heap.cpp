@@ -46,53 +46,18 @@ base::result<allocation> heap::allocate(std::uint64_t bytes, std::uint64_t align
 
 base::result<allocation> heap::allocate_small(unsigned size_class) noexcept {
   run*& current = current_[size_class];
-  for (bool avoids = contest_ != nullptr;;) {
-    if (current == nullptr) current = pages_.tree().lowest_span(size_class);
-    if (current == nullptr) current = make_span(size_class);
-    if (current == nullptr && avoids) {
-      avoids = false;
-      current = take_back(size_class);
-    }
-    if (current == nullptr) return QUIRE_NO_MEMORY;
-    run* const from = current;
-    const span::piece slot = from->objects->take();
-    const bool elsewhere = avoids && leaves_alone(from, slot.offset);
-    if (!elsewhere && spare_[size_class] == from) spare_[size_class] = nullptr;
-    if (from->objects->is_full()) {
-      pages_.tree().update(from);
-      current = nullptr;
-    }
-    if (elsewhere) continue;
-    const std::uint64_t bytes = from->objects->slot_bytes();
-    return allocation{from->address() + slot.offset, bytes, slot.fresh ? 0 : bytes};
+  if (current == nullptr) current = pages_.tree().lowest_span(size_class);
+  if (current == nullptr) current = make_span(size_class);
+  if (current == nullptr) return QUIRE_NO_MEMORY;
+  run* const from = current;
+  if (spare_[size_class] == from) spare_[size_class] = nullptr;
+  const span::piece slot = from->objects->take();
+  if (from->objects->is_full()) {
+    pages_.tree().update(from);
+    current = nullptr;
   }
-}
-
-/// Sets the free slots of a contested page apart, with the one that was taken there just now. Not where nothing else
-/// lives in the span: then nobody else uses it.
-bool heap::leaves_alone(run* from, std::uint64_t offset) noexcept {
-  span& objects = *from->objects;
-  if (objects.taken() == 1) return false;
-  const std::uint64_t last = offset + objects.slot_bytes() - 1;
-  for (const std::uint64_t at : {offset, last}) {
-    const std::uint64_t page = at / page_bytes * page_bytes;
-    if (!contest_->is_on(from->address() + page)) continue;
-    if (!objects.set_apart(page, page + page_bytes)) return false;  // no memory to note that
-    CHECK(objects.give_back(offset));
-    (void)objects.set_apart(offset, offset + 1);
-    return true;
-  }
-  return false;
-}
-
-/// The heap is full: what was set apart in spans of the class is of use again. The lowest that has some; null: none.
-run* heap::take_back(unsigned size_class) noexcept {
-  for (run* at = pages_.tree().first(); at != nullptr; at = at->next) {
-    if (at->use != run_use::span || at->objects->size_class() != size_class || !at->objects->is_full()) continue;
-    at->objects->take_back();
-    pages_.tree().update(at);
-  }
-  return pages_.tree().lowest_span(size_class);
+  const std::uint64_t bytes = from->objects->slot_bytes();
+  return allocation{from->address() + slot.offset, bytes, slot.fresh ? 0 : bytes};
 }
 
 base::result<allocation> heap::allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept {
@@ -187,10 +152,6 @@ void heap::release_small(run* in, std::uint64_t offset) noexcept {
   span& objects = *in->objects;
   const bool was_full = objects.is_full();
   CHECK(objects.give_back(offset));
-  if (objects.is_empty()) {
-    objects.take_back();
-    if (contest_ != nullptr) contest_->is_over(in->address(), in->bytes());
-  }
   if (was_full) {
     pages_.tree().update(in);
     run*& current = current_[objects.size_class()];

@@ -34,17 +34,6 @@ struct saved_extent {
 /// Takes the words of one saved heap from the front. False if they make no sense.
 [[nodiscard]] bool skip_saved(std::span<const std::uint64_t>& words, saved_extent& about) noexcept;
 
-/// What a heap may be told of pages that threads of several nodes use. Called with its lock held, so by one thread at a
-/// time; nothing is allocated or waited for.
-class page_contest {
- public:
-  virtual ~page_contest() = default;
-  /// Threads of this node wait for the page again and again, as others use it too.
-  [[nodiscard]] virtual bool is_on(std::uint64_t address) noexcept = 0;
-  /// Nothing lives on these pages any more.
-  virtual void is_over(std::uint64_t first, std::uint64_t bytes) noexcept = 0;
-};
-
 class heap final : public allocator {
  public:
   /// Hands out the whole pages of [base, base + size), less than 16 TiB. `unit_bytes` is the sharing unit: a power of
@@ -60,10 +49,6 @@ class heap final : public allocator {
   [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept override;
   [[nodiscard]] base::result<allocation> allocate_at(std::uint64_t address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] base::result<allocation> gap_around(std::uint64_t address) const noexcept override;
-
-  /// From now on small objects are not put beside others on pages that several nodes use, but onto pages of their own
-  /// node; until all objects of such a page's span are gone. Before the first allocation.
-  void avoid(page_contest* contest) noexcept { contest_ = contest; }
 
   void save(std::vector<std::uint64_t>& words) const override;
   [[nodiscard]] bool load(std::span<const std::uint64_t>& words) override;
@@ -84,8 +69,6 @@ class heap final : public allocator {
   [[nodiscard]] place find_object(std::uint64_t address) const noexcept;
   [[nodiscard]] base::result<allocation> allocate_small(unsigned size_class) noexcept;
   [[nodiscard]] base::result<allocation> allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept;
-  [[nodiscard]] bool leaves_alone(run* from, std::uint64_t offset) noexcept;
-  [[nodiscard]] run* take_back(unsigned size_class) noexcept;
   [[nodiscard]] run* take_run(std::uint64_t page_count, unsigned alignment_power, dirt& left) noexcept;
   [[nodiscard]] run* make_span(unsigned size_class) noexcept;
   [[nodiscard]] run* make_span(unsigned size_class, std::uint64_t bytes) noexcept;
@@ -105,7 +88,6 @@ class heap final : public allocator {
   const std::uint64_t base_, end_, unit_bytes_;
   mutable std::mutex mutex_;
   page_runs pages_;
-  page_contest* contest_ = nullptr;
   std::uint64_t live_bytes_ = 0, live_objects_ = 0;
   /// By size class: the lowest span with room, if known; and the one empty span that is kept, so that a single object
   /// allocated and freed in turn does not make a span each time.

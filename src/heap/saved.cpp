@@ -81,8 +81,7 @@ bool load_runs(page_runs& pages, std::uint64_t own_base, words& from, F&& load_r
 // ---- Spans
 
 void slot_set::save(std::vector<std::uint64_t>& out) const {
-  for (std::uint32_t word = 0; word < words(); ++word)
-    out.push_back(free_[word] | (apart_ != nullptr ? apart_[word] : 0));
+  out.insert(out.end(), free_.get(), free_.get() + words());
 }
 
 bool slot_set::load(std::uint32_t untouched, std::span<const std::uint64_t>& from) noexcept {

@@ -49,32 +49,7 @@ slot_set::piece slot_set::take() noexcept {
 }
 
 bool slot_set::is_taken(std::uint64_t slot) const noexcept {
-  if (slot >= slots_ || (free_[slot / 64] & bit(slot)) != 0) return false;
-  return apart_ == nullptr || (apart_[slot / 64] & bit(slot)) == 0;
-}
-
-bool slot_set::set_apart(std::uint32_t first, std::uint32_t end) noexcept {
-  if (apart_ == nullptr) apart_.reset(new (std::nothrow) std::uint64_t[words()]());
-  if (apart_ == nullptr) return false;
-  for (std::uint32_t slot = first; slot < std::min(end, slots_); ++slot) {
-    std::uint64_t& word = free_[slot / 64];
-    if ((word & bit(slot)) == 0) continue;
-    word &= ~bit(slot);
-    apart_[slot / 64] |= bit(slot);
-    if (word == 0) summary_[slot / 64 / 64] &= ~bit(slot / 64);
-    ++apart_count_;
-  }
-  return true;
-}
-
-void slot_set::take_back() noexcept {
-  for (std::uint32_t word = 0; apart_count_ != 0 && word < words(); ++word) {
-    if (apart_[word] == 0) continue;
-    free_[word] |= apart_[word];
-    summary_[word / 64] |= bit(word);
-    apart_count_ -= static_cast<std::uint32_t>(std::popcount(apart_[word]));
-    apart_[word] = 0;
-  }
+  return slot < slots_ && (free_[slot / 64] & bit(slot)) == 0;
 }
 
 bool slot_set::give_back(std::uint64_t slot) noexcept {
@@ -92,15 +67,10 @@ bool slot_set::is_valid() const noexcept {
     const bool noted = (summary_[word / 64] & bit(word)) != 0;
     if (noted != (free_[word] != 0)) return false;
   }
-  std::uint32_t apart = 0;
-  for (std::uint32_t word = 0; apart_ != nullptr && word < words(); ++word) {
-    apart += static_cast<std::uint32_t>(std::popcount(apart_[word]));
-    if ((apart_[word] & free_[word]) != 0) return false;
-  }
   for (std::uint32_t slot = untouched_; slot < slots_; ++slot) {
-    if (is_taken(slot)) return false;
+    if ((free_[slot / 64] & bit(slot)) == 0) return false;
   }
-  return apart == apart_count_ && free_slots + apart + taken_ == slots_;
+  return free_slots + taken_ == slots_;
 }
 
 }  // namespace quire::heap

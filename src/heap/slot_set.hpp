@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slots of a span are free: one bit a slot, in private memory. Slots are given lowest first. Free slots may be
-// set apart: they are not given until all come back. Knows numbers of slots, neither sizes nor addresses. Called with
-// the heap's lock held.
+// Which slots of a span are free: one bit a slot, in private memory. Slots are given lowest first. Knows numbers of
+// slots, neither sizes nor addresses. Called with the heap's lock held.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +25,6 @@ class slot_set {
   /// False if there is no such slot, or it is not taken.
   [[nodiscard]] bool give_back(std::uint64_t slot) noexcept;
   [[nodiscard]] bool is_taken(std::uint64_t slot) const noexcept;
-  /// Those of [first, end) that are free are not given from now on. False, and nothing
-  /// happens, without memory.
-  [[nodiscard]] bool set_apart(std::uint32_t first, std::uint32_t end) noexcept;
-  /// All that were set apart are free as others are.
-  void take_back() noexcept;
 
   // Checkpoints (saved.cpp).
   void save(std::vector<std::uint64_t>& words) const;
@@ -41,7 +35,7 @@ class slot_set {
   [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
   [[nodiscard]] std::uint32_t taken() const noexcept { return taken_; }
   [[nodiscard]] std::uint32_t untouched() const noexcept { return untouched_; }
-  [[nodiscard]] bool is_full() const noexcept { return taken_ + apart_count_ == slots_; }
+  [[nodiscard]] bool is_full() const noexcept { return taken_ == slots_; }
   [[nodiscard]] bool is_empty() const noexcept { return taken_ == 0; }
   [[nodiscard]] bool is_valid() const noexcept;
 
@@ -51,10 +45,8 @@ class slot_set {
 
   std::uint32_t slots_ = 0;
   std::uint32_t taken_ = 0;
-  std::uint32_t apart_count_ = 0;
   std::uint32_t untouched_ = 0;               ///< from this slot on, none was ever handed out
   std::unique_ptr<std::uint64_t[]> free_;     ///< one bit a slot: it is free
-  std::unique_ptr<std::uint64_t[]> apart_;    ///< one bit a slot: it is free, and set apart; null: none ever was
   std::unique_ptr<std::uint64_t[]> summary_;  ///< one bit a word of free_: it has a free slot
 };
 

@@ -37,14 +37,6 @@ class span {
     return offset % slot_bytes_ == 0 && slots_.is_taken(offset / slot_bytes_);
   }
 
-  /// Of the slots that have a byte of [first, end) those that are free are not taken until take_back().
-  /// False, and nothing happens, without memory.
-  [[nodiscard]] bool set_apart(std::uint64_t first, std::uint64_t end) noexcept {
-    return slots_.set_apart(static_cast<std::uint32_t>(first / slot_bytes_),
-                            static_cast<std::uint32_t>((end + slot_bytes_ - 1) / slot_bytes_));
-  }
-  void take_back() noexcept { slots_.take_back(); }
-
   // Checkpoints (saved.cpp).
   void save(std::vector<std::uint64_t>& words) const;
   /// Of a span of `bytes`; takes its words from the front. Null if they make no sense, or without memory.

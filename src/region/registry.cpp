@@ -16,7 +16,6 @@
 #include "core/survival.hpp"
 #include "directory/placement.hpp"
 #include "heap/minipage_heap.hpp"
-#include "region/contested_pages.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
@@ -176,10 +175,8 @@ registry::~registry() {
 /// Driver's thread, or before the engine starts.
 void registry::on_made(const region_description& about) {
   if (about.id != 0 && about.heap == 0) return;
-  auto made = std::make_unique<shared_heap>(about, core_.config.nodes, core_.config.self, guards_);
-  if (core_.config.nodes > 1 && about.consistency == QUIRE_SEQUENTIAL)
-    made->avoid(std::make_unique<contested_pages>(core_.hot, about.id, about.base, about.unit_bytes));
-  heaps_[about.id].store(made.release(), std::memory_order_release);
+  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self, guards_),
+                         std::memory_order_release);
 }
 
 void registry::on_gone(const region_description& about) noexcept {

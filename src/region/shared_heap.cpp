@@ -113,15 +113,6 @@ base::status shared_heap::release_here(std::uint64_t address, bool zero) noexcep
   return s != nullptr && s->memory != nullptr ? s->memory->release(address, zero) : base::status(QUIRE_BAD_ADDRESS);
 }
 
-void shared_heap::avoid(std::unique_ptr<heap::page_contest> contest) noexcept {
-  for (slice& s : slices_) {
-    auto* const own = dynamic_cast<heap::heap*>(s.memory.get());
-    if (own == nullptr) continue;
-    contest_ = std::move(contest);
-    return own->avoid(contest_.get());
-  }
-}
-
 bool shared_heap::is_used() const noexcept {
   return std::any_of(slices_.begin(), slices_.end(),
                      [](const slice& s) { return s.memory != nullptr && s.memory->numbers().reached_bytes != 0; });

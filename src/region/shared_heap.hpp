@@ -63,9 +63,6 @@ class shared_heap {
   [[nodiscard]] base::status release_here(std::uint64_t address, bool zero = false) noexcept;
   [[nodiscard]] bool is_used() const noexcept;
 
-  /// Small objects keep away from pages that other nodes use, too; before anybody allocates.
-  void avoid(std::unique_ptr<heap::page_contest> contest) noexcept;
-
   // Checkpoints (restored.cpp).
   void save(std::vector<std::uint64_t>& words) const;
   /// What saved parts, by address, come to in this job. False if they do not make this heap.
@@ -84,7 +81,6 @@ class shared_heap {
   bool guards_;
   std::uint64_t block_units_;  ///< of a slice
   std::vector<slice> slices_;
-  std::unique_ptr<heap::page_contest> contest_{};  ///< of the slice of this node; after a restart none
 };
 
 }  // namespace quire::region
