@@ -33,8 +33,9 @@ for source in tests/fuzz/*_fuzz.cpp; do
   [ -z "${FUZZ_ONLY:-}" ] || [ "$FUZZ_ONLY" = "$name" ] || continue
   names+=("$name")
 done
-together=$(nproc)  # each has one thread
-each=$((seconds * together / ${#names[@]} > 0 ? seconds * together / ${#names[@]} : 1))
+together=$(nproc)  # each has one thread, and at most 2 GiB
+rounds=$(((${#names[@]} + together - 1) / together))
+each=$((seconds / rounds > 0 ? seconds / rounds : 1))
 # fuzz NAME: status 1, and the end of what it said, if an input broke something.
 fuzz() {
   local found=$build/found/$1 status=0

@@ -107,28 +107,43 @@ bool are_apart(const void* caller) noexcept {
          (job().node != 0 || __atomic_load_n(&shared().children_elsewhere, __ATOMIC_ACQUIRE) != 0);
 }
 
-/// What pidfd_open(2) has made, on node 0, as all descriptors are.
-pid_t process_of(int descriptor) noexcept {
+/// What pidfd_open(2) has made.
+struct process_descriptor {
+  pid_t process;  ///< -1: it is no such descriptor
+  bool is_nonblocking;
+};
+
+/// Of node 0, as all descriptors of the program are where files are apart (are_apart()).
+process_descriptor process_of(int descriptor) noexcept {
   return call_on_node(0, [descriptor] {
     static thread_local char name[40], text[1024];
     (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", descriptor);
     const int fd = QUIRE_NEXT(open)(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return pid_t{-1};
+    if (fd < 0) return process_descriptor{-1, false};
     const ssize_t bytes = QUIRE_NEXT(read)(fd, text, sizeof text - 1);
     (void)QUIRE_NEXT(close)(fd);
     text[std::max<ssize_t>(bytes, 0)] = 0;
     const char* const line = ::strstr(text, "\nPid:");
-    return line == nullptr ? pid_t{-1} : static_cast<pid_t>(::atoi(line + 5));
+    const char* const flags = ::strstr(text, "flags:");  // octal
+    return process_descriptor{line == nullptr ? pid_t{-1} : static_cast<pid_t>(::atoi(line + 5)),
+                              flags != nullptr && (::strtoul(flags + 6, nullptr, 8) & O_NONBLOCK) != 0};
   });
+}
+
+/// As the kernel does: PIDFD_NONBLOCK is WNOHANG, but that a child that lives is an error.
+found_child wait_by_descriptor(const children& which) noexcept {
+  const process_descriptor of = process_of(static_cast<int>(which.number));
+  if (of.process <= 0) return wait_on(0, which);
+  const int options = which.options | (of.is_nonblocking ? WNOHANG : 0);
+  const found_child found = wait_on(node_of_child(of.process), {P_PID, static_cast<id_t>(of.process), options});
+  const bool is_none = found.error == 0 && found.process == 0;
+  if (is_none && options != which.options) return {-1, EAGAIN, 0, 0, 0, {}, {}};
+  return found;
 }
 
 found_child wait_for(const children& which) noexcept {
   repeat_actions();
-  if (which.type == P_PIDFD) {
-    const pid_t process = process_of(static_cast<int>(which.number));
-    const children one{P_PID, static_cast<id_t>(process), which.options};
-    return process > 0 ? wait_on(node_of_child(process), one) : wait_on(0, which);
-  }
+  if (which.type == P_PIDFD) return wait_by_descriptor(which);
   if (which.type == P_PID) return wait_on(node_of_child(static_cast<pid_t>(which.number)), which);
   return which.type == P_ALL || which.type == P_PGID ? wait_for_any(which) : wait_here(which);
 }

@@ -188,6 +188,11 @@ void errand::wait() noexcept {
   const int saved = errno;
   desk& d = *clerk_->at;
   const made_by_clerk here(clerk_->node, d);
+  if (here.is_over()) {  // a call that waits for descriptors: they give an int, as this
+    std::memset(d.result, 0xff, sizeof d.result);
+    errno = EINTR;
+    return;
+  }
   {
     const os::signals_held none;
     must(quire_semaphore_release(d.called, 1));

@@ -74,14 +74,10 @@ void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& ta
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// All instructions that begin before `until`, an offset.
-bool read_until(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, std::size_t until,
-                sections& into, std::uint64_t& bad) {
-  for (std::size_t at = 0; at < until;) {
+/// All instructions from `at` on that begin before `until`, offsets; then it stands behind the last one.
+bool read_until(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, std::size_t& at,
+                std::size_t until, sections& into, std::uint64_t& bad) {
+  while (at < until) {
     if (const plain_instruction p = read_plain(bytes.subspan(at)); p.length != 0) {
       at += p.length;
       if (p.jumps) into.targets.push_back(address + at + static_cast<std::uint64_t>(std::int64_t{p.offset}));
@@ -115,16 +111,17 @@ bool may_be_locked_fence(std::span<const std::byte> at) noexcept {
   return false;
 }
 
-/// Of one section: what is around bytes of fences, from their functions' starts on.
+/// Of one section: functions with bytes of fences, from their starts to those of the next ones, so that what is no code
+/// between them is found out as it was in a whole file. Nothing is read twice.
 bool read_fences(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address,
                  const function_starts& starts, sections& into, std::uint64_t& bad) {
-  constexpr std::size_t behind = 64;  // jumps that lead into it
-  for (std::size_t at = next_fence(bytes, 0); at < bytes.size();) {
-    const std::uint64_t function = starts.before(address + at);
-    const std::size_t first = function > address ? static_cast<std::size_t>(function - address) : 0;
-    const std::size_t until = std::min(at + 1 + behind, bytes.size());
-    if (!read_until(by, bytes.subspan(first), address + first, until - first, into, bad)) return false;
-    at = next_fence(bytes, until);
+  std::size_t read = 0;
+  for (std::size_t at = next_fence(bytes, 0); at < bytes.size(); at = next_fence(bytes, std::max(read, at + 1))) {
+    const std::uint64_t function = starts.before(address + at), next = starts.after(address + at);
+    if (function > address) read = std::max(read, static_cast<std::size_t>(function - address));
+    const std::size_t until =
+        next == 0 ? bytes.size() : std::min(static_cast<std::size_t>(next - address), bytes.size());
+    if (!read_until(by, bytes, address, read, until, into, bad)) return false;
   }
   return true;
 }
@@ -145,7 +142,8 @@ std::size_t next_fence(std::span<const std::byte> bytes, std::size_t from) noexc
 
 bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into,
                   std::uint64_t& bad) {
-  return read_until(by, bytes, address, bytes.size(), into, bad);
+  std::size_t at = 0;
+  return read_until(by, bytes, address, at, bytes.size(), into, bad);
 }
 
 namespace {

@@ -33,6 +33,13 @@ class function_starts {
     return after == entries_.begin() ? 0 : start_of(*(after - 1));
   }
 
+  /// The first one behind `address`; 0: none is known.
+  [[nodiscard]] std::uint64_t after(std::uint64_t address) const noexcept {
+    const auto next = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                       [this](std::uint64_t a, const entry& e) { return a < start_of(e); });
+    return next == entries_.end() ? 0 : start_of(*next);
+  }
+
  private:
   /// Both from the table's own address on.
   struct entry {

@@ -135,7 +135,15 @@ task* pool::take(task* t) noexcept {
   return t;
 }
 
-task* pool::take_any() noexcept { return take(queue_.newest()); }
+/// The newest, whose data is at hand; but first one with an open event if it is the oldest. That runs on no other node, it
+/// begins what others wait for, and these may be running already, and wait without an end.
+template <class List>
+static task* next_of(const List& ready) noexcept {
+  task* const oldest = ready.oldest();
+  return oldest != nullptr && oldest->event_open ? oldest : ready.newest();
+}
+
+task* pool::take_any() noexcept { return take(next_of(queue_)); }
 task* pool::take_away() noexcept {
   task* t = queue_.oldest();
   while (t != nullptr && t->event_open) t = t->in_queue.after;  // its event is known here
@@ -143,7 +151,7 @@ task* pool::take_away() noexcept {
 }
 
 task* pool::take_below(task& waiting) noexcept {
-  if (!waiting.ready_children.empty()) return take(waiting.ready_children.newest());
+  if (!waiting.ready_children.empty()) return take(next_of(waiting.ready_children));
   constexpr int look_at = 32;
   task* t = queue_.newest();
   for (int i = 0; i < look_at && t != nullptr; ++i, t = t->in_queue.before) {
@@ -153,7 +161,7 @@ task* pool::take_below(task& waiting) noexcept {
 }
 
 task* pool::take_of(group& g, task& waiting) noexcept {
-  return !g.ready.empty() ? take(g.ready.newest()) : take_below(waiting);
+  return !g.ready.empty() ? take(next_of(g.ready)) : take_below(waiting);
 }
 
 void pool::end_body(task& t) noexcept {

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,6 +58,16 @@ struct clerks_call {
   std::uint32_t turn = 0;
 };
 
+enum class progress : int { none, to_begin, goes_on };
+/// How far the clerk is with a call that is to end; none: it is over.
+progress end_clerks_call(const clerks_call& c) noexcept {
+  return call_on_node(c.node, [at = c.at, turn = c.turn] {
+    if (__atomic_load_n(&at->turn, __ATOMIC_ACQUIRE) != turn) return progress::none;
+    if (at->calling == nullptr || !at->calling->has_begun(turn)) return progress::to_begin;
+    return at->calling->interrupt(turn) ? progress::goes_on : progress::none;
+  });
+}
+
 /// Ends a call that is made here. False: there is none to end.
 bool interrupt_here(pthread_t thread, clerks_call& elsewhere) noexcept {
   const quire::os::signals_held none;
@@ -82,26 +93,30 @@ void end_call_of(pthread_t thread) noexcept {
   for (long ns = first_ns; waited < most_ns; waited += ns, ns = std::min(2 * ns, longest_ns)) {
     clerks_call c;
     if (!interrupt_here(thread, c)) return;
-    if (c.at != nullptr) {
-      (void)call_on_node(c.node, [at = c.at, turn = c.turn] {
-        return at->calling != nullptr && at->calling->interrupt(turn) ? 1 : 0;
-      });
-    }
+    if (c.at != nullptr) (void)end_clerks_call(c);
     sleep_a_little(ns);
   }
 }
 
-/// Whether a thread of this node still has to get a signal: it blocks that, or Quire does for a moment.
-bool is_pending(pid_t thread, int number) noexcept {
+enum class arrival : int { done, soon, never };
+std::uint64_t bits_of_line(const char* text, const char* begins) noexcept {
+  const char* const line = std::strstr(text, begins);
+  return line == nullptr ? 0 : std::strtoul(line + std::strlen(begins), nullptr, 16);
+}
+/// Of a signal that a thread of this node gets; never: the program blocks it; soon: Quire holds all signals there, for
+/// a moment.
+arrival arrival_of(pid_t thread, int number) noexcept {
   char name[40], text[4096];
   (void)std::snprintf(name, sizeof name, "/proc/self/task/%d/status", thread);
   const int fd = QUIRE_NEXT(open)(name, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return true;
+  if (fd < 0) return arrival::never;
   const ssize_t bytes = QUIRE_NEXT(read)(fd, text, sizeof text - 1);
   (void)QUIRE_NEXT(close)(fd);
   text[bytes > 0 ? bytes : 0] = 0;
-  const char* const line = std::strstr(text, "\nSigPnd:");
-  return line == nullptr || (std::strtoul(line + 8, nullptr, 16) >> (number - 1) & 1) != 0;
+  constexpr int cancelling = 32;  // no program can block it
+  const std::uint64_t blocked = bits_of_line(text, "\nSigBlk:"), one = quire::os::signal_bit(number);
+  if ((bits_of_line(text, "\nSigPnd:") & one) == 0) return arrival::done;
+  return (blocked & one) == 0 || (blocked & quire::os::signal_bit(cancelling)) != 0 ? arrival::soon : arrival::never;
 }
 
 /// The call that a clerk makes for a thread of this node. False: there is none.
@@ -116,6 +131,29 @@ bool find_clerks_call(pthread_t thread, clerks_call& found, pid_t& number, bool&
   number = t->call.thread();
   restarts = t->restarts.load();
   return true;
+}
+
+constinit std::atomic<std::uint32_t> g_turns{0};  ///< of calls that clerks make for this node
+/// The kernel writes private memory.
+thread_local struct sigaction t_action;
+thread_local quire::os::signal_bits t_pending = 0;
+thread_local wait_elsewhere* t_waits = nullptr;  ///< its mask does not hold yet
+
+/// The flags of the program's handler; -1: it has none.
+int flags_of_handler(int number) noexcept {
+  if (number <= 0 || ::sigaction(number, nullptr, &t_action) != 0) return -1;
+  return t_action.sa_handler == SIG_DFL || t_action.sa_handler == SIG_IGN ? -1 : t_action.sa_flags;
+}
+
+/// Whether a handler runs as soon as a mask holds, where all signals are held.
+bool lets_in_handlers(const sigset_t& mask) noexcept {
+  t_pending = 0;
+  (void)QUIRE_NEXT(syscall)(SYS_rt_sigpending, &t_pending, sizeof t_pending);
+  const quire::os::signal_bits come = t_pending & ~quire::os::bits_of(mask);
+  for (int number = 1; number < NSIG && come != 0; ++number) {
+    if ((come & quire::os::signal_bit(number)) != 0 && flags_of_handler(number) != -1) return true;
+  }
+  return false;
 }
 
 int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
@@ -200,54 +238,67 @@ void forget_own(own_thread& self) noexcept {
 void end_call_for_handler(pthread_t thread, int number) noexcept {
   constexpr int most_tries = 1000, most_looks = 20;
   constexpr long pause_ns = 1'000'000;
-  static thread_local struct sigaction now;  // private
   clerks_call c;
   pid_t waits = 0;
   bool restarts = true;
-  if (number <= 0 || ::sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)
-    return;
-  if (!find_clerks_call(thread, c, waits, restarts) || (restarts && (now.sa_flags & SA_RESTART) != 0)) return;
-  for (int looks = 0; is_pending(waits, number); ++looks) {
-    if (looks == most_looks) return;
+  const int flags = flags_of_handler(number);
+  if (flags == -1 || !find_clerks_call(thread, c, waits, restarts) || (restarts && (flags & SA_RESTART) != 0)) return;
+  const bool is_caller = ::pthread_equal(thread, ::pthread_self()) != 0;  // in a handler of its own
+  for (int looks = 0; looks < most_tries; ++looks) {
+    const arrival now = arrival_of(waits, number);
+    if (now == arrival::done) break;
+    if (is_caller || (now == arrival::never && looks >= most_looks)) return;
     sleep_a_little(pause_ns);
   }
   for (int tries = 0; tries < most_tries; ++tries) {  // its clerk may not have reached the kernel
-    const int goes_on = call_on_node(
-        c.node, [at = c.at, turn = c.turn] { return at->calling != nullptr && at->calling->interrupt(turn) ? 1 : 0; });
-    if (goes_on == 0) return;
+    const progress now = end_clerks_call(c);
+    if (now == progress::none || (now == progress::to_begin && is_caller)) return;
     sleep_a_little(pause_ns);
   }
 }
 
-wait_elsewhere::wait_elsewhere(const sigset_t* mask) noexcept : changes_(mask != nullptr) {
-  if (own_thread* const self = own(); self != nullptr) self->restarts.store(false);
+wait_elsewhere::wait_elsewhere(const sigset_t* mask) noexcept : self_(own()), changes_(mask != nullptr) {
+  if (self_ != nullptr) restarts_ = self_->restarts.exchange(false);
   if (!changes_) return;
-  sigset_t waiting{};
-  const sigset_t wanted = *mask;
-  (void)::sigpending(&waiting);
-  for (int number = 1; number < NSIG && !is_over_; ++number)
-    is_over_ = ::sigismember(&waiting, number) == 1 && ::sigismember(&wanted, number) == 0;
-  (void)::pthread_sigmask(SIG_SETMASK, &wanted, &before_);
+  wanted_ = *mask;
+  before_ = os::hold_signals();
+  t_waits = this;
+  if (lets_in_handlers(wanted_)) open();
+}
+
+void wait_elsewhere::open() noexcept {
+  t_waits = nullptr;
+  is_over_ = lets_in_handlers(wanted_);
+  (void)::pthread_sigmask(SIG_SETMASK, &wanted_, nullptr);
 }
 
 wait_elsewhere::~wait_elsewhere() {
   const int saved = errno;
-  if (changes_) (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  if (own_thread* const self = own(); self != nullptr) self->restarts.store(true);
+  if (t_waits == this) t_waits = nullptr;
+  if (changes_) (void)os::change_signal_mask(SIG_SETMASK, before_);
+  if (self_ != nullptr) self_->restarts.store(restarts_);
   errno = is_over_ ? EINTR : saved;
 }
 
 made_by_clerk::made_by_clerk(int node, desk& at) noexcept : self_(own()) {
-  static constinit std::atomic<std::uint32_t> turns{0};
-  at.turn = turns.fetch_add(1) + 1;  // no other call of this node has it, at whatever desk
+  __atomic_store_n(&at.turn, g_turns.fetch_add(1) + 1, __ATOMIC_RELEASE);  // no other call of this node has it
   if (self_ != nullptr && !self_->call.is_inside()) self_ = nullptr;
-  if (self_ == nullptr) return;
-  self_->turn_of.store(static_cast<std::uint64_t>(node) << 32 | at.turn);
-  self_->asked.store(&at);
+  if (self_ != nullptr) {
+    outer_ = {self_->asked.exchange(nullptr), self_->turn_of.load(), true};
+    self_->turn_of.store(static_cast<std::uint64_t>(node) << 32 | at.turn);
+    self_->asked.store(&at);
+  }
+  if (t_waits == nullptr) return;
+  const wait_elsewhere& waits = *t_waits;
+  t_waits->open();
+  is_over_ = waits.is_over();
+  if (is_over_) __atomic_store_n(&at.turn, 0, __ATOMIC_RELEASE);  // nobody has to wait for its beginning
 }
 
 made_by_clerk::~made_by_clerk() {
-  if (self_ != nullptr) self_->asked.store(nullptr);
+  if (self_ == nullptr) return;
+  self_->asked.store(nullptr);
+  show_outer_call(*self_, outer_);
 }
 
 }  // namespace quire::openmp

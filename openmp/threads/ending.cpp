@@ -40,17 +40,31 @@ void end_after_others(own_thread& self) {
   ::exit(0);
 }
 
+namespace {
+
+enum : int { unknown, no, yes };
+constinit std::atomic<int> g_jumps{unknown};
+
+/// nongnu's libunwind is libunwind.so.8, and libgcc's in what concerns threads.
+bool is_unwinder_of_llvm(const char* path) noexcept {
+  constexpr char name[] = "libunwind.so.1";
+  constexpr std::size_t length = sizeof name - 1;
+  const char* const slash = ::strrchr(path, '/');
+  const char* const last = slash != nullptr ? slash + 1 : path;
+  return ::strncmp(last, name, length) == 0 && (last[length] == 0 || last[length] == '.');
+}
+
+}  // namespace
+
 bool ends_by_jump() noexcept {
-  enum : int { unknown, no, yes };
-  static std::atomic<int> known{unknown};
-  if (known.load() == unknown) {
+  if (g_jumps.load() == unknown) {
     Dl_info about{};
     const void* const found = ::dlsym(RTLD_DEFAULT, "_Unwind_GetLanguageSpecificData");
     const bool is_other = found != nullptr && ::dladdr(found, &about) != 0 && about.dli_fname != nullptr &&
-                          ::strstr(about.dli_fname, "libunwind") != nullptr;
-    known.store(is_other ? yes : no);
+                          is_unwinder_of_llvm(about.dli_fname);
+    g_jumps.store(is_other ? yes : no);
   }
-  return known.load() == yes;
+  return g_jumps.load() == yes;
 }
 
 void leave_thread(void* result) {

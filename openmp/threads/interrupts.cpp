@@ -98,7 +98,7 @@ void interruptible::begin(std::uint32_t turn) noexcept {
 bool interruptible::end() noexcept {
   if (--depth_ != 0) return false;
   std::uint64_t now = state_.load();
-  while (step_of(now) == being_hit || !state_.compare_exchange_weak(now, outside)) {
+  while (step_of(now) == being_hit || !state_.compare_exchange_weak(now, now - step_of(now))) {
     ::sched_yield();
     now = state_.load();
   }

@@ -21,7 +21,9 @@ class interruptible {
   bool end() noexcept;
 
   // By any thread of the node.
-  [[nodiscard]] bool is_inside() const noexcept { return state_.load() != 0; }
+  [[nodiscard]] bool is_inside() const noexcept { return step_of(state_.load()) != outside; }
+  /// Whether the call of this number has begun, or is over, and no later one has begun.
+  [[nodiscard]] bool has_begun(std::uint32_t turn) const noexcept { return state_.load() / mask == turn; }
   /// The thread may not have reached the kernel: again, until this says false. Then the call is over.
   bool interrupt(std::uint32_t turn) noexcept;
   /// Where it is inside.
@@ -33,7 +35,7 @@ class interruptible {
   enum step : std::uint64_t { outside, inside, hit, being_hit, mask };
   static constexpr std::uint64_t step_of(std::uint64_t state) noexcept { return state % mask; }
 
-  std::atomic<std::uint64_t> state_{outside};  ///< turn * mask + step
+  std::atomic<std::uint64_t> state_{outside};  ///< turn * mask + step; the turn stays after the call
   std::uint32_t depth_ = 0;
   pid_t thread_ = 0;
 };

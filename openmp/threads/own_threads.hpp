@@ -25,7 +25,8 @@ void destroy_values(own_thread& self);
 [[noreturn]] void end_after_others(own_thread& self);
 /// libc unwinds a thread that ends by libgcc's unwinder. Where a program has another one (LLVM's libunwind, as of
 /// libc++), its personality routine, which is that of Quire's frames too, takes nothing from libgcc's: natively a
-/// thread ends well then if no frame of it has destructors. Here it jumps to its beginning.
+/// thread ends well then if no frame of it has destructors. Here it jumps to its beginning: destructors of its frames
+/// and C cleanup handlers (pthread_cleanup_push(3)) do not run.
 [[nodiscard]] bool ends_by_jump() noexcept;
 /// The caller's pthread_exit(3).
 [[noreturn]] void leave_thread(void* result);

@@ -377,7 +377,7 @@ base::status code_service::go(services::code_call call, Does&& does) {
   return next.why;
 }
 
-base::status code_service::do_step(const step& s, loading& what) {
+base::status code_service::do_step(const step& s, loading& what) try {
   switch (s.what) {
     case work::order: {
       lacking lacks;
@@ -403,6 +403,8 @@ base::status code_service::do_step(const step& s, loading& what) {
     default:
       return what.regions.code.id != 0 ? regions_.others().destroy(what.regions.code) : base::status();
   }
+} catch (const std::bad_alloc&) {
+  return QUIRE_NO_MEMORY;
 }
 
 base::status code_service::load(const char* path, const char* name, const quire_region_options& options,

@@ -84,7 +84,7 @@ base::status wire_choice::meet(introductions& others, const introduction& mine) 
     if (all_local_ || kind() == "tcp") return {};
     why_tcp_ = apart.why.empty() ? "the nodes are on several hosts" : apart.why + ". " + apart.help;
     if (apart.by_namespaces && job_.node() == 0)
-      base::log(base::log_level::warning, "%s: all nodes use TCP, which is slower. %s", apart.why.c_str(),
+      base::log(base::log_level::warning, "%s: they use TCP, which is slower. %s", apart.why.c_str(),
                 apart.help.c_str());
     return {};
   }
@@ -96,8 +96,7 @@ wire_account wire_choice::account() const {
   if (const char* const of_user = std::getenv("UCX_TLS"); of_user != nullptr && !(is_memory() && outlives()))
     return {"ucx", std::string("UCX_TLS=") + of_user + " of the environment"};
   if (is_memory()) return {"shm", ""};
-  std::string why = why_tcp_.empty() ? "as was asked for (QUIRE_TRANSPORT)" : why_tcp_;
-  if (now_ == "auto" && job_.local_nodes() > 1) why += "; on one host through shared memory";
+  const std::string why = why_tcp_.empty() ? "as was asked for (QUIRE_TRANSPORT)" : why_tcp_;
   return {"tcp", why + (options_.flag(base::option::encrypt) ? "; they are encrypted" : "")};
 }
 

@@ -30,8 +30,8 @@ class wire_choice {
   wire_choice(const base::option_values& options, bootstrap::bootstrap& job) : options_(options), job_(job) {}
 
   base::status open();
-  /// Collective: nodes tell each other what they are, with the addresses of their transports. Where some node has no
-  /// shared memory, or cannot share it, all take TCP, or none goes on.
+  /// Collective: nodes tell each other what they are, with the addresses of their transports. Where some node of a job
+  /// on one host has no shared memory, or cannot share it, all take TCP, or none goes on.
   base::status meet(introductions& others, const introduction& mine);
   [[nodiscard]] std::unique_ptr<transport::transport> take() noexcept { return std::move(opened_); }
   [[nodiscard]] wire_account account() const;

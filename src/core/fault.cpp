@@ -98,10 +98,16 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
 }
 
-/// A program with a handler of SIGSEGV gets that, on the alternate stack that each thread has.
+/// A program that has installed a handler of SIGSEGV since the start gets that, on the alternate stack that each thread
+/// has. What has run over, and what helps, is said once all the same: the handler may be a run-time's (Fortran's).
 bool fault_path::is_guarded(std::uint64_t address) const noexcept {
+  const char* const why = guards_.find(address);
+  if (why == nullptr) return false;
   if (!detect::handles_bad_accesses()) check_guards(address);
-  return guards_.find(address) != nullptr;
+  if (!has_told_of_guard_.exchange(true))
+    base::log(base::log_level::warning, "a thread of this node has accessed 0x%lx: %s",
+              static_cast<unsigned long>(address), why);
+  return true;
 }
 
 void fault_path::check_guards(std::uint64_t address) const noexcept {

@@ -3,6 +3,7 @@
 // along with a unit: fault_ahead.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -104,6 +105,7 @@ class fault_path {
   core& core_;
   bool one_host_;  ///< all nodes of the job have their frames together
   guards& guards_;
+  mutable std::atomic<bool> has_told_of_guard_{false};
   static constexpr std::uint64_t most_writes_on = 32;  ///< units
   read_lines lines_;
   read_lines writes_;     ///< of local write faults

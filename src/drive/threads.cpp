@@ -115,7 +115,7 @@ void threads::leave_drive(bool waits) noexcept {
 /// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost
 /// it its core.
 void threads::mute() noexcept {
-  if (!parked_.load(std::memory_order_relaxed) || (!sits_ && !driver_.may_spin())) return;
+  if (!parked_.load(std::memory_order_relaxed) || (!can_sit_ && !driver_.may_spin())) return;
   muted_ = true;
   wire().disarm();
 }
@@ -308,30 +308,33 @@ bool threads::wait(core::op& o, bool driving, std::int64_t timeout_ms, signal_pa
     if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) call();
     pause.end();
     sleep_for(o, timeout_ms, start);
+    driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
   }
   shown_.take_away(at);
-  driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
   return o.done();
 }
 
 /// Sleeps on the transport's word, in the place of the service thread: what comes wakes the thread that waits for it,
-/// and no other. Not for long, as it keeps the program's signals waiting. True if `o` is done.
+/// and no other. Not for long, as it keeps the program's signals waiting; and not while others ask without pause: the
+/// service thread has more to look at. True if `o` is done; then it does not count as asleep any more, so that the
+/// transport is to wake nobody for what is not urgent.
 bool threads::sit_for(core::op& o, bool driving, std::int64_t timeout_ms, std::uint64_t start) noexcept {
   const transport::futex_word word = wire().word();
   const std::uint64_t longest = driver_.how.sit_ns;
   const std::uint64_t end =
       start + (timeout_ms < 0 ? longest : std::min(longest, static_cast<std::uint64_t>(base::limit_ns(timeout_ms))));
   service_spin spin(driver_.how);
-  while (sits_ && word.at != nullptr && base::now_ns() < end) {
+  while (can_sit_ && word.at != nullptr && base::now_ns() < end) {
     if (!driving) {
-      if (!driver_.try_lock()) return o.done();  // somebody else drives, and does not sit
+      if (!driver_.try_lock()) break;  // somebody else drives, and does not sit
       t_here.driving = true;
       execute_queue();
     }
     mute();
     bool armed = false;
-    while (!o.done() && !armed) {
-      serve(spin, &o);
+    const std::uint64_t stop = std::min(end, base::now_ns() + driver_.how.longest_drive_ns);
+    while (!o.done() && !armed && base::now_ns() < stop) {
+      serve(spin, &o, stop);
       armed = !o.done() && wire().arm_word();
     }
     if (!armed) {
@@ -342,15 +345,16 @@ bool threads::sit_for(core::op& o, bool driving, std::int64_t timeout_ms, std::u
     hand_over();
     if (pending) call();
     driving = false;
-    if (!o.sleep_beside(*word.at, word.value, end)) sits_ = false;
-    if (o.done()) break;
+    if (!o.sleep_beside(*word.at, word.value, end) || o.done()) break;
   }
   if (!driving && driver_.try_lock()) {
     driving = t_here.driving = true;
     execute_queue();
   }
-  if (driving) leave_drive(!o.done());
-  return o.done();
+  const bool done = o.done();
+  if (done) driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
+  if (driving) leave_drive(!done);
+  return done;
 }
 
 void threads::start() {
@@ -367,7 +371,7 @@ void threads::start() {
   watch(job_.descriptor());
   watch_faults(core_.builder.detector());
   core_.begin();
-  sits_ = wire().word().at != nullptr;
+  can_sit_ = wire().word().at != nullptr && os::can_wait_either();
   if (core_.config.memory_limit != 0) start_crew();
   service_ = os::start_server([this] { service_loop(); });
 }
@@ -405,15 +409,17 @@ void threads::stop_for_good() noexcept {
   while (!driver_.try_lock()) ::sched_yield();
 }
 
-/// Handles what there is, then looks on for a while; a thread that sits, until its operation is done.
-void threads::serve(service_spin& spin, const core::op* until) noexcept {
+/// Handles what there is, then looks on for a while; a thread that sits, until its operation is done, or the time over.
+void threads::serve(service_spin& spin, const core::op* until, std::uint64_t end_ns) noexcept {
   std::uint64_t looked = 0;
   spin.begin();
   for (unsigned idle = 1; until == nullptr || !until->done(); ++idle) {
     bool moved = drive();
     if (until == nullptr && kernel_faults_ && core_.faults.drain_kernel_faults()) moved = true;
     if (moved) {
-      spin.served(base::now_ns(), core_.in.more_follows());
+      const std::uint64_t now = base::now_ns();
+      spin.served(now, core_.in.more_follows());
+      if (until != nullptr && now >= end_ns) break;
       looked = 0;
       idle = 0;
     } else if (!driver_.may_spin() || driver_.polling.load(std::memory_order_relaxed) != 0) {

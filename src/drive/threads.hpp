@@ -84,7 +84,7 @@ class threads final : public core::host {
   // The service thread's.
   static constexpr std::uint64_t longest_sleep_ms = 1000;
   void service_loop() noexcept;
-  void serve(service_spin& spin, const core::op* until = nullptr) noexcept;
+  void serve(service_spin& spin, const core::op* until = nullptr, std::uint64_t end_ns = 0) noexcept;
   void service_sleep(std::uint64_t longest_ms) noexcept;
   [[nodiscard]] bool tick() noexcept;
   void watch(int descriptor) noexcept;
@@ -110,7 +110,7 @@ class threads final : public core::host {
   std::atomic<bool> parked_{false};
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
   /// Threads that wait may sleep on the transport's word: it has one, and the kernel can.
-  std::atomic<bool> sits_{false};
+  bool can_sit_ = false;
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
   bursts bursts_{driver_.how};
   ticks ticks_{driver_.how};       ///< the service thread's

@@ -60,5 +60,10 @@ inline void futex_wake_shared(const std::atomic<std::uint32_t>& word, int thread
                             reinterpret_cast<long>(end_ns != 0 ? &end : nullptr), CLOCK_MONOTONIC);
   return why >= 0 || why == -EAGAIN || why == -EINTR || why == -ETIMEDOUT;
 }
+/// Whether this kernel can, and lets this process.
+[[nodiscard]] inline bool can_wait_either() noexcept {
+  const std::atomic<std::uint32_t> own{0}, shared{0};
+  return futex_wait_either(own, 1, shared, 1, 0);
+}
 
 }  // namespace quire::os

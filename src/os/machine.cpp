@@ -2,7 +2,9 @@
 #include "os/machine.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +35,16 @@ constexpr std::uint64_t hash_of(std::uint64_t before, std::uint64_t value) noexc
   return before;
 }
 
+/// What it may do and could do.
+std::uint64_t capabilities_of_process() noexcept {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capget, &head, sets) != 0) return 0;
+  std::uint64_t hash = hash_begin;
+  for (const auto& set : sets) hash = hash_of(hash_of(hash, set.effective), set.permitted);
+  return hash;
+}
+
 bool differs(std::uint64_t a, std::uint64_t b) noexcept { return a != 0 && b != 0 && a != b; }
 
 }  // namespace
@@ -60,7 +72,16 @@ std::uint64_t memory_place_of_process() noexcept {
     if (one == 0) return 0;
     hash = hash_of(hash, one);
   }
-  return hash_of(hash, ::geteuid()) | 1;
+  uid_t users[3] = {};
+  gid_t groups[3] = {};
+  if (::getresuid(&users[0], &users[1], &users[2]) != 0 || ::getresgid(&groups[0], &groups[1], &groups[2]) != 0)
+    return 0;
+  for (const uid_t user : users) hash = hash_of(hash, user);
+  for (const gid_t group : groups) hash = hash_of(hash, group);
+  char host[64] = {};  // machines that began as copies of one have all else in common
+  (void)::gethostname(host, sizeof host - 1);
+  for (const char c : host) hash = hash_of(hash, static_cast<unsigned char>(c));
+  return hash_of(hash, capabilities_of_process()) | 1;
 }
 
 machine_place machine_of_process() noexcept {

@@ -25,7 +25,8 @@ struct machine_place {
 };
 
 [[nodiscard]] machine_place machine_of_process() noexcept;
-/// A number of the place and the user: processes with the same one can open each other's memory. 0: not known.
+/// A number of the place and of what the process may: processes of one program with the same one can open each other's
+/// memory (/proc/PID/fd; ptrace(2), access mode checking). 0: not known.
 [[nodiscard]] std::uint64_t memory_place_of_process() noexcept;
 /// Whether it has another IPC namespace than the first process of the machine, as a container has.
 [[nodiscard]] bool has_own_ipc_namespace() noexcept;

@@ -58,7 +58,11 @@ base::result<std::unique_ptr<transport>> open_hosts(const wanted& what) {
   std::unique_ptr<transport> within;
   if (what.host != 0) {
     auto rings = rings::open(what.nodes, what.outlives_peers);
-    if (rings.ok()) within = std::move(rings.value());
+    if (rings.ok()) {
+      within = std::move(rings.value());
+    } else {
+      log(log_level::warning, "so this node uses TCP also to the nodes of its own host, which is slower");
+    }
   }
   return hosts::join(std::move(within), std::move(across.value()), what.host);
 }

@@ -23,7 +23,7 @@ struct wanted {
   bool outlives_peers = false;  ///< it goes on when nodes die
   bool system_ucx = false;
   bool encrypts = false;
-  std::uint64_t host = 0;  ///< a number that the nodes of this host have in common, and no others; 0: there is one
+  std::uint64_t host = 0;  ///< nodes with the same number can open each other's memory; 0: no other node can
 };
 
 /// Opens the transport of that name.

@@ -50,7 +50,7 @@ def several_on_a_host():
                 run_well([*quire_run(hosts, "-n", "4", f"--stats={file}", *options), program(name)], 60)
                 with open(file) as told:
                     whys = {node["transport_why"] for node in json.load(told)["by_node"]}
-                require(all(("on one host through shared memory" in why) == shared for why in whys), f"{options}: {whys}")
+                require(all(("(shm on a host, " in why) == shared for why in whys), f"{options}: {whys}")
         alone = run([*quire_run(hosts, "-n", "3", f"--stats={file}"), program("contract_sync_program")], 60)
         require(alone.status == 0, alone)
         job, pids = start_job(hosts, [*quire_run(hosts, "-n", "4"), program("death_program"), "compute"], nodes=4)
@@ -324,7 +324,7 @@ def alone():
     require(result.status == 43 and "unset PMIX_NAMESPACE" in result.err, result)
 
 
-CASES = {case.__name__: case for case in (own_starter, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
+CASES = {case.__name__: case for case in (own_starter, several_on_a_host, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
                                           deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES,
                                           *rendezvous.CASES, *networks.CASES)}
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "os/limits.hpp"
 #include "os/process.hpp"
@@ -165,12 +164,9 @@ bool hosts_transport::arm(urgency least) noexcept {
 }
 
 base::status hosts_transport::flush(int timeout_ms) noexcept {
-  const std::uint64_t begun = base::now_ns();
-  if (has_both_) {
-    if (const auto why = within_->flush(timeout_ms); !why.ok()) return why;
-  }
-  const auto passed = static_cast<int>((base::now_ns() - begun) / 1'000'000);
-  return across_->flush(std::max(0, timeout_ms - passed));
+  if (!has_both_) return across_->flush(timeout_ms);
+  const base::status here = within_->flush(timeout_ms / 2), there = across_->flush(timeout_ms - timeout_ms / 2);
+  return here.ok() ? there : here;
 }
 
 const traffic& hosts_transport::counters() const noexcept {

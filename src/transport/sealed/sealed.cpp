@@ -135,7 +135,6 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
   sink_ = &receiver;
   std::vector<address_prefix> prefixes(addresses.size());
   std::vector<std::span<const std::byte>> within(addresses.size());
-  bool aes = true;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (addresses[i].empty()) continue;
     if (addresses[i].size() > sizeof prefix_) std::memcpy(&prefixes[i], addresses[i].data(), sizeof prefix_);
@@ -147,7 +146,6 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
       return QUIRE_INVALID;
     }
     within[i] = addresses[i].subspan(sizeof prefix_);
-    aes = aes && prefixes[i].has_aes != 0;
   }
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const node_id other{static_cast<std::uint16_t>(i)};
@@ -158,13 +156,15 @@ base::status sealed_transport::connect(node_id self, std::span<const std::span<c
       base::log(base::log_level::error, "the public key of node %zu is none", i);
       return QUIRE_INVALID;
     }
+    const bool aes = prefix_.has_aes != 0 && prefixes[i].has_aes != 0;  // both of a pair come to the same
+    base::log(base::log_level::debug, "messages to node %zu are encrypted with %s", i,
+              aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
     peers_[i]->out.begin(with_, out, aes);
     peers_[i]->in.begin(with_, in, aes);
     with_.zero(out.data(), out.size());
     with_.zero(in.data(), in.size());
   }
   with_.zero(own_.data(), own_.size());
-  base::log(base::log_level::debug, "messages are encrypted with %s", aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
   return inner_->connect(self, within, *this);
 }
 
