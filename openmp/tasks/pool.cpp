@@ -135,7 +135,7 @@ task* pool::take(task* t) noexcept {
   return t;
 }
 
-/// The newest, whose data is at hand; but first one with an open event if it is the oldest. That runs on no other node, it
+/// The newest, whose data is at hand; but one with an open event, if it is the oldest. That runs on no other node, it
 /// begins what others wait for, and these may be running already, and wait without an end.
 template <class List>
 static task* next_of(const List& ready) noexcept {

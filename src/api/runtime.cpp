@@ -172,7 +172,7 @@ base::status begin(runtime& r, const quire_options& given) {
   make_services(r);
   if (const auto s = r.regions->open(heap_of(r.options)); !s.ok()) return s;
   if (const auto s = others.connect(*r.core); !s.ok()) return s;
-  if (r.messages.kind == "tcp") r.messages.why += " (" + std::string(r.core->wire.name()) + ")";
+  if (r.messages.kind == "tcp") r.messages.why += ", by " + std::string(r.core->wire.name());
   r.job->ready();
   r.node->start();
   return {};
