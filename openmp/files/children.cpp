@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
+#include <vector>
 
 #include "openmp/files/children.hpp"
 #include "openmp/files/errand.hpp"
@@ -116,15 +117,15 @@ struct process_descriptor {
 /// Of node 0, as all descriptors of the program are where files are apart (are_apart()).
 process_descriptor process_of(int descriptor) noexcept {
   return call_on_node(0, [descriptor] {
-    static thread_local char name[40], text[1024];
-    (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", descriptor);
-    const int fd = QUIRE_NEXT(open)(name, O_RDONLY | O_CLOEXEC);
+    std::vector<char, private_allocator<char>> text(1024);  // first the name
+    (void)std::snprintf(text.data(), text.size(), "/proc/self/fdinfo/%d", descriptor);
+    const int fd = QUIRE_NEXT(open)(text.data(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return process_descriptor{-1, false};
-    const ssize_t bytes = QUIRE_NEXT(read)(fd, text, sizeof text - 1);
+    const ssize_t bytes = QUIRE_NEXT(read)(fd, text.data(), text.size() - 1);
     (void)QUIRE_NEXT(close)(fd);
-    text[std::max<ssize_t>(bytes, 0)] = 0;
-    const char* const line = ::strstr(text, "\nPid:");
-    const char* const flags = ::strstr(text, "flags:");  // octal
+    text[static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))] = 0;
+    const char* const line = ::strstr(text.data(), "\nPid:");
+    const char* const flags = ::strstr(text.data(), "flags:");  // octal
     return process_descriptor{line == nullptr ? pid_t{-1} : static_cast<pid_t>(::atoi(line + 5)),
                               flags != nullptr && (::strtoul(flags + 6, nullptr, 8) & O_NONBLOCK) != 0};
   });

@@ -12,6 +12,9 @@
 //   threads the largest one;
 //   - the first library is the stand-in for libgomp, whose variables are two pages that nobody uses
 //   (stand_ins/stand_in.c).
+//   - a program whose variables are aligned leaves room in its last page, into which the dynamic linker puts variables
+//   of libraries, unless a block behind it leaves more: this library's does, as long as all of its own take up to
+//   0x2800 bytes.
 // Both are checked. The pages become shared by quire_region_adopt(), of a thread's node; elsewhere the rest of its
 // place is not there.
 #include "openmp/memory/thread_data.hpp"

@@ -202,7 +202,7 @@ TEST_P(killed_jobs, leave_what_is_found_and_ended_and_jobs_that_run_go_on) {
     EXPECT_EQ(text.find(at("dead")) != text.npos, mounts_) << text;
     EXPECT_THAT(text, HasSubstr(file));
     EXPECT_THAT(text, Not(HasSubstr(at("alive"))));
-    for (const pid_t pid : live) EXPECT_THAT(text, Not(HasSubstr(" " + std::to_string(pid) + " (")));
+    for (const pid_t pid : live) EXPECT_THAT(text, Not(HasSubstr("process " + std::to_string(pid) + " (")));
   }
   unharmed();
   EXPECT_FALSE(is_mounted(at("dead")));
