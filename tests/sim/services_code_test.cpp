@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <deque>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "services_deaths.hpp"
 #include "services/code_call.hpp"
 #include "sim/seeds.hpp"
 #include "sim/services/world.hpp"
@@ -229,19 +231,8 @@ TEST_P(services_code, holds_what_it_promises) {
 }
 
 TEST_P(services_code, bears_a_death_at_every_message) {
-  for (const std::uint64_t seed : sim::seeds(1, 30)) {
-    job whole(seed, GetParam());
-    ASSERT_EQ(whole.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
-    for (unsigned victim = 0; victim < GetParam(); ++victim) {
-      for (std::uint64_t at = 1; at <= whole.around().messages(); ++at) {
-        job j(seed, GetParam());
-        j.around().kill_at(at, victim);
-        const std::string wrong = j.run();
-        if (!wrong.empty())
-          FAIL() << wrong << "\nnode " << victim << " dies at message " << at << "; replay: QUIRE_SIM_SEED=" << seed;
-      }
-    }
-  }
+  const auto make = [](std::uint64_t seed) { return std::make_unique<job>(seed, GetParam()); };
+  test::bear_a_death_at_every_message(30, GetParam(), make, [](const job&) {});
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, services_code, testing::Values(2u, 3u, 4u),

@@ -11,9 +11,11 @@
 #include <deque>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "services_deaths.hpp"
 #include "services/container_call.hpp"
 #include "services/containers.hpp"
 #include "sim/seeds.hpp"
@@ -370,20 +372,8 @@ TEST_P(services_containers, hold_what_they_promise) {
 
 TEST_P(services_containers, bear_a_death_at_every_message) {
   std::uint64_t found_after = 0;
-  for (const std::uint64_t seed : sim::seeds(1, 24)) {
-    job whole(seed, GetParam(), true);
-    ASSERT_EQ(whole.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
-    for (unsigned victim = 0; victim < GetParam(); ++victim) {
-      for (std::uint64_t at = 1; at <= whole.around().messages(); ++at) {
-        job j(seed, GetParam(), true);
-        j.around().kill_at(at, victim);
-        const std::string wrong = j.run();
-        if (!wrong.empty())
-          FAIL() << wrong << "\nnode " << victim << " dies at message " << at << "; replay: QUIRE_SIM_SEED=" << seed;
-        found_after += j.found_after;
-      }
-    }
-  }
+  const auto make = [](std::uint64_t seed) { return std::make_unique<job>(seed, GetParam(), true); };
+  test::bear_a_death_at_every_message(24, GetParam(), make, [&](const job& j) { found_after += j.found_after; });
   std::cout << found_after << " openings after the death of node 0\n";
   if (!sim::usual_seeds()) return;
   EXPECT_GT(found_after, 100u);

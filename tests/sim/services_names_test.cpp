@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "services_deaths.hpp"
 #include "services/names.hpp"
 #include "sim/seeds.hpp"
 #include "sim/services/world.hpp"
@@ -192,19 +194,8 @@ TEST_P(services_names, hold_what_they_promise) {
 }
 
 TEST_P(services_names, bear_a_death_at_every_message) {
-  for (const std::uint64_t seed : sim::seeds(1, 12)) {
-    job whole(seed, GetParam());
-    ASSERT_EQ(whole.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
-    for (unsigned victim = 0; victim < GetParam(); ++victim) {
-      for (std::uint64_t at = 1; at <= whole.around().messages(); ++at) {
-        job j(seed, GetParam());
-        j.around().kill_at(at, victim);
-        const std::string wrong = j.run();
-        if (!wrong.empty())
-          FAIL() << wrong << "\nnode " << victim << " dies at message " << at << "; replay: QUIRE_SIM_SEED=" << seed;
-      }
-    }
-  }
+  const auto make = [](std::uint64_t seed) { return std::make_unique<job>(seed, GetParam()); };
+  test::bear_a_death_at_every_message(12, GetParam(), make, [](const job&) {});
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, services_names, testing::Values(2u, 3u, 5u),

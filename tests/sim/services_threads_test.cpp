@@ -6,9 +6,11 @@
 
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "services_deaths.hpp"
 #include "services/threads.hpp"
 #include "sim/seeds.hpp"
 #include "sim/services/world.hpp"
@@ -160,20 +162,8 @@ TEST_P(services_threads, hold_what_they_promise) {
 
 TEST_P(services_threads, bear_a_death_at_every_message) {
   std::uint64_t again = 0;
-  for (const std::uint64_t seed : sim::seeds(1, 30)) {
-    job whole(seed, GetParam());
-    ASSERT_EQ(whole.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
-    for (unsigned victim = 0; victim < GetParam(); ++victim) {
-      for (std::uint64_t at = 1; at <= whole.around().messages(); ++at) {
-        job j(seed, GetParam());
-        j.around().kill_at(at, victim);
-        const std::string wrong = j.run();
-        if (!wrong.empty())
-          FAIL() << wrong << "\nnode " << victim << " dies at message " << at << "; replay: QUIRE_SIM_SEED=" << seed;
-        again += j.again;
-      }
-    }
-  }
+  const auto make = [](std::uint64_t seed) { return std::make_unique<job>(seed, GetParam()); };
+  test::bear_a_death_at_every_message(30, GetParam(), make, [&](const job& j) { again += j.again; });
   std::cout << again << " threads joined after who waited for them was lost\n";
   if (!sim::usual_seeds()) return;
   EXPECT_GT(again, 5u);
