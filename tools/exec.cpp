@@ -106,35 +106,23 @@ bool fix_addresses() {
   return never_randomised();
 }
 
-void change(const char* name, const std::string& value, const char* remembered_as) {
-  const char* const old = std::getenv(name);
-  ::setenv(remembered_as, old != nullptr ? old : "", 1);
-  ::setenv(name, value.c_str(), 1);
-}
-
-/// The dynamic linker takes $ORIGIN from /proc/self/exe, which is not the program.
-void tell_origin(const std::string& path) {
+/// The dynamic linker takes $ORIGIN from /proc/self/exe, which is not the program where `quire exec` maps it.
+std::string origin_folders(const std::string& path) {
   const auto linkage = os::linkage_of(path);
-  if (!linkage) return;
+  if (!linkage) return "";
   std::string folders = linkage->runpath.empty() ? linkage->rpath : linkage->runpath;
-  if (folders.find("ORIGIN") == folders.npos) return;
+  if (folders.find("ORIGIN") == folders.npos) return "";
   const std::string origin = path.substr(0, path.rfind('/'));
   for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"})
     for (auto at = folders.find(word); at != folders.npos; at = folders.find(word))
       folders.replace(at, word.size(), origin);
-  const char* const set = std::getenv("LD_LIBRARY_PATH");
-  if (set != nullptr && *set != 0) folders = std::string(set) + ":" + folders;
-  change("LD_LIBRARY_PATH", folders, exec_library_path_variable);
+  return folders;
 }
 
 /// Becomes the program where the system gives it no fixed addresses; why not, else.
-std::string become_by_own_means(const std::string& program, char** arguments) {
-  std::error_code error;
-  const std::string path = std::filesystem::canonical(program, error).string();
-  if (error) return bootstrap::launcher::cannot_run_text(program, error.value());
+std::string become_by_own_means(const std::string& path, char** arguments) {
   rlimit limit{};
   ::getrlimit(RLIMIT_STACK, &limit);
-  tell_origin(path);
   ::setenv(exec_file_variable, path.c_str(), 1);
   return fmt::format(
       "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused, as some "
@@ -164,14 +152,21 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   if (!limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
   ::unsetenv(exec_place_variable);
   asked.openmp ? ::setenv(exec_code_variable, "1", 1) : ::unsetenv(exec_code_variable);
-  for (const auto& [name, value] : settings_for(plan, stack_before, asked.memory, asked.place))
+  ::unsetenv(exec_file_variable);
+  ::unsetenv(exec_library_path_variable);
+  std::string path = plan.path, more_folders;
+  if (!fixed) {
+    std::error_code error;
+    path = std::filesystem::canonical(plan.path, error).string();
+    if (error) return refuse(launcher_failed, bootstrap::launcher::cannot_run_text(plan.path, error.value()));
+    more_folders = origin_folders(path);
+  }
+  for (const auto& [name, value] : settings_for(plan, stack_before, asked.memory, asked.place, more_folders))
     ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  ::unsetenv(exec_file_variable);
-  ::unsetenv(exec_library_path_variable);
-  if (!fixed) return refuse(launcher_failed, become_by_own_means(plan.path, pointers.data()));
+  if (!fixed) return refuse(launcher_failed, become_by_own_means(path, pointers.data()));
   ::execv(plan.path.c_str(), pointers.data());
   return refuse(cannot_execute, bootstrap::launcher::cannot_run_text(plan.path, errno));
 }

@@ -8,7 +8,7 @@ namespace quire::tools {
 /// What LD_PRELOAD and LD_BIND_NOW were. Empty: they were not set, or empty, which is the same to the loader.
 inline constexpr const char* exec_preload_variable = "QUIRE_EXEC_LD_PRELOAD";
 inline constexpr const char* exec_bind_now_variable = "QUIRE_EXEC_LD_BIND_NOW";
-/// LD_LIBRARY_PATH, only where that was changed.
+/// LD_LIBRARY_PATH, only where that was changed (loader_room.hpp).
 inline constexpr const char* exec_library_path_variable = "QUIRE_EXEC_LD_LIBRARY_PATH";
 /// The soft limit of the stack before, in bytes, or "unlimited".
 inline constexpr const char* exec_stack_variable = "QUIRE_EXEC_STACK";

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "exec_environment.hpp"
+#include "loader_room.hpp"
 
 namespace quire::tools {
 namespace {
@@ -19,6 +20,12 @@ void change(exec_settings& into, const char* name, const std::string& value, con
   into.emplace_back(name, value);
 }
 
+std::string library_path(const std::string& more_folders) {
+  const char* const set = std::getenv("LD_LIBRARY_PATH");
+  if (set == nullptr || *set == 0) return more_folders;
+  return more_folders.empty() ? set : std::string(set) + ":" + more_folders;
+}
+
 bool is_fresh() {
   constexpr const char* left[] = {exec_preload_variable, exec_bind_now_variable, exec_library_path_variable,
                                   exec_stack_variable,   exec_memory_variable,   exec_place_variable,
@@ -26,10 +33,13 @@ bool is_fresh() {
   return std::none_of(std::begin(left), std::end(left), [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-bool has_standard_stack() {
+bool has_stack(rlim_t least, rlim_t most) {
   rlimit limit;
-  return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == standard_stack_bytes;
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= least && limit.rlim_cur <= most;
 }
+
+/// The environment lies on the stack, and counts for its limit.
+bool has_stack_for_room() { return has_stack(rlim_t{1} << 20, RLIM_INFINITY); }
 
 /// Tried on this process, which is afterwards what it was.
 bool addresses_can_be_fixed() {
@@ -43,7 +53,7 @@ bool addresses_can_be_fixed() {
 }  // namespace
 
 exec_settings settings_for(const exec_plan& plan, const std::string& stack_before, const std::string& memory,
-                           const std::string& place) {
+                           const std::string& place, const std::string& more_folders) {
   std::string list;
   for (const auto& path : plan.preload) list += (list.empty() ? "" : ":") + path;
   const char* const users = std::getenv("LD_PRELOAD");
@@ -51,6 +61,11 @@ exec_settings settings_for(const exec_plan& plan, const std::string& stack_befor
   exec_settings all;
   change(all, "LD_PRELOAD", list, exec_preload_variable);
   change(all, "LD_BIND_NOW", "1", exec_bind_now_variable);
+  if (const std::string path = library_path(more_folders); has_stack_for_room()) {
+    change(all, "LD_LIBRARY_PATH", with_loader_room(path), exec_library_path_variable);
+  } else if (!more_folders.empty()) {
+    change(all, "LD_LIBRARY_PATH", path, exec_library_path_variable);
+  }
   all.emplace_back(exec_stack_variable, stack_before);
   all.emplace_back(exec_memory_variable, memory);
   if (plan.places_threads) all.emplace_back(exec_place_variable, place.empty() ? usual_place : place);
@@ -58,8 +73,9 @@ exec_settings settings_for(const exec_plan& plan, const std::string& stack_befor
 }
 
 exec_settings settings_at_once(const exec_plan& plan, const std::string& memory, const std::string& place) {
-  if (!is_fresh() || !has_standard_stack() || !addresses_can_be_fixed()) return {};
-  return settings_for(plan, std::to_string(standard_stack_bytes), memory.empty() ? sequential_memory : memory, place);
+  if (!is_fresh() || !has_stack(standard_stack_bytes, standard_stack_bytes) || !addresses_can_be_fixed()) return {};
+  return settings_for(plan, std::to_string(standard_stack_bytes), memory.empty() ? sequential_memory : memory, place,
+                      "");
 }
 
 }  // namespace quire::tools

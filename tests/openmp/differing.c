@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What a process has once, where hosts differ: `differing mask`, `differing directory NAME`, `differing locale NAME`.
+// What a process has once, where hosts differ: `differing mask`, `directory NAME`, `locale NAME`, `library_path`.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <locale.h>
@@ -54,6 +54,17 @@ int main(int count, char** arguments) {
 #pragma omp parallel num_threads(2) reduction(+ : alike)
     alike = strcmp(setlocale(LC_ALL, NULL), "C") == 0;
     printf("in C %d\n", alike);
+  }
+  if (strcmp(how, "library_path") == 0) {
+    for (int who = 0; who < 2; ++who) {
+      static char path[8192];
+#pragma omp parallel num_threads(2)
+      if (omp_get_thread_num() == who) {
+        const char* const own = getenv("LD_LIBRARY_PATH");
+        snprintf(path, sizeof path, "%s", own != NULL ? own : "none");
+      }
+      printf("%s\n", path);
+    }
   }
   return 0;
 }
