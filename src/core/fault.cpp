@@ -49,6 +49,11 @@ void fault_path::forget(const region_slot& r) noexcept {
 }
 
 namespace {
+accessed accessed_at(const region_slot& r, std::uint64_t address, bool write) noexcept {
+  const accessed what = r.access_at(address);
+  return what.page == accessed::by::wrong_page && !write ? r.beside(address) : what;
+}
+
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
   base::log(base::log_level::error,
             "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu "
@@ -80,7 +85,7 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
               static_cast<unsigned long>(address), unsigned{r->about.id});
     return QUIRE_BAD_ADDRESS;
   }
-  const accessed what = r->access_at(address);
+  const accessed what = accessed_at(*r, address, write);
   if (what.page == accessed::by::wrong_page) {
     tell_wrong_page(*r, address);
     return QUIRE_BAD_ADDRESS;
@@ -433,7 +438,7 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
               static_cast<unsigned long>(address));
   }
   if (r.change.frozen) return r.change.faults.push_back({address, write});
-  const accessed what = r.access_at(address);
+  const accessed what = accessed_at(r, address, write);
   if (what.page == accessed::by::wrong_page) {
     tell_wrong_page(r, address);
     base::die(QUIRE_BAD_ADDRESS, "detector 'thread' cannot give the thread its SIGSEGV");

@@ -265,6 +265,19 @@ struct region_slot {
     if (view != 0) return {unit, accessed::by::wrong_page};
     return {layout.unit_of(offset - offset % view_map::page_bytes), accessed::by::composed_page};
   }
+  /// Of a read by such a `wrong_page`: the unit that the page does show, if it begins or ends nearby. Functions of
+  /// libraries read texts by vectors, from aligned addresses, and do not use what lies before and behind.
+  [[nodiscard]] accessed beside(std::uint64_t address) const noexcept {
+    constexpr std::uint64_t vector_bytes = 64;
+    const auto [view, offset] = views.of(address - about.base);
+    const std::uint64_t first = layout.unit_of(offset - offset % view_map::page_bytes);
+    for (std::uint64_t unit = first; unit < first + layout.units_a_page(); ++unit) {
+      if (layout.bytes_of(unit) == 0 || layout.view_of(unit) != view) continue;
+      const std::uint64_t begins = layout.offset_of(unit), ends = layout.offset_of(unit + 1);
+      if (offset + vector_bytes > begins && offset < ends + vector_bytes) return {unit, accessed::by::own_page};
+    }
+    return {layout.unit_of(offset), accessed::by::wrong_page};
+  }
   /// Whether to bring or map the unit before anybody asks for it. Not what has no bytes, nor pages that are not divided
   /// yet: they may be, while what was asked for is on its way.
   [[nodiscard]] bool can_be_guessed(std::uint64_t unit) const noexcept {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -119,6 +120,26 @@ void views_of_one_memory(std::size_t bytes, quire_consistency consistency) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += *minipage(base, bytes, i);
   REQUIRE_EQUAL(sum, own * static_cast<std::uint64_t>(quire_nodes()));
+  barrier();
+}
+
+/// Functions of libraries read texts by vectors, which begin before the text, and end behind it.
+void texts(std::size_t bytes) {
+  auto* const base =
+      shared_region<std::uint64_t>("texts " + std::to_string(bytes), 2 * page, minipages(bytes, QUIRE_SEQUENTIAL));
+  const std::size_t each = page / bytes;
+  const auto text_of = [](std::size_t i) { return "text " + std::to_string(i); };
+  for (std::size_t i = 0; quire_node() == 0 && i < 2 * each; ++i)
+    std::strcpy(reinterpret_cast<char*>(minipage(base, bytes, i)), text_of(i).c_str());
+  barrier();
+  for (std::size_t i = 0; i < 2 * each; ++i) {
+    std::uint64_t* const at = minipage(base, bytes, i);
+    if (i % 3 == 1 && i % each != 0) (void)static_cast<volatile std::uint64_t*>(at)[-1];
+    if (i % 3 == 2 && i % each != each - 1) (void)static_cast<volatile std::uint64_t*>(at)[bytes / 8];
+    const char* const text = reinterpret_cast<const char*>(at);
+    REQUIRE_EQUAL(std::strlen(text), text_of(i).size());
+    REQUIRE(std::strcmp(text, text_of(i).c_str()) == 0);
+  }
   barrier();
 }
 
@@ -333,6 +354,8 @@ int main(int argc, char** argv) {
     }
     for (const std::size_t bytes : {256u, 1024u})
       section((std::string("composed pages of ") + std::to_string(bytes)).c_str(), [&] { composed_pages(bytes); });
+    for (const std::size_t bytes : {16u, 48u})
+      section((std::string("texts of ") + std::to_string(bytes)).c_str(), [&] { texts(bytes); });
     section("arrays", arrays);
     section("changes of consistency", changes);
     section("bad input", bad_input);

@@ -135,6 +135,12 @@ TEST(region_slot, knows_how_an_address_is_accessed) {
   EXPECT_EQ(r.bytes_from(divided), bytes - page - 264);
   EXPECT_EQ(r.access_at(fine - 9).page, accessed::by::wrong_page) << "the neighbour's bytes";
   EXPECT_EQ(r.bytes_from(fine - 9), 0u);
+  EXPECT_EQ(r.beside(fine - 9).page, accessed::by::own_page) << "read by a vector";
+  EXPECT_EQ(r.beside(fine - 9).unit, 17u);
+  EXPECT_EQ(r.beside(fine - 8 + 256 + 63).unit, 17u);
+  EXPECT_EQ(r.beside(fine - 8 - 64).page, accessed::by::wrong_page);
+  EXPECT_EQ(r.beside(fine - 8 + 256 + 64).page, accessed::by::wrong_page);
+  EXPECT_EQ(r.beside(whole + r.views.stride()).page, accessed::by::wrong_page);
   EXPECT_EQ(r.access_at(whole + r.views.stride()).page, accessed::by::wrong_page) << "a page that is not divided";
 }
 
