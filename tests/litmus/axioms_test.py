@@ -41,7 +41,7 @@ class Models(unittest.TestCase):
 
     def test_classic_tests(self):
         for name, sequential, tso, release, mixed in (("SB", 0, 1, 1, 1), ("MP", 0, 0, 1, 0), ("LB", 0, 0, 0, 0),
-                                                      ("IRIW", 0, 0, 1, 1), ("WRC", 0, 0, 1, 0), ("2+2W", 0, 0, 1, 0),
+                                                      ("IRIW", 0, 0, 1, 1), ("WRC", 0, 0, 1, 1), ("2+2W", 0, 0, 1, 0),
                                                       ("R", 0, 1, 1, 1), ("S", 0, 0, 1, 0), ("ISA2", 0, 0, 1, 1)):
             row = ROWS[name][2]
             self.assertEqual([row[m] for m in ("sequential", "tso", "release", "mixed")],

@@ -92,7 +92,7 @@ inline const std::vector<generated> all_generated = {
          {{false, 0, 2}, {true, 1, 1}}},
         3},
        {1, 0, 1, 0, 1, 1, 0, 0},
-       false, false, true, false, false, false, false},
+       false, false, true, false, true, false, false},
       {{"3.2W",
         {{{true, 2, 2}, {true, 0, 1}},
          {{true, 0, 2}, {true, 1, 1}},
