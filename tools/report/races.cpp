@@ -111,9 +111,10 @@ checked check_races(const std::string& directory, std::string& text) {
                       plural(f.writes, "page write"), plural(f.intervals, "interval"));
   if (f.unseen != 0)
     text += fmt::format(
-        "{} written by two nodes without order when one of them had had {} for itself, and nobody knows whether the "
-        "same bytes: --check=exact looks at these, too, and takes longer\n",
-        f.unseen == 1 ? "1 page was" : fmt::format("{} pages were", f.unseen), f.unseen == 1 ? "it" : "them");
+        "{} may have been written by two nodes without order: one of them had had {} for itself, and nobody looked "
+        "when "
+        "it wrote, and where. --check=exact looks at these, too, and takes longer\n",
+        plural(f.unseen, "page"), f.unseen == 1 ? "it" : "them");
   if (f.forgotten != 0)
     text += fmt::format(
         "{} forgotten before all nodes had heard of it: a page has {} at most that are compared. More barriers, or "
