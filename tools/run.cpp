@@ -41,19 +41,21 @@ namespace {
 
 using bootstrap::launcher::launcher_failed;
 
-constexpr const char* to_table = "-";            // --stats without a file
+constexpr const char* to_table = "-";  // --stats without a file
+constexpr const char *usual_check = "shared",
+                     *exact_check = "exact";     // the first leaves out what one node has for itself
 constexpr const char* with_sharing = "sharing";  // a table, and the report on false sharing
 
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false, encrypt = false, copies = false, check = false;
+  bool tag = false, mount_cache = false, encrypt = false, copies = false;
   std::optional<double> timeout_seconds;
   std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
   std::string advice = "quire.advice";  ///< its file
-  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure,
-      mount, report, perfetto;
+  std::string statistics, check, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout,
+      on_failure, mount, report, perfetto;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -98,7 +100,7 @@ bool wants_report(const run_arguments& asked) { return !asked.report.empty() || 
 
 /// What does not go along with --check; empty: nothing.
 std::string wrong_check(const run_arguments& asked) {
-  if (!asked.check || (!wants_report(asked) && asked.automatic == 0)) return {};
+  if (asked.check.empty() || (!wants_report(asked) && asked.automatic == 0)) return {};
   return fmt::format("--check records other things than {}: start the program twice",
                      asked.automatic != 0 ? "--auto" : "--report");
 }
@@ -133,7 +135,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (asked.mount_cache) all.emplace_back("mount_cache", "1");
   // Two contents are of use to who goes on.
   if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
-  if (asked.check) all.emplace_back("check", "races");
+  if (!asked.check.empty()) all.emplace_back("check", asked.check == exact_check ? "all_races" : "races");
   if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
@@ -281,7 +283,7 @@ bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan
 }
 /// What the nodes have left becomes what was asked for; it goes, unless `written` becomes false.
 report::checked tell_records(const run_arguments& asked, const std::optional<record_folder>& records, bool& written) {
-  if (asked.check) {
+  if (!asked.check.empty()) {
     const auto clean = report::tell_races(records->path(), "quire run");
     records->drop();
     return clean;
@@ -336,7 +338,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   const char* const own_only = !asked.statistics.empty() ? "--stats"
                                : wants_report(asked)     ? "--report"
                                : asked.automatic != 0    ? "--auto"
-                               : asked.check             ? "--check"
+                               : !asked.check.empty()    ? "--check"
                                                          : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   start_at_once(program, plan);
@@ -346,9 +348,10 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
   std::optional<record_folder> records;
-  if (wants_report(asked) || asked.automatic != 0 || asked.check) {
-    records = asked.check ? folder_for_check(why) : record_folder::take(wanted_file(asked), why);
-    if (!records) return refuse((asked.check ? "--check " : wants_report(asked) ? "--report " : "--advice ") + why);
+  if (wants_report(asked) || asked.automatic != 0 || !asked.check.empty()) {
+    records = !asked.check.empty() ? folder_for_check(why) : record_folder::take(wanted_file(asked), why);
+    if (!records)
+      return refuse((!asked.check.empty() ? "--check " : wants_report(asked) ? "--report " : "--advice ") + why);
     plan.environment.emplace_back(base::row_of(base::option::report).variable, records->path());
   }
   bool written = true;
@@ -479,10 +482,13 @@ void add_special_options(CLI::App& command, run_arguments& asked) {
       .add_option("--perfetto", asked.perfetto,
                   "The same as --report as events for Perfetto (ui.perfetto.dev) and chrome://tracing")
       ->type_name("FILE.json");
-  command.add_flag(
-      "--check", asked.check,
-      "Tell data races: two nodes that write the same bytes without order, with both lines, in memory with "
-      "release consistency (--memory mixed); and whether Quire keeps what this consistency promises");
+  command
+      .add_flag(fmt::format("--check{{{}}}", usual_check), asked.check,
+                "Tell data races: two nodes that write the same bytes without order, with both lines, in memory with "
+                "release consistency (--memory mixed); and whether Quire keeps what this consistency promises. "
+                "--check=exact looks at what a node has long had for itself, too: it says so where that matters")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({usual_check, exact_check}));
   command.add_option("--advice", asked.advice, "--auto: where it keeps what it has found out from run to run")
       ->type_name("FILE")
       ->capture_default_str();

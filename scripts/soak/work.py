@@ -21,6 +21,7 @@ SIMULATORS = {
     "whole_group_test": "*whole_groups.*",
     "whole_hosts_test": "*whole_hosts.*",
     "whole_races_test": "whole_races.none_*",
+    "whole_kinds_test": "whole_kinds.*",
     "whole_protocol_test": "*other_protocol.*",
     "whole_stored_test": "*whole_stored.*",
     "whole_stored_ends_test": "*whole_stored_ends.*",

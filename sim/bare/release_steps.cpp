@@ -323,6 +323,8 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
       return send_patch(n, region, a);
     case action_kind::drop_twin:
       return drop_twin(n, region, a.unit);
+    case action_kind::unseen:
+      return;
     case action_kind::operate: {
       message m = a.m;
       m.a = operate(n, region, a.m);

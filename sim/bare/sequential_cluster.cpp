@@ -403,6 +403,7 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::send_diff:
     case action_kind::send_patch:
     case action_kind::drop_twin:
+    case action_kind::unseen:
       CHECK(!"an action of the sequential protocol");
   }
 }

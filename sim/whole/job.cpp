@@ -141,7 +141,9 @@ world_options job::draw_options() {
   o.node.move_homes = options_.rotates || draw_.chance(80);
   o.node.updates = draw_.chance(80);
   if (sim::mix(options_.seed + 1) % 3 == 0) o.node.migratory = protocol::migratory::always;
-  o.node.races = sim::mix(options_.seed + 2) % 4 == 0;
+  constexpr protocol::traced traced[] = {protocol::traced::all, protocol::traced::shared};
+  const std::uint64_t drawn = sim::mix(options_.seed + 2);
+  if (drawn % 4 == 0) o.node.races = traced[drawn / 4 % 2];
   o.node.survives = o.node.replicas = replicas_;
   draw_memory(o);
   o.intruding_percent = options_.intrudes && sim::mix(options_.seed) % 2 == 0 ? 25 : 0;

@@ -175,7 +175,7 @@ base::status begin_record(runtime& r) {
               std::strerror(errno));
     return QUIRE_BAD_OPTION;
   }
-  if (r.core->config.races) {
+  if (r.core->config.races != protocol::traced::nothing) {
     const auto node = static_cast<std::uint64_t>(r.job->node());
     const std::string intervals = directory + '/' + races::file_name(node);
     r.core->races = races::recorder::make(intervals, {node, r.core->config.nodes});

@@ -44,6 +44,12 @@ base::status choose_cache_limit(const runtime& r, core::configuration& c) {
       std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
   return {};
 }
+
+protocol::traced traced_by(const base::option_values& options) {
+  const auto check = options.choice<base::check_choice>(base::option::check);
+  if (check == base::check_choice::all_races) return protocol::traced::all;
+  return check == base::check_choice::races ? protocol::traced::shared : protocol::traced::nothing;
+}
 }  // namespace
 
 int cores() noexcept {
@@ -102,8 +108,7 @@ base::status read_settings(runtime& r, const quire_options& given) {
               "'fork'");
     return QUIRE_UNSUPPORTED;
   }
-  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::races &&
-      r.options.text(base::option::report).empty()) {
+  if (traced_by(r.options) != protocol::traced::nothing && r.options.text(base::option::report).empty()) {
     base::log(base::log_level::error,
               "QUIRE_CHECK=races leaves its record where QUIRE_REPORT says: set that to a directory, or start the "
               "program by `quire run --check`");
@@ -152,10 +157,11 @@ base::status configure(runtime& r, core::configuration& c) {
   c.read_lines = r.options.flag(base::option::read_lines);
   c.write_ahead = r.options.flag(base::option::write_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
-  c.races = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::races;
+  c.races = traced_by(r.options);
   // What gets the right to write before a thread asks for it has no line of the program.
-  if (c.races) c.plans = c.lock_plans = c.learn_writes = false;
-  c.sharing = r.options.flag(base::option::sharing) || (!c.races && !r.options.text(base::option::report).empty());
+  const bool traces = c.races != protocol::traced::nothing;
+  if (traces) c.plans = c.lock_plans = c.learn_writes = false;
+  c.sharing = r.options.flag(base::option::sharing) || (!traces && !r.options.text(base::option::report).empty());
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);

@@ -169,12 +169,14 @@ constexpr option_row table[] = {
      "QUIRE_MOUNT: the kernel caches files that programs open for reading; what others write they see when they open "
      "the file, and otherwise a second later",
      range(0, 1)},
-    {option::check, "QUIRE_CHECK", use::programs, option_type::choice, "none", "none|pointers|minipages|races",
+    {option::check, "QUIRE_CHECK", use::programs, option_type::choice, "none",
+     "none|pointers|minipages|races|all_races",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; "
      "slow. minipages: in heaps with views "
      "each small object lies at the end of a page of its own, so that an access past it ends the program. races: what "
-     "is written under release consistency is recorded in the directory of QUIRE_REPORT, for `quire run --check`",
-     range(0, 3)},
+     "is written under release consistency is recorded in the directory of QUIRE_REPORT, for `quire run --check`; "
+     "all_races: also what a node writes in pages that it has had for itself",
+     range(0, 4)},
     {option::log, "QUIRE_LOG", use::programs, option_type::choice, "warning", "error|warning|info|debug",
      "how much Quire says on standard error", range(0, 3)},
     {option::nodes, "QUIRE_NODES", use::programs, option_type::number, "auto", "auto, or 1 to 1024",

@@ -115,7 +115,7 @@ enum class consistency_choice : int { sequential, release, transactional };
 enum class commit_choice : int { owners, token };
 enum class fill_choice : int { truncate, write };
 enum class failure_choice : int { end, notify };
-enum class check_choice : int { none, pointers, minipages, races };
+enum class check_choice : int { none, pointers, minipages, races, all_races };
 enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;
 

@@ -42,8 +42,9 @@ struct configuration {
                                        ///< it is known to all; empty: none do
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t notice_limit = 0;  ///< notices that a node keeps before it packs them; 0: as many as the protocol likes
-  bool races = false;            ///< intervals are recorded (races/recorder.hpp); what guesses writes is off then
-  bool sharing = false;          ///< the parts of units that threads use are counted (sharing/table.hpp)
+  protocol::traced races =
+      protocol::traced::nothing;  ///< intervals are recorded (races/recorder.hpp); what guesses writes is off then
+  bool sharing = false;           ///< the parts of units that threads use are counted (sharing/table.hpp)
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t restart_every =
       0;  ///< transactions begin again at every so many-th access that is noticed; 0: when others come first

@@ -302,6 +302,12 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
+    core_.actions.clear();
+    machine->homes().on_diff_ahead(e.unit, core_.actions);
+    if (core_.actions.size() != 0) {
+      core_.take_step(*r);
+      core_.perform_steps();
+    }
     switch (machine->homes().on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
       case release::diff_outcome::apply:
         use_content(core_.frames, *r, e.unit, 1, content::changed);

@@ -146,6 +146,16 @@ void node_effects::drop_twins(region_slot& r, std::uint64_t first, std::uint64_t
   }
 }
 
+void node_effects::tell_unseen(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  if (core_.races == nullptr) return;
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    for (std::uint64_t offset = 0; offset < r.bytes_of(unit); offset += os::page_bytes) {
+      core_.races->on_unseen(r.address_of(unit) + offset, r.address_of(unit),
+                             std::min<std::uint64_t>(os::page_bytes, r.bytes_of(unit) - offset));
+    }
+  }
+}
+
 void node_effects::perform(protocol::domain& d, const protocol::domain_action& a) noexcept {
   using enum protocol::domain_action::kind;
   switch (a.what) {

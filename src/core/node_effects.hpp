@@ -32,6 +32,7 @@ class node_effects final : public effects, public protocol::domain::effects {
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void drop_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
+  void tell_unseen(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void send_diffs(region_slot& r, const model::action& a, std::uint64_t count) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
   void end_of_actions() noexcept override;

@@ -73,6 +73,8 @@ void performer::perform(const run& r) noexcept {
       return to_.send_patch(*r.region, a);
     case action_kind::drop_twin:
       return to_.drop_twins(*r.region, a.unit, r.count);  // their memory is used again
+    case action_kind::unseen:
+      return to_.tell_unseen(*r.region, a.unit, r.count);
     case action_kind::hold:
       return to_.hold_unit(*r.region, a.unit, a.m.a);
   }

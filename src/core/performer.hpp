@@ -35,6 +35,7 @@ class effects {
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   /// They are about to go.
   virtual void drop_twins(region_slot&, std::uint64_t /*first*/, std::uint64_t /*count*/) noexcept {}
+  virtual void tell_unseen(region_slot&, std::uint64_t /*first*/, std::uint64_t /*count*/) noexcept {}
   /// As `a` says, of so many units from its own on.
   virtual void send_diffs(region_slot& r, const model::action& a, std::uint64_t count) noexcept = 0;
   virtual void send_patch(region_slot& r, const model::action& a) noexcept = 0;

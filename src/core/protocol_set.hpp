@@ -69,6 +69,9 @@ class protocol_set {
   void relieve(const region_slot& r) const {
     feed(domain_of(r), [](protocol::domain& of) { of.relieve(); });
   }
+  void on_met() const {
+    for (protocol::domain* d : relaxed_) d->on_met();
+  }
   /// What they remember of the rounds of a group.
   using marks = std::array<protocol::round_marks, region_slot::most_protocols>;
   void on_gathered(marks& group) const {

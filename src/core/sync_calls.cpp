@@ -188,6 +188,7 @@ void sync_calls::perform() noexcept {
     if (call.what == sync::operation::group_destroy) epochs_.erase(call.object);
     if (a.object != 0) call.object = a.object;
     if (!a.values.empty() || a.status != QUIRE_OK) call.values = a.values;
+    if (call.what == sync::operation::barrier_wait && !sync::is_collective(call)) core_.protocols.on_met();
     o->complete(a.status);
   }
 }

@@ -34,6 +34,7 @@ enum class action_kind : std::uint8_t {
   send_patch,  ///< the same to every node of `targets`, nobody perhaps; the twin keeps up with the unit
   publish,     ///< the unit's content becomes what threads here have written into private copies
   drop_twin,   ///< the twin is needed no longer
+  unseen,      ///< threads here may have written the unit, and nobody knows which bytes
   hold,  ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to
          ///< 7)
 };

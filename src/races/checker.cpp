@@ -78,6 +78,8 @@ void checker::pass(std::uint64_t node, stream& s) {
     case event_kind::written:
     case event_kind::alike:
       return on_written(node, s, e);
+    case event_kind::unseen:
+      return on_unseen(node, s, e);
     case event_kind::acquired:
       for (const auto& [other, interval] : e.known)
         if (other < s.known.size()) s.known[other] = std::max(s.known[other], interval);
@@ -130,19 +132,44 @@ void checker::on_written(std::uint64_t node, stream& s, const event& e) {
   page& p = pages_[e.written.first_line];
   settle(p, node, s);
   check_content(p, node, s, e);
+  compare_with_all(p, node, s, e);
+  write& mine = add(p, node, s, e);
+  for (std::uint64_t i = 0; i < e.written.lines; ++i)
+    if (e.written.bytes[i] != 0) mine.bytes.emplace_back(e.written.first_line + i, e.written.bytes[i]);
+}
+
+void checker::on_unseen(std::uint64_t node, stream& s, const event& e) {
+  page& p = pages_[e.written.first_line];
+  settle(p, node, s);
+  compare_with_all(p, node, s, e);
+  add(p, node, s, e).unseen = true;
+  p.chained = false;
+}
+
+void checker::compare_with_all(page& p, std::uint64_t node, const stream& s, const event& e) {
   std::erase_if(p.writes, [this](const write& w) { return is_known_to_all(w.node, *w.interval); });
-  for (const write& w : p.writes)
-    if (w.node != node && s.known[w.node] < *w.interval && compare_with(w, node, e)) p.raced = true;
+  for (const write& w : p.writes) {
+    if (w.node == node || s.known[w.node] >= *w.interval) continue;
+    if (w.unseen || e.kind == event_kind::unseen) {
+      found_.unseen += p.unseen ? 0 : 1;
+      p.unseen = true;
+    } else if (compare_with(w, node, e)) {
+      p.raced = true;
+    }
+  }
+}
+
+checker::write& checker::add(page& p, std::uint64_t node, const stream& s, const event& e) {
   if (p.writes.size() >= most_writes_of_a_page) {
     p.writes.erase(p.writes.begin());
     p.chained = false;
+    ++found_.forgotten;
   }
   write& mine = p.writes.emplace_back();
   mine.node = node;
   mine.site_number = e.number;
   mine.interval = s.current;
-  for (std::uint64_t i = 0; i < e.written.lines; ++i)
-    if (e.written.bytes[i] != 0) mine.bytes.emplace_back(e.written.first_line + i, e.written.bytes[i]);
+  return mine;
 }
 
 /// A write of `node` comes: what it has no order with may have had its content already.

@@ -11,6 +11,9 @@
 // notices up to i. Pages whose last writes have no order, and those whose content changed in a way that is not
 // recorded, promise nothing.
 //
+// Where a node had a page for itself nobody noticed what it wrote. If another one then writes it without order, nobody
+// knows whether the same bytes: the page is counted.
+//
 // Writes are kept until all nodes have heard of them; of one page a few at most. Pure.
 #pragma once
 
@@ -51,6 +54,8 @@ struct findings {
   std::vector<race> races{};
   std::vector<broken_promise> broken{};
   std::uint64_t races_left_out = 0;  ///< kinds of races beyond `checker::most_kinds`
+  std::uint64_t unseen = 0;          ///< pages that two nodes wrote without order, nobody knows where
+  std::uint64_t forgotten = 0;       ///< writes beyond `checker::most_writes_of_a_page`, which were compared no longer
   std::uint64_t writes = 0;          ///< write sets that were compared
   std::uint64_t intervals = 0;
   std::uint64_t continued = 0;       ///< write sets that were to begin with what another node had left, and did
@@ -89,6 +94,7 @@ class checker {
   };
   struct write {
     std::uint64_t node = 0, site_number = 0;
+    bool unseen = false;
     std::shared_ptr<std::uint64_t> interval{};                     ///< ~0: it has not ended
     std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes{};  ///< line, bytes of it
   };
@@ -101,6 +107,7 @@ class checker {
     std::vector<write> writes{};
     std::vector<doubt> doubts{};
     bool raced = false;    ///< two nodes wrote it without order: it promises nothing
+    bool unseen = false;   ///< the same, but nobody knows whether the same bytes
     bool chained = false;  ///< who follows the last write begins with what it has left
     std::uint64_t lines = 0, content = 0, last_node = 0, last_site = 0;
     std::shared_ptr<std::uint64_t> last_interval{};
@@ -108,6 +115,10 @@ class checker {
   [[nodiscard]] bool may_pass(const stream& s) const;
   void pass(std::uint64_t node, stream& s);
   void on_written(std::uint64_t node, stream& s, const event& e);
+  void on_unseen(std::uint64_t node, stream& s, const event& e);
+  /// It is kept, to be compared with what comes.
+  write& add(page& p, std::uint64_t node, const stream& s, const event& e);
+  void compare_with_all(page& p, std::uint64_t node, const stream& s, const event& e);
   /// Whether they have bytes in common.
   [[nodiscard]] bool compare_with(const write& before, std::uint64_t node, const event& e);
   void check_content(page& p, std::uint64_t node, const stream& s, const event& e);

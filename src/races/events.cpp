@@ -5,19 +5,13 @@
 #include <array>
 #include <cstring>
 
+#include "races/lines.hpp"
+
 namespace quire::races {
 namespace {
 
 constexpr std::uint64_t mark = 0x3130'5456'4e49'5251;  // "QRINVT01"
 constexpr std::uint64_t most_nodes = 1024;
-
-/// A bit for each byte that is not 0, the lowest first.
-constexpr std::uint64_t bytes_of(std::uint64_t word) noexcept {
-  constexpr std::uint64_t low = 0x7f7f'7f7f'7f7f'7f7f;
-  const std::uint64_t tops = (((word & low) + low) | word) & ~low;
-  return ((tops >> 7) * 0x0102'0408'1020'4080) >> 56;
-}
-static_assert(bytes_of(0) == 0 && bytes_of(~std::uint64_t{0}) == 0xff && bytes_of(0x0100'0000'0000'8000) == 0x82);
 
 /// A hash of words: four, each of every fourth word, so that none waits for the one before.
 class content_hash {
@@ -63,18 +57,12 @@ write_set compare(std::uint64_t address, std::span<const std::byte> now, const s
   };
   const std::size_t words = now.size() / word_bytes;
   std::size_t done = 0;
-  // Whole lines.
-  for (; address % line_bytes == 0 && done + line_words <= words; done += line_words) {
-    std::array<std::uint64_t, line_words> is, was;
-    std::memcpy(is.data(), now.data() + done * word_bytes, line_bytes);
-    std::memcpy(was.data(), before + done * word_bytes, line_bytes);
-    std::uint64_t any = 0, bits = 0;
-    for (std::size_t i = 0; i < line_words; ++i) {
-      add(i, is[i], was[i]);
-      any |= is[i] ^ was[i];
-    }
-    for (std::size_t i = 0; any != 0 && i < line_words; ++i) bits |= bytes_of(is[i] ^ was[i]) << i * word_bytes;
-    w.bytes[done / line_words] = bits;
+  if (address % line_bytes == 0) {
+    const std::size_t whole = std::min(now.size() / line_bytes, most_lines - 1);
+    line_lanes is{}, was{};
+    compare_lines(now.data(), before, whole, w.bytes.data(), is, was);
+    for (std::size_t i = 0; i < is.size(); ++i) add(i, is[i], was[i]);
+    done = whole * line_words;
   }
   for (; done < words; ++done) {
     std::uint64_t is = 0, was = 0;
@@ -165,6 +153,13 @@ void writer::add_site(const site& s) {
 
 void writer::other(std::uint64_t first_line, std::uint64_t lines) {
   kind(event_kind::other);
+  number(first_line);
+  number(lines);
+}
+
+void writer::unseen(std::uint64_t site_number, std::uint64_t first_line, std::uint64_t lines) {
+  kind(event_kind::unseen);
+  number(site_number);
   number(first_line);
   number(lines);
 }
@@ -277,6 +272,11 @@ reader::found reader::body(event& e) {
       for (std::uint64_t& at : e.at.from)
         if (f == found::event) f = number(at);
       return f;
+    case event_kind::unseen:
+      f = number(e.number);
+      if (f == found::event) f = number(e.written.first_line);
+      if (f == found::event) f = number(e.written.lines);
+      return f == found::event && e.written.lines > most_lines ? found::wrong : f;
     case event_kind::other:
       f = number(e.written.first_line);
       if (f == found::event) f = number(e.written.lines);

@@ -17,6 +17,7 @@
 //                those before; 0: homes have moved
 //     site       the thread's number, and addresses: the instruction, its callers; sites count from 1
 //     other      first line, lines: the content changed in a way that is not recorded
+//     unseen     site, first line, lines: any of these may have been written, as nobody else had them
 //     end        nothing is missing
 //
 // Pure; any thread.
@@ -33,7 +34,7 @@
 
 namespace quire::races {
 
-enum class event_kind : std::uint8_t { written = 1, acquired, interval, site, other, end, released, alike };
+enum class event_kind : std::uint8_t { written = 1, acquired, interval, site, other, end, released, alike, unseen };
 
 inline constexpr std::uint64_t line_bytes = 64;
 inline constexpr std::uint64_t most_lines = 4096 / line_bytes + 1;  ///< of one event: a page that begins anywhere
@@ -64,9 +65,9 @@ struct write_set {
 
 struct event {
   event_kind kind{};           ///< never alike, which is written to who reads
-  std::uint64_t number = 0;    ///< of an interval; of a site
+  std::uint64_t number = 0;    ///< of an interval; written, unseen: of a site
   std::uint64_t releases = 0;  ///< of an interval
-  write_set written{};         ///< other: its lines
+  write_set written{};         ///< other, unseen: their lines
   races::site at{};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> known{};  ///< by acquired: node, interval
 };
@@ -89,6 +90,7 @@ class writer {
   void interval(std::uint64_t number, std::uint64_t releases);
   void add_site(const site& s);
   void other(std::uint64_t first_line, std::uint64_t lines);
+  void unseen(std::uint64_t site_number, std::uint64_t first_line, std::uint64_t lines);
   void end();
 
  private:

@@ -70,6 +70,12 @@ void recorder::on_written(std::uint64_t address, std::uint64_t page, std::span<c
   if (buffer_.size() >= buffer_bytes) flush();
 }
 
+void recorder::on_unseen(std::uint64_t address, std::uint64_t page, std::uint64_t bytes) noexcept {
+  if (ended_ || bytes == 0) return;
+  const std::uint64_t by = site_of(page), first = address / line_bytes;
+  out_.unseen(by, first, (address + bytes - 1) / line_bytes - first + 1);
+}
+
 void recorder::on_acquired(std::span<const std::uint32_t> known) noexcept {
   if (ended_) return;
   news_.clear();

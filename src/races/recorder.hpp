@@ -37,6 +37,8 @@ class recorder {
   /// What threads here have changed in at most a page at `address`. `page`: of the fault that let them.
   void on_written(std::uint64_t address, std::uint64_t page, std::span<const std::byte> now,
                   const std::byte* before) noexcept;
+  /// Threads here may have changed any of the bytes.
+  void on_unseen(std::uint64_t address, std::uint64_t page, std::uint64_t bytes) noexcept;
   /// Copies are as new as these intervals of all nodes, by node.
   void on_acquired(std::span<const std::uint32_t> known) noexcept;
   void on_released() noexcept;

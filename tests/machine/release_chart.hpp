@@ -290,6 +290,17 @@ class chart {
     ack.token = m.token >> 8;
     send(node, node_id{static_cast<std::uint16_t>((m.token & 0xff) - 1)}, ack, false);
   }
+  void send_diff(std::uint16_t node, const action& a) {
+    message m = a.m;
+    m.kind = message_kind::diffs;
+    m.unit = a.unit;
+    m.requester = node_id{node};
+    m.acks = at(node).way_of(a.unit).moves;
+    sent_.resize(machines_.size());
+    ++sent_[node];
+    ++open_[node].unacknowledged[a.to.value()];
+    send(node, a.to, m, false);
+  }
   void perform(std::uint16_t node) {
     for (const action& a : out_) {
       switch (a.kind) {
@@ -320,18 +331,12 @@ class chart {
         case action_kind::drop_twin:
           line(node, "drop twin");
           break;
-        case action_kind::send_diff: {
-          message m = a.m;
-          m.kind = message_kind::diffs;
-          m.unit = a.unit;
-          m.requester = node_id{node};
-          m.acks = at(node).way_of(a.unit).moves;
-          sent_.resize(machines_.size());
-          ++sent_[node];
-          ++open_[node].unacknowledged[a.to.value()];
-          send(node, a.to, m, false);
+        case action_kind::unseen:
+          line(node, "unseen");
           break;
-        }
+        case action_kind::send_diff:
+          send_diff(node, a);
+          break;
         case action_kind::operate:
           line(node, "operate");
           if (a.m.a != 0) at(node).on_operated(a.unit);

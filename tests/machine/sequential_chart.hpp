@@ -214,6 +214,7 @@ class chart {
         case action_kind::send_patch:
         case action_kind::send_diff:
         case action_kind::drop_twin:
+        case action_kind::unseen:
           ADD_FAILURE() << "the sequential protocol has no twins";
           break;
       }

@@ -93,13 +93,166 @@ static void heap(void) {
   free(block);
 }
 
+// The same sum by all threads.
+static void sum(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+    for (int i = 0; i < 1000; ++i) table[middle] += i + omp_get_thread_num() + 1;  // RACE sum
+#pragma omp barrier
+  }
+}
+
+// What one thread has made is changed by all before it is there.
+static void missing_barrier(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+    if (omp_get_thread_num() == 0)
+      for (int i = 0; i < 4000; ++i) table[i] = 7 * i + r + 1;  // RACE missing_barrier
+    else
+      for (int i = 0; i < 4000; ++i) table[i] += 5 * r + 3;  // RACE missing_barrier
+#pragma omp barrier
+  }
+}
+
+static void single_nowait(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp single nowait
+    for (int i = 0; i < 4000; ++i) table[i] = 3 * i + r;  // RACE single_nowait
+    table[17] = 4 * r + omp_get_thread_num() + 1;         // RACE single_nowait
+#pragma omp barrier
+  }
+}
+
+// Sections that have nothing to do with each other, it seems.
+static void two_sections(void) {
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+      for (int i = 0; i < 6000; ++i) table[i] = i + 2 * r + 1;  // RACE two_sections
+#pragma omp section
+      for (int i = 5000; i < 9000; ++i) table[i] = 3 * i + 5 * r + 2;  // RACE two_sections
+    }
+  }
+}
+
+// Critical sections with different names.
+static void names(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+    if (omp_get_thread_num() == 0) {
+#pragma omp critical(one)
+      table[middle] += 3;  // RACE names
+    } else {
+#pragma omp critical(other)
+      table[middle] += 100001;  // RACE names
+    }
+#pragma omp barrier
+  }
+}
+
+// Who writes takes the lock, but for one.
+static void half_locked(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+    if (omp_get_thread_num() == 0) {
+#pragma omp critical(one)
+      table[middle + 9] += 3;  // RACE half_locked
+    } else {
+      table[middle + 9] = 200 + r;  // RACE half_locked
+    }
+#pragma omp barrier
+  }
+}
+
+// A place for values in between that each thread ought to have for itself.
+static void temporary(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp for
+    for (int i = 0; i < 2000; ++i) {
+      table[middle + 40] = 3 * i + r;  // RACE temporary
+      letters[i] = (char)(table[middle + 40] / 2);
+    }
+  }
+}
+
+// Two turns of a loop have one place.
+static void collisions(void) {
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < 4000; ++i) table[i / 2] = 5 * i + r + 1;  // RACE collisions
+  }
+}
+
+// Each turn changes what the next one changes as well.
+static void dependence(void) {
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < 4000; ++i) {
+      table[i] += 3;                    // RACE dependence
+      table[i + 1] = table[i] + 2 * r;  // RACE dependence
+    }
+  }
+}
+
+// Tasks that tell nothing of what they depend on.
+static void lone_tasks(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp task firstprivate(r)
+    for (int i = 0; i < 20000; ++i) table[i] = 3 * i + r + omp_get_thread_num();  // RACE lone_tasks
+#pragma omp barrier
+  }
+}
+
+// Whoever sees the flag first: nothing orders who writes.
+static void flag(void) {
+#pragma omp parallel
+  for (int r = 1; r <= rounds; ++r) {
+    if (omp_get_thread_num() == 0) {
+      for (int i = 0; i < 500; ++i) table[i] = i + r;  // RACE flag
+      table[middle] = r;
+    } else if (table[middle] != r) {
+      for (int i = 0; i < 500; ++i) table[i] = 9 * i + 4 * r + 1;  // RACE flag
+    }
+#pragma omp barrier
+  }
+}
+
+// A sum into parts of an array, without a reduction.
+static void array_sum(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp for
+    for (int i = 0; i < 5000; ++i) table[middle + i % 64] += i + 1;  // RACE array_sum
+  }
+}
+
 int main(int arguments, char** words) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kinds[] = {
-      {"all", all},     {"overlap", overlap}, {"nowait", nowait}, {"two_locks", two_locks}, {"histogram", histogram},
-      {"bytes", bytes}, {"heap", heap}};
+  } kinds[] = {{"all", all},
+               {"overlap", overlap},
+               {"nowait", nowait},
+               {"two_locks", two_locks},
+               {"histogram", histogram},
+               {"bytes", bytes},
+               {"heap", heap},
+               {"sum", sum},
+               {"missing_barrier", missing_barrier},
+               {"single_nowait", single_nowait},
+               {"two_sections", two_sections},
+               {"names", names},
+               {"half_locked", half_locked},
+               {"temporary", temporary},
+               {"collisions", collisions},
+               {"dependence", dependence},
+               {"lone_tasks", lone_tasks},
+               {"flag", flag},
+               {"array_sum", array_sum}};
   for (size_t i = 0; arguments > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (strcmp(kinds[i].name, words[1]) == 0) kinds[i].run();
   printf("done %d\n", letters[middle]);

@@ -8,6 +8,7 @@
 
 #include "races/checker.hpp"
 #include "races/events.hpp"
+#include "races/lines.hpp"
 
 namespace quire::races::races_test {
 namespace {
@@ -35,6 +36,9 @@ struct node_file {
   node_file& hears(std::uint64_t node, std::uint64_t interval) {
     const std::pair<std::uint64_t, std::uint64_t> known[] = {{node, interval}};
     return out.acquired(known), *this;
+  }
+  node_file& may_have_written(std::uint64_t address = 0x10000) {
+    return out.unseen(1, address / line_bytes, 4096 / line_bytes), *this;
   }
   node_file& at(std::uint64_t line) { return out.add_site({7, {line}}), *this; }
   bytes all{};
@@ -111,6 +115,55 @@ TEST(races, lines_that_are_written_alike_are_one_line_of_the_record) {
       EXPECT_EQ(found, 2u) << piece;
     }
   }
+}
+
+/// Whatever the machine has, nodes of one job compare their hashes.
+TEST(races, all_variants_compare_alike) {
+  std::array<std::byte, 4096> is{}, was{};
+  for (std::size_t i = 0; i < is.size(); ++i) is[i] = was[i] = static_cast<std::byte>(i * 37 + i / 251);
+  for (const std::size_t at : {0u, 63u, 64u, 1000u, 4095u}) is[at] ^= std::byte{0x41};
+  for (const std::size_t lines : {0u, 1u, 7u, 64u}) {
+    std::array<std::uint64_t, 64> wanted{};
+    line_lanes wanted_is{1, 2, 3, 4, 5, 6, 7, 8}, wanted_was = wanted_is;
+    compare_lines(line_variant::portable, is.data(), was.data(), lines, wanted.data(), wanted_is, wanted_was);
+    EXPECT_EQ(wanted[0], lines == 0 ? 0 : (std::uint64_t{1} << 63 | 1));
+    EXPECT_EQ(wanted_is == wanted_was, lines == 0);
+    for (const auto v : {line_variant::avx2, line_variant::avx512}) {
+      if (!has(v)) continue;
+      std::array<std::uint64_t, 64> masks{};
+      line_lanes lanes_is{1, 2, 3, 4, 5, 6, 7, 8}, lanes_was = lanes_is;
+      compare_lines(v, is.data(), was.data(), lines, masks.data(), lanes_is, lanes_was);
+      EXPECT_EQ(masks, wanted);
+      EXPECT_EQ(lanes_is, wanted_is);
+      EXPECT_EQ(lanes_was, wanted_was);
+    }
+  }
+}
+
+/// One node had a page for itself, and nobody knows where it wrote: a write of another one without order is told so;
+/// one in order is not.
+TEST(races, what_nobody_saw_is_told_where_it_matters) {
+  for (const bool heard : {false, true}) {
+    node_file owner(0), guest(1);
+    owner.at(0x11).may_have_written().ends(1);
+    guest.at(0x22);
+    if (heard) guest.hears(0, 1);
+    guest.writes({}, {{5, 1}}).ends(1);
+    const findings f = check({&owner, &guest});
+    EXPECT_EQ(f.unseen, heard ? 0u : 1u);
+    EXPECT_TRUE(f.races.empty() && f.broken.empty());
+  }
+}
+
+/// More writes than are kept are not forgotten in silence.
+TEST(races, forgotten_writes_are_counted) {
+  node_file writer_of_many(0), other(1);
+  writer_of_many.at(0x11);
+  other.at(0x22);
+  const std::uint64_t many = checker::most_writes_of_a_page + 3;
+  for (std::uint64_t i = 1; i <= many; ++i)
+    writer_of_many.writes({{5, static_cast<int>(i)}}, {{5, static_cast<int>(i) + 1}}).ends(i);
+  EXPECT_EQ(check({&writer_of_many, &other}).forgotten, 3u);
 }
 
 /// Content that differs has another hash: by one bit anywhere, by two highest bits, and where two words change places.

@@ -109,6 +109,18 @@ checked check_races(const std::string& directory, std::string& text) {
                       f.races.empty() ? "no data race between nodes" : plural(f.races.size(), "data race"),
                       f.broken.empty() ? ": " : fmt::format(", {}: ", plural(f.broken.size(), "broken promise")),
                       plural(f.writes, "page write"), plural(f.intervals, "interval"));
+  if (f.unseen != 0)
+    text += fmt::format(
+        "{} may have been written by two nodes without order: one of them had had {} for itself, and nobody looked "
+        "when "
+        "it wrote, and where. --check=exact looks at these, too, and takes longer\n",
+        plural(f.unseen, "page"), f.unseen == 1 ? "it" : "them");
+  if (f.forgotten != 0)
+    text += fmt::format(
+        "{} forgotten before all nodes had heard of it: a page has {} at most that are compared. More barriers, or "
+        "fewer locks, keep them fewer\n",
+        f.forgotten == 1 ? "1 page write was" : fmt::format("{} page writes were", f.forgotten),
+        races::checker::most_writes_of_a_page);
   if (f.writes == 0)
     text +=
         "nothing was written in memory with release consistency, and no other is looked at: --memory mixed gives it "

@@ -68,6 +68,8 @@ class domain {
   virtual bool keeps_back(const model::message&, std::span<const std::byte> /*value*/) { return false; }
   /// A thread of this node goes on after a call that acquires.
   virtual void acquire() {}
+  /// It comes from a barrier that is no round of all nodes.
+  virtual void on_met() {}
   /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write
   /// from now on is noticed.
   virtual void release(bool /*all_end*/) {}

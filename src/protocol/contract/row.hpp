@@ -29,6 +29,13 @@ enum class migratory : std::uint8_t {
   always,   ///< whoever writes it; for tests
 };
 
+/// Which writes are noticed, so that what they changed can be told.
+enum class traced : std::uint8_t {
+  nothing,
+  all,
+  shared,  ///< but those of units that one node has had for itself for some time (release/lone_writes.hpp)
+};
+
 /// What is the same for all regions of a node. Outlives domains and machines.
 struct job {
   model::node_id self{};
@@ -40,7 +47,7 @@ struct job {
   bool learn_writes = true;                    ///< options of the same names
   bool move_homes = true;
   bool updates = true;
-  bool traces = false;  ///< all writes are noticed, and what they changed can be told
+  traced traces = traced::nothing;
   migratory hands_on = migratory::learned;
   std::size_t twin_pages = 0;  ///< that twins may take on this node
   std::size_t notices = 0;  ///< write notices that a node keeps before it packs them; 0: as many as the protocol likes

@@ -158,6 +158,7 @@ void copies::on_release(std::uint64_t unit, actions& out) {
   s.listed = 0;
   if (s.is_home != 0) {
     rights_.tell_base(unit, s, out);
+    table_.lone.note_release(unit, s, table_.open.epochs);
     s.shared = 0;  // the notice takes away all copies there are
     s.current.clear();
   } else if (s.twin != 0) {

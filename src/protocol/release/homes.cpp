@@ -41,6 +41,15 @@ void homes::reply_with_copy(const message& m, unit_state& s, actions& out) {
   table_.send(m.requester, r, s.written != 0, out);
 }
 
+void homes::on_diff_ahead(std::uint64_t unit, actions& out) {
+  if (!table_.shape.traces) return;
+  unit_state& s = table_.touch(unit);
+  if (s.is_home == 0) return;
+  rights_.tell_base(unit, s, out);
+  if (table_.lone.is_unnoticed(unit, s)) table_.protect(unit, s, access::read, out);
+  table_.lone.end(unit);
+}
+
 diff_outcome homes::on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins) {
   unit_state& s = table_.touch(unit);
   if (!table_.is_for_here(s, writer, moves)) {
@@ -129,6 +138,8 @@ void homes::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_
   } else {
     CHECK(s.mapped() != access::write && s.listed == 0);
   }
+  if (table_.lone.is_unnoticed(unit, s)) table_.protect(unit, s, access::read, out);
+  table_.lone.end(unit);
   ++table_.count.home_moves;
   const bool ends = how == 0 && migratory_.ends_copy(s, to);
   const std::uint64_t told = migratory_units::told(s, how == message_flag::take && s.shared == 0);
@@ -205,6 +216,7 @@ void homes::on_home_move(const message& m, actions& out) {
     if (!table_.shape.scans) table_.open.twins -= table_.shape.twin_pages;
     out.add(action_kind::drop_twin, m.unit);
   }
+  table_.lone.end(m.unit);
   s.is_home = 1;
   s.valid = s.follows = s.pin_data = s.stale = 0;
   s.version = no_version;

@@ -31,6 +31,9 @@ class homes {
 
   void on_copy_request(const message& m, actions& out);
   void reply_with_copy(const message& m, unit_state& s, actions& out);
+  /// A diff of another node is about to change the unit. Where writes are traced, what threads here have written is
+  /// told first: afterwards nobody could tell their bytes from those of the diff.
+  void on_diff_ahead(std::uint64_t unit, actions& out);
   /// A node that wrote `unit` has sent its diff here, or a part of it; `writer` made it, and who sent it knew of
   /// `moves` moves of the home. `begins`: the first part of an interval.
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins);

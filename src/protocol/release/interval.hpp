@@ -93,6 +93,7 @@ struct interval {
   base::fault_vector<std::uint32_t>
       unacknowledged{};        ///< by node: diffs that were sent there, and are not known to be in their homes' content
   std::uint16_t releases = 0;  ///< of threads here, whatever they had to tell; begins again after the last number
+  std::uint8_t epochs = 0;     ///< that have ended, by barriers; begins again after the last number
   std::uint32_t told = 0;  ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;               ///< pages of the twins that exist on this node

@@ -62,7 +62,9 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
     return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !table_.shape.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
-  if (home && (table_.checked || table_.shape.traces) && s.mapped() == access::write && s.twin == 0) return false;
+  const bool unnoticed = table_.lone.is_unnoticed(unit, s) && !table_.checked && s.listed == 0;
+  if (home && (table_.checked || table_.shape.traces) && s.mapped() == access::write && s.twin == 0 && !unnoticed)
+    return false;
   if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && s.kept == 0 && !table_.shape.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;

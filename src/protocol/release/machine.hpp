@@ -44,7 +44,10 @@ class machine final : public model::machine {
   machine(const region_shape& shape, unit_state* units, interval& open)
       : model::machine(id), table_(shape, units, open) {}
   /// The table lasts as long as the machine.
-  void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
+  void own(base::fault_ptr<machine_tables> tables) noexcept {
+    table_.lone.use(tables->lone.data());
+    own_ = std::move(tables);
+  }
 
   [[nodiscard]] release::rights& rights() noexcept { return rights_; }
   [[nodiscard]] kept_units& kept() noexcept { return kept_; }

@@ -338,6 +338,7 @@ void node::end_epoch_on(task& t) {
     group.packed = history_.packed();
   }
   epoch_ = history_.end();
+  ++state_.open.epochs;
   state_.agenda.pop();
 }
 

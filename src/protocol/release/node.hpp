@@ -138,6 +138,7 @@ class node final : public protocol::domain {
   /// own threads. The marks of the group last until what this asks for is done.
   void on_gathered(round_marks& group) override;
   void on_epoch(round_marks& group) override;
+  void on_met() override { ++state_.open.epochs; }
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
   void on_round_refused(round_marks& group) override { group.gathered = group.settled; }
 

@@ -59,6 +59,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
                                              protocol::domain& shared, int& error) {
   auto own = base::make_fault<machine_tables>(job.memory);
   error = own->units.make(of.units);
+  if (error == 0 && job.traces == protocol::traced::shared && !of.scans) error = own->lone.make(of.units);
   if (error != 0) return nullptr;
   region_shape shape;
   shape.region = of.region;
@@ -73,8 +74,8 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.pages_out = job.pages_out;  // any node, not only this one
   if (!job.updates) shape.update = updates::never;
   shape.migratory = job.hands_on;
-  shape.traces = job.traces && !of.scans;
-  shape.keeps = !job.traces;
+  shape.traces = job.traces != protocol::traced::nothing && !of.scans;
+  shape.keeps = job.traces == protocol::traced::nothing;
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
   auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());

@@ -17,14 +17,14 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
       keep_base(unit, s, out);
       return table_.permit(unit, s, access::write, out);
     }
+    const bool traced = is_traced(unit, s);
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0 && !table_.checked && !table_.shape.traces && s.producing == 0 &&
-        !migratory_units::is_unproven(s))
+    if (s.shared == 0 && !table_.checked && !traced && s.producing == 0 && !migratory_units::is_unproven(s))
       want = access::write;
     if (want == access::write) keep_base(unit, s, out);
     table_.permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
-    if (want == access::write && table_.shape.traces) table_.list(unit, s);
+    if (want == access::write && traced) table_.list(unit, s);
     return;
   }
   if (table_.shape.scans) want = access::write;
@@ -58,9 +58,14 @@ void rights::write_here(std::uint64_t unit, unit_state& s) {
   if (s.shared != 0) table_.list(unit, s);
 }
 
+/// What threads of the home write is told, byte by byte.
+bool rights::is_traced(std::uint64_t unit, const unit_state& s) const noexcept {
+  return table_.shape.traces && !table_.lone.is_unnoticed(unit, s);
+}
+
 /// Before the first write at the home.
 void rights::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
-  if ((!table_.checked && !table_.shape.traces) || s.twin != 0) return;
+  if ((!table_.checked && !is_traced(unit, s)) || s.twin != 0) return;
   s.twin = 1;
   if (table_.checked)
     ++table_.open.bases;

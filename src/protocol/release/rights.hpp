@@ -30,6 +30,7 @@ class rights {
   void on_differs(std::uint64_t unit);
 
  private:
+  [[nodiscard]] bool is_traced(std::uint64_t unit, const unit_state& s) const noexcept;
   unit_table& table_;
 };
 

@@ -105,10 +105,16 @@ enum class updates : std::uint8_t {
   always,   ///< to all that have read it once; for tests
 };
 
+/// How many epochs in a row the home alone has written a unit, and the last of them (lone_writes.hpp).
+struct lone_count {
+  std::uint8_t epochs = 0, last = 0;
+};
+
 /// Of a machine that has its own.
 struct machine_tables {
-  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from) {}
+  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from), lone(from) {}
   protocol::table<unit_state> units;
+  protocol::table<lone_count> lone;  ///< where writes are traced, but for those that nobody could miss
 };
 
 /// What a machine needs to know of its region and job.

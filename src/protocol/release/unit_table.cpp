@@ -66,10 +66,12 @@ void unit_table::permit(std::uint64_t unit, unit_state& s, access level, actions
 
 void unit_table::protect(std::uint64_t unit, unit_state& s, access level, actions& out) const {
   if (s.mapped() <= level) return;
+  const bool unseen = s.mapped() == access::write && s.twin == 0 && lone.is_unnoticed(unit, s);
   auto& a = out.add(action_kind::protect, unit);
   a.from = s.mapped();
   a.level = level;
   s.set_mapped(level);
+  if (unseen) out.add(action_kind::unseen, unit);
 }
 
 /// From now on it is noticed whether threads of the home write; what they do in the open interval is, if the unit is

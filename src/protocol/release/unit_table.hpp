@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "model/machine.hpp"
 #include "protocol/release/interval.hpp"
+#include "protocol/release/lone_writes.hpp"
 #include "protocol/release/state.hpp"
 
 namespace quire::release {
@@ -62,6 +63,7 @@ class unit_table {
   interval& open;
   counters count{};
   model::used_units used{};
+  lone_writes lone{};
   std::uint64_t outstanding = 0;  ///< units that this node has asked for and not got yet
   bool homes_stay = false;        ///< none moves: the region's protocol is about to change
   bool checked = false;           ///< a parallel block is to be checked (blocks.hpp)

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""overhead.py BUILD [--runs N] [--only NAME] [--nodes N] [--page FILE]: what `quire run --check` costs.
+
+Runs programs of several kinds in turn without it and with it, whole processes, the check of their records included, and prints the median times and how
+many times as long it takes. The programs here are compiled by `cc -O2`. --page writes the table for a document."""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# name: options, program and arguments, what it is
+PROGRAMS = {
+    "sor": ([], ["{bin}/sor", "--size", "2048", "--iterations", "60", "--consistency", "release"], "red-black relaxation, a region with release consistency"),
+    "cg": (["--memory=mixed"], ["{bin}/cg_openmp", "--class", "A", "--threads", "2"], "conjugate gradients of NAS, OpenMP"),
+    "jacobi": (["--memory=mixed"], ["{own}/jacobi", "400"], "Jacobi's iteration, OpenMP"),
+    "locks": (["--memory=mixed"], ["{own}/locks", "20000"], "a table with many locks, OpenMP"),
+    "threads": (["--memory=mixed", "--place=round"], ["{own}/threads", "400"], "a stencil between barriers, pthreads"),
+}
+
+
+def once(words, environment):
+    begin = time.monotonic()
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    took = time.monotonic() - begin
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stdout}")
+    return took
+
+
+def measure(build, own, nodes, runs, only):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("QUIRE_")} | {"OMP_NUM_THREADS": str(nodes)}
+    for name, (options, program, about) in PROGRAMS.items():
+        if only and name not in only:
+            continue
+        words = [w.format(bin=build / "bin", own=own) for w in program]
+        took = {False: [], True: []}
+        for _ in range(runs):
+            for check in (False, True):
+                how = [*options, *(["--check"] if check else [])]
+                took[check].append(once([str(build / "bin" / "quire"), "run", "-n", str(nodes), *how, *words], environment))
+        plain, checked = statistics.median(took[False]), statistics.median(took[True])
+        print(f"{name:8} {plain:7.2f} s (min {min(took[False]):.2f}), with --check {checked:7.2f} s (min {min(took[True]):.2f}): "
+              f"{checked / plain:.2f} times", flush=True)
+        yield name, about, checked / plain
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("build", type=Path)
+    arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument("--nodes", type=int, default=2)
+    arguments.add_argument("--only", nargs="*", choices=PROGRAMS)
+    arguments.add_argument("--page", type=Path)
+    asked = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as own:
+        for name in ("jacobi", "locks", "threads"):
+            subprocess.run(["cc", "-O2", "-fopenmp", "-pthread", str(HERE / f"{name}.c"), "-o", f"{own}/{name}"], check=True)
+        rows = list(measure(asked.build.resolve(), own, asked.nodes, asked.runs, asked.only))
+    if asked.page:
+        lines = ["# What a check for races costs", "",
+                 "`quire run --check` against the same without it: whole processes, the check of the records included; medians. Made by",
+                 f"`bench/check/overhead.py BUILD --page FILE`, {asked.nodes} nodes of one host.", "",
+                 "| program | what it is | times as long |", "| --- | --- | --- |"]
+        lines += [f"| {name} | {about} | {times:.1f} |" for name, about, times in rows]
+        asked.page.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
