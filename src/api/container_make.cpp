@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers come and go. The thread that makes one has the linker opened, on the nodes that are to do the I/O: on one,
-// then, if all reach the same content, on the others; has them offer stores to the engine, and makes the region. Who
-// removes one goes the way back.
+// Containers come and go: the work of a thread that makes one, in the order of services/container_making.hpp, and what
+// other nodes do for it. Who removes one goes the way back.
 #include <pthread.h>
 #include <signal.h>
 
@@ -167,7 +166,8 @@ struct container_service::making {
   const quire_container_options* given = nullptr;
   const quire_linker* linker = nullptr;  ///< null: "memory"
   container_head* head = nullptr;
-  std::vector<unsigned> attached{};  ///< nodes
+  container::surroundings around{};
+  container::shape shape{};
   quire_region region{};
 };
 
@@ -186,7 +186,7 @@ base::status container_service::make_heads() {
 }
 
 base::status container_service::make(std::uint16_t number, const char* name, const quire_container_options& given) {
-  making what{number, &given, nullptr, nullptr, {}, {}};
+  making what{number, &given, nullptr, nullptr, {}, {}, {}};
   const char* const linker = given.linker != nullptr ? given.linker
                              : given.what != nullptr ? "file"
                                                      : container::memory_linker;
@@ -231,20 +231,42 @@ base::status container_service::make(std::uint16_t number, const char* name, con
   head.read_only = (given.flags & QUIRE_CONTAINER_READ_ONLY) != 0 ? 1 : 0;
   head.atomic = given.atomic != 0 ? 1 : 0;
   const auto why = link_up(what);
-  if (why.ok()) {
-    __atomic_store_n(&head.there, named, __ATOMIC_RELEASE);
-    return {};
-  }
-  const std::string said = base::detail();
-  undo(what);
-  return said.empty() ? why : base::status(explain(why.code(), "%s", said.c_str()));
+  if (why.ok()) __atomic_store_n(&head.there, named, __ATOMIC_RELEASE);
+  return why;
 }
 
-base::status container_service::attach(making& what, unsigned node, unsigned flags) {
-  const answer got = ask(node, io_order::attach, what.number, flags);
+/// What is asked for, as far as it can be refused before anything is opened.
+base::status container_service::plan(making& what, services::container_making::wanted& wanted) {
+  container_head& head = *what.head;
+  const auto& given = *what.given;
+  wanted = {.nodes = core_.config.nodes, .survives = core_.config.survives, .linked = what.linker != nullptr};
+  what.around = {core_.config.bytes, what.linker, UINT64_MAX};
+  if (what.linker == nullptr) return {};
+  wanted.at_one = given.placement == QUIRE_PLACE_NODE;
+  wanted.home = wanted.at_one ? static_cast<unsigned>(given.home) : core_.config.self.value();
+  wanted.identifies = what.linker->identify != nullptr;
+  wanted.anywhere = (what.linker->can & QUIRE_LINK_ANYWHERE) != 0;
+  // Content goes when nothing is in the way any more; where the linker cannot be told then, it is when it opens.
+  wanted.cuts = (given.flags & QUIRE_CONTAINER_TRUNCATE) != 0 && what.linker->truncate != nullptr;
+  head.linked = 1;
+  head.can = what.linker->can;
+  head.grain = static_cast<std::uint32_t>(what.linker->grain);
+  head.home = wanted.home;
+  std::uint64_t unit = 0;
+  if (const auto why = container::unit_of(given, what.linker, unit); !why.ok()) return why;
+  if ((given.flags & QUIRE_CONTAINER_TRUNCATE) == 0) return {};
+  container::surroundings without = what.around;
+  container::shape shape;
+  without.linked_bytes = 0;
+  return container::shape_of(given, without, shape);
+}
+
+base::status container_service::attach(making& what, unsigned node, bool first, bool cuts) {
+  constexpr unsigned first_only = QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE | QUIRE_CONTAINER_TRUNCATE;
+  const unsigned left_out = !first ? first_only : cuts ? unsigned{QUIRE_CONTAINER_TRUNCATE} : 0;
+  const answer got = ask(node, io_order::attach, what.number, what.given->flags & ~left_out);
   if (got.why.ok()) {
-    what.attached.push_back(node);
-    if (what.attached.size() == 1) what.head->linked_bytes = got.a;
+    if (first) what.head->linked_bytes = cuts ? 0 : got.a;
     return {};
   }
   if (got.b == no_linker) {
@@ -257,102 +279,91 @@ base::status container_service::attach(making& what, unsigned node, unsigned fla
                  what.head->what, node, reason);
 }
 
-/// Which nodes do the I/O. One has opened it.
-base::status container_service::share_out(making& what) {
+base::status container_service::take_shape(making& what, bool everywhere) {
   container_head& head = *what.head;
-  const unsigned nodes = core_.config.nodes;
-  const bool at_one = what.given->placement == QUIRE_PLACE_NODE;
-  if ((at_one && !core_.config.survives) || nodes == 1) return {};
-  bool all = (what.linker->can & QUIRE_LINK_ANYWHERE) != 0;
-  if (what.linker->identify != nullptr) {
-    const answer mine = ask(head.home, io_order::identify, what.number, 0);
-    all = mine.why.ok();
-    for (unsigned node = 0; all && node < nodes; ++node) {
-      if (node == head.home) continue;
-      const answer theirs = ask(node, io_order::identify, what.number, 0);
-      all = is_lost(theirs) || (theirs.why.ok() && theirs.a == mine.a);
-    }
-  }
-  if (!all) return {};
-  constexpr unsigned first_only = QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE | QUIRE_CONTAINER_TRUNCATE;
-  for (unsigned node = 0; node < nodes; ++node) {
-    if (node == head.home) continue;
-    if (const auto why = attach(what, node, what.given->flags & ~first_only); !why.ok() && !is_lost({why})) return why;
-  }
-  (at_one ? head.spare : head.all) = 1;
+  if (everywhere) (what.given->placement == QUIRE_PLACE_NODE ? head.spare : head.all) = 1;
+  if (what.linker != nullptr) what.around.linked_bytes = head.linked_bytes;
+  if (const auto why = container::shape_of(*what.given, what.around, what.shape); !why.ok()) return why;
+  head.unit_bytes = what.shape.unit_bytes;
+  if (head.linked_bytes == UINT64_MAX) head.linked_bytes = what.shape.bytes;
   return {};
 }
 
-base::status container_service::link_up(making& what) {
-  container_head& head = *what.head;
+base::status container_service::create(making& what) {
+  const container_head& head = *what.head;
   const auto& given = *what.given;
-  container::surroundings around{core_.config.bytes, what.linker, UINT64_MAX};
-  bool truncates = false;
-  if (what.linker != nullptr) {
-    head.linked = 1;
-    head.can = what.linker->can;
-    head.grain = static_cast<std::uint32_t>(what.linker->grain);
-    head.home =
-        static_cast<std::uint32_t>(given.placement == QUIRE_PLACE_NODE ? given.home : core_.config.self.value());
-    std::uint64_t unit = 0;
-    if (const auto why = container::unit_of(given, what.linker, unit); !why.ok()) return why;
-    // Content goes when nothing is in the way any more; where the linker cannot be told then, it is when it opens.
-    truncates = (given.flags & QUIRE_CONTAINER_TRUNCATE) != 0 && what.linker->truncate != nullptr;
-    if ((given.flags & QUIRE_CONTAINER_TRUNCATE) != 0) {
-      container::surroundings without = around;
-      container::shape wanted;
-      without.linked_bytes = 0;
-      if (const auto why = container::shape_of(given, without, wanted); !why.ok()) return why;
-    }
-    if (const auto why =
-            attach(what, head.home, truncates ? given.flags & ~unsigned{QUIRE_CONTAINER_TRUNCATE} : given.flags);
-        !why.ok())
-      return why;
-    if (truncates) head.linked_bytes = 0;
-    if (const auto why = share_out(what); !why.ok()) return why;
-    around.linked_bytes = head.linked_bytes;
-  }
-  container::shape shape;
-  if (const auto why = container::shape_of(given, around, shape); !why.ok()) return why;
-  head.unit_bytes = shape.unit_bytes;
-  if (head.linked_bytes == UINT64_MAX) head.linked_bytes = shape.bytes;
   quire_region_options options{};
   options.size = sizeof options;
-  options.unit_bytes = shape.unit_bytes;
+  options.unit_bytes = what.shape.unit_bytes;
   options.consistency = given.consistency;
-  options.placement = given.placement == QUIRE_PLACE_NODE ? QUIRE_PLACE_NODE : QUIRE_PLACE_BLOCK;
-  options.home = given.placement == QUIRE_PLACE_NODE ? given.home : 0;
-  if (what.linker != nullptr) {
-    options.placement = head.all != 0 ? QUIRE_PLACE_MODULO : QUIRE_PLACE_NODE;
-    options.home = head.all != 0 ? 0 : static_cast<int>(head.home);
-    for (const unsigned node : what.attached) {
-      if (const answer got = ask(node, io_order::offer, what.number, 0); !got.why.ok() && !is_lost(got)) return got.why;
-    }
-  }
-  if (const auto why =
-          regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0);
-      !why.ok()) {
-    if (*base::detail() != 0) return why;
-    return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens,
-                   head.name);
-  }
-  if (truncates) {
-    if (const answer got = ask(head.home, io_order::tell_end, what.number, 0); !got.why.ok()) {
-      return explain(got.why.code(), "%s(): linker '%s' cannot truncate '%s'", opens, head.linker, head.what);
-    }
-  }
-  head.region = what.region.id;
-  head.base = core_.regions.of_handle(what.region.id)->about.base;
-  head.capacity = shape.capacity;
-  head.bytes = head.announced = head.linked != 0 ? head.linked_bytes : shape.bytes;
-  if (shape.bytes <= head.bytes) return {};
-  opening o{what.number, true, &head, {}, head.base, head.capacity, {}};
-  return grow(opens, o, shape.bytes);
+  const bool at_one = what.linker != nullptr ? head.all == 0 : given.placement == QUIRE_PLACE_NODE;
+  options.placement = at_one ? QUIRE_PLACE_NODE : what.linker != nullptr ? QUIRE_PLACE_MODULO : QUIRE_PLACE_BLOCK;
+  if (at_one) options.home = what.linker != nullptr ? static_cast<int>(head.home) : given.home;
+  const auto why =
+      regions_.others().create(options, what.shape.capacity, what.region, what.linker != nullptr ? what.number : 0);
+  if (why.ok() || *base::detail() != 0) return why;
+  return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens,
+                 head.name);
 }
 
-void container_service::undo(const making& what) {
-  if (what.region.id != 0) (void)regions_.others().destroy(what.region).ok();
-  for (const unsigned node : what.attached) (void)ask(node, io_order::detach, what.number, 0);
+base::status container_service::settle(making& what) {
+  container_head& head = *what.head;
+  head.region = what.region.id;
+  head.base = core_.regions.of_handle(what.region.id)->about.base;
+  head.capacity = what.shape.capacity;
+  head.bytes = head.announced = head.linked != 0 ? head.linked_bytes : what.shape.bytes;
+  if (what.shape.bytes <= head.bytes) return {};
+  opening o{what.number, true, &head, {}, head.base, head.capacity, {}};
+  return grow(opens, o, what.shape.bytes);
+}
+
+base::status container_service::link_up(making& what) {
+  using work = services::container_making::work;
+  services::container_making::wanted wanted;
+  if (const auto why = plan(what, wanted); !why.ok()) return why;
+  services::container_making steps(wanted);
+  std::uint64_t identity = 0;
+  const auto does = [&](const services::container_making::step& s) -> base::status {
+    switch (s.what) {
+      case work::attach:
+        return attach(what, s.node, s.first, wanted.cuts);
+      case work::identify: {
+        const answer got = ask(s.node, io_order::identify, what.number, 0);
+        identity = got.a;
+        return got.why;
+      }
+      case work::shape:
+        return take_shape(what, steps.everywhere());
+      case work::offer:
+        return ask(s.node, io_order::offer, what.number, 0).why;
+      case work::create:
+        return create(what);
+      case work::cut: {
+        const answer got = ask(s.node, io_order::tell_end, what.number, 0);
+        return got.why.ok() ? got.why
+                            : base::status(explain(got.why.code(), "%s(): linker '%s' cannot truncate '%s'", opens,
+                                                   what.head->linker, what.head->what));
+      }
+      case work::settle:
+        return settle(what);
+      case work::destroy:
+        return regions_.others().destroy(what.region);
+      default:
+        return ask(s.node, io_order::detach, what.number, 0).why;
+    }
+  };
+  std::string said;
+  auto next = steps.begin();
+  while (next.what != work::over) {
+    base::clear_detail();
+    const auto why = does(next);
+    if (!why.ok() && next.what != work::identify && next.what != work::destroy && next.what != work::detach)
+      said = base::detail();
+    next = steps.on_done(why.code(), identity);
+  }
+  base::clear_detail();
+  return next.why == QUIRE_OK || said.empty() ? base::status(next.why)
+                                              : base::status(explain(next.why, "%s", said.c_str()));
 }
 
 // ---- Removing

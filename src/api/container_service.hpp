@@ -37,6 +37,7 @@
 #include "region/registry.hpp"
 #include "region/services.hpp"
 #include "services/container_call.hpp"
+#include "services/container_making.hpp"
 #include "services/containers.hpp"
 
 namespace quire::api {
@@ -203,9 +204,6 @@ class container_service {
   /// All nodes have the head as it is.
   void spread_head(std::uint16_t number) noexcept;
   void tell_others(order what, std::uint16_t number, std::string_view name) noexcept;
-  [[nodiscard]] bool is_lost(const answer& got) const noexcept {
-    return core_.config.survives && got.why == QUIRE_LOST;
-  }
   /// f(number, head) for each container that is there, until it gives true.
   template <class F>
   [[nodiscard]] base::status for_each_head(F&& f);
@@ -227,9 +225,11 @@ class container_service {
   [[nodiscard]] base::status make(std::uint16_t number, const char* name, const quire_container_options& given);
   [[nodiscard]] base::status make_heads();
   [[nodiscard]] base::status link_up(making& what);
-  [[nodiscard]] base::status share_out(making& what);
-  [[nodiscard]] base::status attach(making& what, unsigned node, unsigned flags);
-  void undo(const making& what);
+  [[nodiscard]] base::status plan(making& what, services::container_making::wanted& wanted);
+  [[nodiscard]] base::status attach(making& what, unsigned node, bool first, bool cuts);
+  [[nodiscard]] base::status take_shape(making& what, bool everywhere);
+  [[nodiscard]] base::status create(making& what);
+  [[nodiscard]] base::status settle(making& what);
   void withdraw(container_head& head, std::uint16_t number);
   /// Nodes that do the I/O.
   template <class F>
