@@ -40,6 +40,8 @@ SIMULATORS = {
     "services_threads_test": "*services_threads.*",
     "services_containers_test": "*services_containers.*",
     "services_code_test": "*services_code.*",
+    "services_making_test": "*services_making.*",
+    "services_checkpoint_test": "*services_checkpoint.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "api/agreement.hpp"
@@ -22,6 +23,7 @@
 #include "core/job_call.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
+#include "services/checkpoint_call.hpp"
 
 namespace quire::api {
 namespace {
@@ -157,89 +159,115 @@ quire_status gather_copies(checkpoint::manifest& m) {
   return QUIRE_OK;
 }
 
-/// The steps of all nodes between begin and commit. `m`: of containers on all nodes, of all else on node 0.
-quire_status write_all(runtime& r, const char* path, const checkpoint::identity& what, checkpoint::manifest& m) {
-  quire_status why = r.core->holding.hold().code();
-  if (why != QUIRE_OK) {
-    base::log(base::log_level::error, "%s: %s", saving,
-              why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
-              : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_unpin)"
-                                   : quire_status_text(why));
-    if (why == QUIRE_INVALID)
-      (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
-    if (why == QUIRE_BUSY)
-      (void)base::explain(
-          why, "%s: a thread of some node has pinned units (quire_pin()); release them first (quire_unpin())",
-          save_call);
-    return why;
-  }
-  checkpoint::file_row mine;
-  if (why = agree_and_explain(save_call, saving, r.containers->sync_files(m), go_on); why != QUIRE_OK) {
-    r.core->holding.let_go();
-    return why;
-  }
-  if (quire_node() == 0) describe(r, what, m);
-  const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, m, mine);
-  // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
-  why = agree_and_explain(save_call, saving, written, go_on);
-  r.core->holding.let_go();
-  if (why == QUIRE_OK) why = gather_copies(m);
-  for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
-    checkpoint::file_row row = mine;
-    why = spread(row, node);
-    m.files.push_back(row);
-  }
+quire_status hold_content(runtime& r) {
+  const quire_status why = r.core->holding.hold().code();
+  if (why == QUIRE_OK) return why;
+  base::log(base::log_level::error, "%s: %s", saving,
+            why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
+            : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_unpin)"
+                                 : quire_status_text(why));
+  if (why == QUIRE_INVALID)
+    (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
+  if (why == QUIRE_BUSY)
+    (void)base::explain(
+        why, "%s: a thread of some node has pinned units (quire_pin()); release them first (quire_unpin())", save_call);
   return why;
 }
 
-/// No container comes or goes. On node 0.
-class names_hold {
+/// What this node does for a checkpoint, as services/checkpoint_call.hpp says.
+class save_work {
  public:
-  explicit names_hold(runtime& r) : containers_(quire_node() == 0 ? r.containers.get() : nullptr) {
-    if (containers_ != nullptr) containers_->hold_names();
-  }
-  names_hold(const names_hold&) = delete;
-  names_hold& operator=(const names_hold&) = delete;
-  ~names_hold() {
-    if (containers_ != nullptr) containers_->let_names_go();
+  using work = services::checkpoint_save::work;
+  save_work(runtime& r, const checkpoint_path& path) : runtime_(r), path_(path) {}
+
+  quire_status does(work what) {
+    switch (what) {
+      case work::meet:
+        return agree_and_explain(save_call, saving, std::exchange(mine_, {}), std::exchange(advice_, go_on));
+      case work::path:
+        return agree_on_path(path_);
+      case work::identity:
+        if (attempt_) what_ = attempt_->what();
+        return spread(what_, 0);
+      case work::hold:
+        return hold_content(runtime_);
+      case work::gather:
+        return gather();
+      case work::let_go:
+        return runtime_.core->holding.let_go(), QUIRE_OK;
+      case work::hold_names:
+        return runtime_.containers->hold_names(), QUIRE_OK;
+      case work::let_names_go:
+        return runtime_.containers->let_names_go(), QUIRE_OK;
+      case work::abandon:
+        return attempt_.reset(), QUIRE_OK;
+      case work::prune:
+        return prune(), QUIRE_OK;
+      default:
+        mine_ = do_own(what);
+        return mine_.code;
+    }
   }
 
  private:
-  container_service* const containers_;
+  outcome do_own(work what) {
+    switch (what) {
+      case work::begin: {
+        const outcome begun = attempt_.emplace().begin(path_.text);
+        if (begun.code == QUIRE_BUSY) advice_ = "";
+        return begun;
+      }
+      case work::describe:
+        return runtime_.containers->describe(all_);
+      case work::sync:
+        return runtime_.containers->sync_files(all_);
+      case work::write:
+        if (quire_node() == 0) describe(runtime_, what_, all_);
+        return write_node(runtime_, checkpoint::unfinished_path(path_.text, what_.generation), what_, all_, row_);
+      default:
+        return attempt_->commit(all_);
+    }
+  }
+  quire_status gather() {
+    quire_status why = gather_copies(all_);
+    for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
+      checkpoint::file_row row = row_;
+      why = spread(row, node);
+      all_.files.push_back(row);
+    }
+    return why;
+  }
+  /// The new one is valid, whatever becomes of the old ones.
+  void prune() {
+    const outcome pruned =
+        attempt_->prune(static_cast<unsigned>(runtime_.options.number(base::option::checkpoint_keep)));
+    if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", saving, pruned.text.c_str());
+    std::uint64_t bytes = 0;
+    for (const checkpoint::file_row& f : all_.files) bytes += f.bytes;
+    base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms",
+              static_cast<unsigned long>(what_.generation), path_.text, static_cast<unsigned long>(bytes >> 20),
+              quire_nodes(), static_cast<unsigned long>((base::now_ns() - begin_ns_) / 1'000'000));
+  }
+
+  runtime& runtime_;
+  const checkpoint_path& path_;
+  const std::uint64_t begin_ns_ = base::now_ns();
+  std::optional<checkpoint::attempt> attempt_{};  ///< of node 0
+  checkpoint::identity what_{};
+  checkpoint::manifest all_{};  ///< of containers on all nodes, of all else on node 0
+  checkpoint::file_row row_{};  ///< of this node
+  outcome mine_{};
+  const char* advice_ = go_on;
 };
 
 quire_status save(runtime& r, const checkpoint_path& path) {
-  const std::uint64_t begin_ns = base::now_ns();
   r.regions
       ->settle_frees();  // before the first meeting: what any thread here has freed before is free in the checkpoint
-  if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
-  const bool leads = quire_node() == 0;
-  const names_hold names(r);
-  checkpoint::attempt attempt;
-  outcome step;
-  if (leads) step = attempt.begin(path.text);
-  if (const quire_status why = agree_and_explain(save_call, saving, step, step.code == QUIRE_BUSY ? "" : go_on);
-      why != QUIRE_OK)
-    return why;
-  checkpoint::identity what = attempt.what();
-  if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
-  checkpoint::manifest m;
-  if (const quire_status why = agree_and_explain(save_call, saving, r.containers->describe(m), go_on); why != QUIRE_OK)
-    return why;
-  if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
-  step = {};
-  if (leads) step = attempt.commit(m);
-  if (const quire_status why = agree_and_explain(save_call, saving, step, go_on); why != QUIRE_OK) return why;
-  if (!leads) return QUIRE_OK;
-  // The new one is valid, whatever becomes of the old ones.
-  const outcome pruned = attempt.prune(static_cast<unsigned>(r.options.number(base::option::checkpoint_keep)));
-  if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", saving, pruned.text.c_str());
-  std::uint64_t bytes = 0;
-  for (const checkpoint::file_row& f : m.files) bytes += f.bytes;
-  base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms",
-            static_cast<unsigned long>(what.generation), path.text, static_cast<unsigned long>(bytes >> 20),
-            quire_nodes(), static_cast<unsigned long>((base::now_ns() - begin_ns) / 1'000'000));
-  return QUIRE_OK;
+  save_work here(r, path);
+  services::checkpoint_save steps(quire_node() == 0);
+  auto next = steps.begin();
+  while (next.what != save_work::work::over) next = steps.on_done(here.does(next.what));
+  return next.why;
 }
 
 quire_status save_here(checkpoint_path path) {

@@ -4,7 +4,9 @@
 // from the files of whichever nodes wrote them.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/agreement.hpp"
@@ -23,6 +25,7 @@
 #include "core/job_call.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
+#include "services/checkpoint_call.hpp"
 
 namespace quire::api {
 namespace {
@@ -240,74 +243,106 @@ outcome check_unused(runtime& r) {
 
 /// Containers have said on standard error what was wrong.
 quire_status of_containers(quire_status why, const std::string& directory) noexcept {
+  if (why == QUIRE_OK) return why;
   return base::explain_if_unsaid(
       why, "%s: a container of %s cannot be had again: the messages of the nodes say which, and why", restore_call,
       directory.c_str());
 }
 
-/// Tries one checkpoint. `taken`: from here on an error is the job's end.
-quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
-  checkpoint::opened whole;
-  std::vector<piece> mine;
-  if (const quire_status why = agree_and_explain(restore_call, restoring, check(r, directory, whole, mine), "");
-      why != QUIRE_OK)
-    return why;
-  taken = true;
-  checkpoint::manifest m = whole.about();
-  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK)
-    return of_containers(why, directory);
-  if (const quire_status why = agree_and_explain(restore_call, restoring, take_tables(r, whole, m), half_done);
-      why != QUIRE_OK)
-    return why;
-  mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
-  std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
-  if (const quire_status why = agree_and_explain(restore_call, restoring, take_content(r, whole, mine), half_done);
-      why != QUIRE_OK)
-    return why;
-  if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return of_containers(why, directory);
-  const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
-  if (const quire_status why =
-          agree_and_explain(restore_call, restoring, {tasks, directory + ": its tasks cannot go on"}, half_done);
-      why != QUIRE_OK)
-    return why;
-  base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
-            directory.c_str(), whole.files().size());
-  return QUIRE_OK;
-}
+/// What this node does to go on from a checkpoint, as services/checkpoint_call.hpp says.
+class restore_work {
+ public:
+  using work = services::checkpoint_restore::work;
+  restore_work(runtime& r, const checkpoint_path& path) : runtime_(r), path_(path) {}
 
-quire_status restore(runtime& r, const checkpoint_path& path) {
-  if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
-  if (const quire_status why = agree_and_explain(restore_call, restoring, check_unused(r), ""); why != QUIRE_OK)
-    return why;
-  std::vector<std::uint64_t> numbers;
-  outcome listed;
-  if (quire_node() == 0) listed = checkpoint::list_generations(path.text, numbers);
-  if (const quire_status why = agree_and_explain(restore_call, restoring, listed, ""); why != QUIRE_OK) return why;
-  quire_status first_error = QUIRE_OK;
-  std::string first_words;  // of the newest
-  bool several = false;
-  for (std::size_t i = 0;; ++i) {
-    std::uint64_t number = i < numbers.size() ? numbers[i] : 0;  // of node 0
-    if (const quire_status why = quire_broadcast(&number, sizeof number, 0); why != QUIRE_OK) return why;
-    if (number == 0) break;
-    several = i != 0;
-    bool taken = false;
-    const std::string directory = checkpoint::generation_path(path.text, number);
-    const quire_status why = try_one(r, directory, taken);
-    if (why == QUIRE_OK) {
-      if (first_error != QUIRE_OK)
-        base::log(base::log_level::warning, "%s: took %s instead, which is older", restoring, directory.c_str());
-      return QUIRE_OK;
-    }
-    if (taken || (why != QUIRE_DAMAGED && why != QUIRE_SYSTEM)) return why;
-    if (first_error == QUIRE_OK) {
-      first_error = why;
-      first_words = base::detail();
+  quire_status does(work what, bool taken) {
+    switch (what) {
+      case work::meet: {
+        const quire_status why =
+            agree_and_explain(restore_call, restoring, std::exchange(mine_, {}), taken ? half_done : "");
+        if (why != QUIRE_OK && first_words_.empty()) first_words_ = base::detail();
+        return why;
+      }
+      case work::path:
+        return agree_on_path(path_);
+      case work::choose:
+        return choose();
+      case work::link:
+        all_ = whole_->about();
+        return of_containers(runtime_.containers->link_saved(directory_, all_), directory_);
+      case work::load:
+        return of_containers(runtime_.containers->load(*whole_, all_), directory_);
+      default:
+        mine_ = do_own(what);
+        return mine_.code;
     }
   }
-  if (first_error == QUIRE_OK)
-    return base::explain(QUIRE_NOT_FOUND, "%s: there is no checkpoint in %s", restore_call, path.text);
-  return base::explain(first_error, "%s%s", first_words.c_str(), several ? "; nor can an older one be taken" : "");
+  /// Of the newest that was tried.
+  [[nodiscard]] const std::string& first_words() const noexcept { return first_words_; }
+  void tell(unsigned passed_over) const {
+    if (passed_over != 0)
+      base::log(base::log_level::warning, "%s: took %s instead, which is older", restoring, directory_.c_str());
+    base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug,
+              "goes on from %s, written by %zu nodes", directory_.c_str(), whole_->files().size());
+  }
+
+ private:
+  outcome do_own(work what) {
+    switch (what) {
+      case work::look:
+        return check_unused(runtime_);
+      case work::list:
+        return checkpoint::list_generations(path_.text, numbers_);
+      case work::check:
+        mine_pieces_.clear();
+        return check(runtime_, directory_, whole_.emplace(), mine_pieces_);
+      case work::tables:
+        return take_tables(runtime_, *whole_, all_);
+      case work::content:
+        mine_pieces_ = pieces_of(*whole_, all_, runtime_.core->config.nodes, runtime_.core->config.self);
+        std::erase_if(mine_pieces_,
+                      [&](const piece& p) { return backing_of(all_, *p.region) != 0; });  // their linkers get it
+        return take_content(runtime_, *whole_, mine_pieces_);
+      default: {
+        const quire_status tasks = go_on_with_tasks();
+        return tasks == QUIRE_OK ? outcome{} : outcome{tasks, directory_ + ": its tasks cannot go on"};
+      }
+    }
+  }
+  quire_status choose() {
+    std::uint64_t number = tried_ < numbers_.size() ? numbers_[tried_] : 0;  // of node 0
+    ++tried_;
+    if (const quire_status why = quire_broadcast(&number, sizeof number, 0); why != QUIRE_OK) return why;
+    directory_ = checkpoint::generation_path(path_.text, number);
+    return number != 0 ? QUIRE_OK : QUIRE_NOT_FOUND;
+  }
+
+  runtime& runtime_;
+  const checkpoint_path& path_;
+  std::vector<std::uint64_t> numbers_{};  ///< of node 0
+  std::size_t tried_ = 0;
+  std::string directory_{}, first_words_{};
+  std::optional<checkpoint::opened> whole_{};
+  checkpoint::manifest all_{};  ///< as this job has it
+  std::vector<piece> mine_pieces_{};
+  outcome mine_{};
+};
+
+quire_status restore(runtime& r, const checkpoint_path& path) {
+  restore_work here(r, path);
+  services::checkpoint_restore steps(quire_node() == 0);
+  auto next = steps.begin();
+  auto last = next.what;
+  while (next.what != restore_work::work::over) {
+    last = next.what;
+    next = steps.on_done(here.does(next.what, steps.taken()));
+  }
+  if (next.why == QUIRE_OK) return here.tell(steps.passed_over()), QUIRE_OK;
+  if (last != restore_work::work::choose) return next.why;
+  if (steps.passed_over() == 0)
+    return base::explain(next.why, "%s: there is no checkpoint in %s", restore_call, path.text);
+  return base::explain(next.why, "%s%s", here.first_words().c_str(),
+                       steps.passed_over() > 1 ? "; nor can an older one be taken" : "");
 }
 
 quire_status restore_here(checkpoint_path path) {
