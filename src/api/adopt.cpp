@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "api/adopt.hpp"
-#include "api/agreement.hpp"
-#include "api/calls/range.hpp"
-#include "api/forward.hpp"
+#include "checkpoint/agreement.hpp"
+#include "runtime/range.hpp"
+#include "runtime/forward.hpp"
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"

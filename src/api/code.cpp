@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "api/code_service.hpp"
-#include "api/forward.hpp"
+#include "code/service/service.hpp"
+#include "runtime/forward.hpp"
 #include "api/versions.hpp"
 
 using quire::base::explain;

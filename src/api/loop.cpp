@@ -19,12 +19,12 @@
 #include <chrono>
 #include <cstddef>
 
-#include "api/forward.hpp"
+#include "runtime/forward.hpp"
 #include "api/function_place.hpp"
 #include "api/loop.hpp"
-#include "api/loop_board.hpp"
-#include "api/runtime.hpp"
-#include "api/transactions.hpp"
+#include "services/task_board.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/log.hpp"
 
@@ -32,8 +32,8 @@ namespace {
 
 using quire::base::explain;
 
-using board = quire::api::task_board;
-using quire::api::task;
+using board = quire::services::task_board;
+using quire::services::task;
 namespace transactions = quire::api::transactions;
 
 constexpr unsigned usual_priority = 4;

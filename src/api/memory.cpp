@@ -7,12 +7,12 @@
 #include <cstring>
 #include <string>
 
-#include "api/container_service.hpp"
-#include "api/forward.hpp"
-#include "api/names.hpp"
-#include "api/runtime.hpp"
-#include "api/sites.hpp"
-#include "api/transactions.hpp"
+#include "container/service/service.hpp"
+#include "runtime/forward.hpp"
+#include "services/node/names.hpp"
+#include "runtime/runtime.hpp"
+#include "report/sites.hpp"
+#include "runtime/transactions.hpp"
 #include "api/versions.hpp"
 #include "core/block_calls.hpp"
 #include "core/change.hpp"

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "api/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "region/registry.hpp"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/forward.hpp"
-#include "api/runtime.hpp"
-#include "api/transactions.hpp"
+#include "runtime/forward.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
