@@ -14,7 +14,8 @@ namespace {
 
 quire_status refuse_among_survivors(const char* call) noexcept {
   (void)base::explain(QUIRE_UNSUPPORTED,
-                      "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+                      "%s: no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end",
+                      call);
   base::log(base::log_level::error, "%s", base::detail());
   return QUIRE_UNSUPPORTED;
 }
@@ -43,7 +44,6 @@ quire_status quire_checkpoint(const char* path) {
   const quire::api::checkpoint_path whole = quire::api::make_checkpoint_path(path);
   return quire::api::explain_path("quire_checkpoint()", quire::api::save_here(whole), path, whole);
 }
-
 
 quire_status quire_restore(const char* path) {
   QUIRE_STARTED();

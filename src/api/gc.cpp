@@ -224,7 +224,8 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
   if (good == QUIRE_OK && statistics != nullptr && !quire::api::has_known_size(statistics, call, "quire_gc_statistics"))
     good = QUIRE_INVALID;
   quire_gc_statistics result{};
-  const auto why = quire::api::collect(*r->gc, *r->core, r->options.flag(quire::base::option::sharing), known, heap.id, good, result);
+  const auto why = quire::api::collect(*r->gc, *r->core, r->options.flag(quire::base::option::sharing), known, heap.id,
+                                       good, result);
   if (why == QUIRE_OK && statistics != nullptr) {
     result.size = statistics->size;
     *statistics = result;

@@ -12,7 +12,7 @@
 #include "services/node/names.hpp"
 #include "runtime/runtime.hpp"
 #include "report/sites.hpp"
-#include "runtime/transactions.hpp"
+#include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "core/block_calls.hpp"
 #include "core/change.hpp"

@@ -35,7 +35,7 @@
 #include "report/sites.hpp"
 #include "runtime/terminate.hpp"
 #include "services/node/threads.hpp"
-#include "runtime/transactions.hpp"
+#include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "start/wire_choice.hpp"
 #include "base/clock.hpp"
@@ -122,6 +122,10 @@ void make_services(runtime& r) {
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core, start_spawned_thread);
   r.code = std::make_unique<code_service>(*r.core, *r.regions, *r.threads, *r.names, start_code_order);
+  code_of_process = []() noexcept -> code_service* {
+    runtime* const now = current();
+    return now != nullptr ? now->code.get() : nullptr;
+  };
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.gc = std::make_unique<gc_service>(*r.core);

@@ -23,7 +23,7 @@
 #include "runtime/range.hpp"
 #include "libc/table.hpp"
 #include "libc/thread_buffer.hpp"
-#include "runtime/transactions.hpp"
+#include "runtime/in_body.hpp"
 #include "os/memory.hpp"
 
 namespace quire::api::calls {

@@ -189,7 +189,30 @@ class task_board {
     h.ended = 0;
   }
 
+  /// After a restart, with so many nodes: a stop was for loops that are no more, and tasks of nodes that there are not
+  /// any more are any node's.
+  void go_on(unsigned nodes) const noexcept {
+    top().stops = 0;
+    for (unsigned node = 0; node < nodes_; ++node) {
+      give_ended_back(node);
+      put_back(node);
+    }
+    for (unsigned node = 0; node < nodes_; ++node) {
+      if (made_by(node).stops != 0) made_by(node).stops = 0;
+      if (node >= nodes) give_to_any(node);
+    }
+  }
+
  private:
+  void give_to_any(unsigned node) const noexcept {
+    for (unsigned priority = 0; priority < priorities; ++priority) {
+      while (const std::uint32_t number = of(node).first[priority]) {
+        (void)dequeue(number);
+        at(number).queue = any();
+        enqueue(number);
+      }
+    }
+  }
   [[nodiscard]] static std::uint64_t tasks_from(std::uint64_t places) noexcept { return (2 * places + 2) * page_bytes; }
   [[nodiscard]] static std::uint64_t hands_from(std::uint64_t places) noexcept {
     return tasks_from(places) + places * tasks_of_a_node * sizeof(task);

@@ -130,6 +130,8 @@ inline constexpr std::uint64_t work_done = 1;
 /// Gives what was there. Regions that have no atomic operations of Quire's own have those of the processor.
 std::uint64_t change_word(std::uint64_t* word, std::uint64_t from, std::uint64_t to) noexcept;
 
+/// The node's, where there is one: for calls of modules, which name none. Set at the start.
+extern code_service* (*code_of_process)() noexcept;
 /// What modules call in place of the C++ library's: the function of this name, or null.
 [[nodiscard]] void* code_support(std::string_view name) noexcept;
 

@@ -26,8 +26,7 @@ void collection::gather_evidence() {
       for (const auto& part : parts) evidence_.add(unit, part.node, part.words);
     heap_.noted.clear();
   }
-  if (core_.sharing == nullptr || !moves_)
-    return;  // counted for the report alone, which changes nothing
+  if (core_.sharing == nullptr || !moves_) return;  // counted for the report alone, which changes nothing
   for (const auto& used : core_.sharing->most(most_shared_units)) {
     if (used.region != region_->about.id || used.unit >= heap_.shape.units() || used.moves < least_moves) continue;
     const std::uint32_t most = *std::ranges::max_element(used.writes);

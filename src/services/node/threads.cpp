@@ -30,8 +30,7 @@ using thread_plan = thread_service::plan;
 
 }  // namespace
 
-thread_service::thread_service(core::core& e, procedure spawned)
-    : core_(e), spawned_(spawned), here_(e.config.self) {
+thread_service::thread_service(core::core& e, procedure spawned) : core_(e), spawned_(spawned), here_(e.config.self) {
   e.services.set(
       static_cast<std::uint32_t>(service::spawn),
       [](void* self, core::core&, const message& m, auto v) noexcept {

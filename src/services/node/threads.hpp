@@ -36,8 +36,8 @@ class own_visit {
 
 class thread_service {
  public:
-  /// Begins a thread for what another node asks for, in the application's process and not on the driver, which has asked
-  /// for it. It gets a plan, and returns 0 or errno; then a request is refused.
+  /// Begins a thread for what another node asks for, in the application's process and not on the driver, which has
+  /// asked for it. It gets a plan, and returns 0 or errno; then a request is refused.
   using procedure = int (*)(const std::byte*);
   /// `spawned`: for quire_spawn() of other nodes.
   thread_service(core::core& e, procedure spawned);
