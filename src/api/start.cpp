@@ -81,7 +81,6 @@ base::status join(runtime& r) {
 base::status meet(runtime& r, core::configuration& c, detector_choice& detector, wire_choice& wire,
                   introductions& others) {
   const std::string& directory = r.options.text(base::option::mount);
-  if (const auto s = check_mount(directory, c); !s.ok()) return s;
   introduction mine;
   mine.memory_limit = c.memory_limit;
   mine.mount = directory.empty() ? 0 : os::place_of(directory);
@@ -157,7 +156,7 @@ base::status begin(runtime& r, const quire_options& given) {
     r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
   }
   core::configuration c;
-  if (const auto s = configure(r, c); !s.ok()) return s;
+  configure(r, c);
   c.runs_heap = g_runs_heap.load();
   detector_choice detector;
   if (const auto s = detector.choose(r.options, given.detector, c.pool); !s.ok()) return s;
