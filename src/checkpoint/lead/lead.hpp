@@ -5,7 +5,7 @@
 
 #include <quire/quire.h>
 
-#include "checkpoint/agreement.hpp"
+#include "checkpoint/meeting/agreement.hpp"
 #include "runtime/runtime.hpp"
 
 namespace quire::api {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "checkpoint/agreement.hpp"
+#include "checkpoint/meeting/agreement.hpp"
 #include "services/node/answering.hpp"
 #include "container/service/service.hpp"
 #include "base/detail.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "checkpoint/agreement.hpp"
+#include "checkpoint/meeting/agreement.hpp"
 
 #include <cstring>
 #include <filesystem>
