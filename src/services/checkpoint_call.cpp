@@ -3,25 +3,13 @@
 
 #include <iterator>
 
+#include "services/rows.hpp"
+
 namespace quire::services {
 
 namespace {
 
-enum class of : std::uint8_t { all_together, each, leader, each_alone, leader_alone };  // the last two meet nobody
-
-template <class Work>
-struct row {
-  Work what;
-  of whose;
-};
-template <class Work>
-constexpr bool meets(const row<Work>& r) {
-  return r.whose == of::each || r.whose == of::leader;
-}
-template <class Work>
-constexpr bool is_mine(const row<Work>& r, bool leads) {
-  return leads || (r.whose != of::leader && r.whose != of::leader_alone);
-}
+using of = taken_by;
 
 using saves = checkpoint_save::work;
 constexpr row<saves> save_rows[] = {
@@ -32,8 +20,8 @@ constexpr row<saves> save_rows[] = {
     {saves::describe, of::each},
     {saves::hold, of::all_together},
     {saves::sync, of::each},
-    {saves::write,
-     of::each},  // nobody goes on before all have written: what a keeper has would be sent away, or change
+    // Nobody goes on before all have written: what a keeper has would be sent away, or change.
+    {saves::write, of::each},
     {saves::let_go, of::each_alone},
     {saves::gather, of::all_together},
     {saves::commit, of::leader},
@@ -58,8 +46,8 @@ static_assert(restore_rows[choose_row].what == restores::choose);
 checkpoint_save::step checkpoint_save::go(std::size_t at) noexcept {
   for (at_ = at; at_ < std::size(save_rows); ++at_) {
     const auto& r = save_rows[at_];
-    if (is_mine(r, leads_)) return now_ = {r.what};
-    if (meets(r)) return now_ = {work::meet};
+    if (r.is_mine(leads_)) return now_ = {r.what};
+    if (r.meets()) return now_ = {work::meet};
   }
   return now_ = {work::over, result_};
 }
@@ -83,9 +71,8 @@ checkpoint_save::step checkpoint_save::on_done(quire_status why) noexcept {
   if (now_.what == work::hold) held_ = good;
   if (now_.what == work::let_go) held_ = false;
   if (now_.what == work::hold_names) names_held_ = true;
-  if (now_.what != work::meet && meets(save_rows[at_])) return now_ = {work::meet};
-  const bool alone = save_rows[at_].whose == of::each_alone || save_rows[at_].whose == of::leader_alone;
-  if (good || alone) return go(at_ + 1);
+  if (now_.what != work::meet && save_rows[at_].meets()) return now_ = {work::meet};
+  if (good || save_rows[at_].is_alone()) return go(at_ + 1);
   result_ = why;
   return clean_up();
 }
@@ -96,8 +83,8 @@ checkpoint_restore::step checkpoint_restore::go(std::size_t at) noexcept {
   for (at_ = at; at_ < std::size(restore_rows); ++at_) {
     const auto& r = restore_rows[at_];
     if (r.what == work::link) taken_ = true;
-    if (is_mine(r, leads_)) return now_ = {r.what};
-    if (meets(r)) return now_ = {work::meet};
+    if (r.is_mine(leads_)) return now_ = {r.what};
+    if (r.meets()) return now_ = {work::meet};
   }
   return now_ = {work::over, QUIRE_OK};
 }
@@ -112,7 +99,7 @@ checkpoint_restore::step checkpoint_restore::fail(quire_status why) noexcept {
 }
 
 checkpoint_restore::step checkpoint_restore::on_done(quire_status why) noexcept {
-  if (now_.what != work::meet && meets(restore_rows[at_])) return now_ = {work::meet};
+  if (now_.what != work::meet && restore_rows[at_].meets()) return now_ = {work::meet};
   return why == QUIRE_OK ? go(at_ + 1) : fail(why);
 }
 

@@ -15,51 +15,12 @@
 
 #include "services/checkpoint_call.hpp"
 #include "services_deaths.hpp"
+#include "services_meetings.hpp"
 #include "sim/seeds.hpp"
 #include "sim/services/world.hpp"
 
 namespace quire::services::services_checkpoint_test {
 namespace {
-
-/// Nodes meet at node 0, which tells the worst. The death of one is an error of all.
-class meetings {
- public:
-  explicit meetings(world& w) : w_(w), turns_(w.nodes()) {}
-  /// `b` of the answer: what node 0 has said.
-  world::reply meet(unsigned self, quire_status mine, std::uint64_t says = 0) {
-    message m;
-    m.a = static_cast<std::uint64_t>(mine);
-    m.b = ++turns_[self];
-    m.c = says;
-    world::reply got = w_.ask(self, 0, 0, m);
-    got.why = got.why != QUIRE_OK ? QUIRE_PEER_LOST : static_cast<quire_status>(got.a);
-    return got;
-  }
-  void on_message(const message& m, answers& out) {
-    if (w_.any_dead()) broken_ = true;
-    std::vector<message>& come = come_[m.b];
-    come.push_back(m);
-    if (broken_) return on_death(out);
-    if (come.size() < w_.nodes()) return;
-    std::uint64_t worst = QUIRE_OK, says = 0;
-    for (const message& one : come) worst = std::max(worst, one.a), says |= one.c;
-    for (const message& one : come) out.push_back({one, QUIRE_OK, worst, says});
-    come_.erase(m.b);
-  }
-  void on_death(answers& out) {
-    broken_ = true;
-    for (const auto& [turn, come] : come_) {
-      for (const message& one : come) out.push_back({one, QUIRE_PEER_LOST, 0, 0});
-    }
-    come_.clear();
-  }
-
- private:
-  world& w_;
-  std::vector<std::uint64_t> turns_;
-  std::map<std::uint64_t, std::vector<message>> come_{};
-  bool broken_ = false;
-};
 
 struct generation {
   std::map<unsigned, std::vector<std::uint64_t>> files{};  ///< by node: what all nodes had when it wrote
@@ -294,7 +255,7 @@ class job {
         return there_.at(chosen).damaged && self == chosen % w_.nodes() ? QUIRE_DAMAGED : QUIRE_OK;
       default:
         for (unsigned n = 0; n < w_.nodes(); ++n) {
-          if (!w_.is_dead(n) && !here_[n].checked) w_.fail("something changes that not all nodes have checked");
+          if (!w_.any_dead() && !here_[n].checked) w_.fail("something changes that not all nodes have checked");
         }
         if (there_.at(chosen).damaged) w_.fail("a node takes what is damaged");
         me.changed = true;
@@ -317,7 +278,7 @@ class job {
   }
 
   world w_;
-  meetings together_;
+  test::meetings together_;
   std::vector<node> here_{};
   std::optional<generation> half_{};
   std::map<std::uint64_t, generation> there_{};

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // quire_gc_collect(): all nodes mark what they keep, while the engine holds content still (core/hold.cpp).
 //
-//   agree     the same heap on all nodes; descriptors of types are read
-//   hold      as for a checkpoint: each unit has one node that keeps it
-//   kept      nodes tell each other what they keep of other slices, so that references go to the right node at once
-//   mark      by the system view, so that no page moves; references travel to who keeps the object; waves find the end
-//             (gc/ending.hpp)
-//   live      what is live in the slice of another node is told to that node, whose allocator takes its part as its map
-//             of what is free
-//   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that
-//             should move, and asks their writers for
-//  places
-//   let go    threads may use memory again
-//   move      writers copy, then all change the references that they keep; by the application view, as any thread
-//             would. Of a transactional heap each of the two is a transaction of every node
+//   agree     the same heap on all nodes
+//   close .. sum_up   in the order of services/collection_call.hpp; mark: by the system view, so that no page moves;
+//             references travel to who keeps the object; waves find the end (gc/ending.hpp). live: what is live in the
+//             slice of another node is told to that node, whose allocator takes its part as its map of what is free.
+//             plan: nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects
+//             that should move, and asks their writers for places. move: writers copy, then all change the references
+//             that they keep, as any thread would; of a transactional heap each of the two is a transaction of every
+//             node
 //
 // While a transactional heap is collected no transaction of other threads runs: those that want to begin wait until
 // objects have moved. So no body has references of before, and what an attempt that was undone has made is garbage.
@@ -192,8 +187,12 @@ quire_status collection::hold() {
       (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_unpin())");
     return why.code();
   }
-  held_ = true;
   held_ns_ = base::now_ns();
+  return QUIRE_OK;
+}
+
+/// Nodes tell each other what they keep.
+quire_status collection::keep() {
   region_ = core_.regions.of_handle(heap_.handle);
   const quire_status prepared = region_ != nullptr ? prepare() : QUIRE_SYSTEM;
   std::int64_t both[] = {prepared == QUIRE_SYSTEM ? 1 : 0, prepared == QUIRE_NO_MEMORY ? 1 : 0};
@@ -304,9 +303,8 @@ quire_status collection::find_live() {
   return QUIRE_OK;
 }
 
+/// Who is done first would send units away that others still look at: all steps end with a meeting.
 void collection::let_go() noexcept {
-  if (!held_) return;
-  held_ = false;
   core_.holding.let_go();
   pause_ns_ = base::now_ns() - held_ns_;
 }
@@ -335,29 +333,56 @@ quire_status collection::sum_up(quire_gc_statistics& result) {
   return QUIRE_OK;
 }
 
-quire_status collection::run(quire_gc_statistics& result) noexcept {
-  begin_ns_ = base::now_ns();
-  // All nodes have closed when the sum is there: no body registers a type that some node has not loaded, nor waits for
-  // node 0 while it holds content.
+/// All nodes have closed when the sum is there: no body registers a type that some node has not loaded, nor waits for
+/// node 0 while it holds content.
+quire_status collection::close() {
   const quire_status closed = heap_.is_transactional() ? core_.transactions.close().code() : QUIRE_OK;
   std::int64_t values[] = {closed != QUIRE_OK ? 1 : 0, self_ == 0 ? gc_.types_of(heap_) : 0};
-  quire_status why = sum(values);
-  if (why == QUIRE_OK && values[0] != 0) why = closed != QUIRE_OK ? closed : QUIRE_SYSTEM;
-  if (why == QUIRE_OK) load_types(static_cast<unsigned>(values[1]));
-  if (why == QUIRE_OK) why = hold();
-  if (why == QUIRE_OK) why = mark();
-  if (why == QUIRE_OK) why = find_live();
-  if (why == QUIRE_OK) why = plan_moves();
-  // Who is done first would send units away that others still look at; all steps end with a meeting.
-  let_go();
-  if (why == QUIRE_OK) why = move();
-  if (core::this_thread().closes_transactions) core_.transactions.open();
-  if (why == QUIRE_OK) why = sum_up(result);
-  return why;
+  if (const auto why = sum(values); why != QUIRE_OK) return why;
+  type_count_ = static_cast<unsigned>(values[1]);
+  if (values[0] == 0) return QUIRE_OK;
+  return closed != QUIRE_OK ? closed : QUIRE_SYSTEM;
 }
 
-quire_status collect(gc_service& gc, core::core& core, bool moves, gc_heap* heap, std::uint64_t handle, quire_status good,
-                     quire_gc_statistics& result) {
+quire_status collection::does(services::collection_call::work what, quire_gc_statistics& result) {
+  using work = services::collection_call::work;
+  switch (what) {
+    case work::close:
+      return close();
+    case work::types:
+      return load_types(type_count_), QUIRE_OK;
+    case work::hold:
+      return hold();
+    case work::keep:
+      return keep();
+    case work::mark:
+      return mark();
+    case work::live:
+      return find_live();
+    case work::plan:
+      return plan_moves();
+    case work::let_go:
+      return let_go(), QUIRE_OK;
+    case work::move:
+      return move();
+    case work::open:
+      if (core::this_thread().closes_transactions) core_.transactions.open();
+      return QUIRE_OK;
+    default:
+      return sum_up(result);
+  }
+}
+
+quire_status collection::run(quire_gc_statistics& result) noexcept {
+  begin_ns_ = base::now_ns();
+  services::collection_call steps;
+  auto next = steps.begin();
+  while (next.what != services::collection_call::work::over) next = steps.on_done(does(next.what, result));
+  return next.why;
+}
+
+quire_status collect(gc_service& gc, core::core& core, bool moves, gc_heap* heap, std::uint64_t handle,
+                     quire_status good, quire_gc_statistics& result) {
   const std::string said = base::detail();
   const auto here = static_cast<std::int64_t>(handle);
   std::int64_t values[] = {good != QUIRE_OK ? 1 : 0, here, ~here};

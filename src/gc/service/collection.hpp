@@ -19,6 +19,7 @@
 #include "core/kept_run.hpp"
 #include "gc/ending.hpp"
 #include "gc/marker.hpp"
+#include "services/collection_call.hpp"
 
 namespace quire::api {
 
@@ -41,7 +42,10 @@ class collection final : gc::outlet {
   };
 
   void load_types(unsigned count);
+  quire_status close();
+  quire_status does(services::collection_call::work what, quire_gc_statistics& result);
   quire_status hold();
+  quire_status keep();
   quire_status prepare();
   quire_status read_away(const core::kept_run& run);
   quire_status mark();
@@ -88,7 +92,8 @@ class collection final : gc::outlet {
   std::optional<gc::marker> marker_{};
   gc::wave_member member_{};
   gc::wave_leader leader_;
-  bool marked_ = false, held_ = false;
+  bool marked_ = false;
+  unsigned type_count_ = 0;
   gc::evidence evidence_{};
   gc::run_grant span_{};  ///< where objects that move here go
   std::uint64_t span_at_ = 0;
