@@ -41,6 +41,10 @@ SIMULATORS = {
     "services_threads_test": "*services_threads.*",
     "services_containers_test": "*services_containers.*",
     "services_code_test": "*services_code.*",
+    "services_making_test": "*services_making.*",
+    "services_checkpoint_test": "*services_checkpoint.*",
+    "services_adoption_test": "*services_adoption.*",
+    "services_collection_test": "*services_collection.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "api/adopt.hpp"
-#include "api/agreement.hpp"
-#include "api/calls/range.hpp"
-#include "api/forward.hpp"
+#include "checkpoint/meeting/agreement.hpp"
+#include "runtime/range.hpp"
+#include "runtime/forward.hpp"
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -34,6 +34,7 @@
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "model/membership.hpp"
+#include "services/adoption.hpp"
 
 namespace quire::api {
 namespace {
@@ -229,34 +230,56 @@ made_region make(runtime& r, const request& what, const os::content_copy& before
   return made;
 }
 
-quire_status conclude(const request& what, os::content_copy& before, const made_region& made, quire_region& region) {
-  if (made.why != QUIRE_OK) {
-    if (made.id == 0 && before.move_to(what.address) == 0)
-      return explain(made.why, "%s(): the region cannot be made: %s", adopt_call, quire_status_text(made.why));
-    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", adopt_call,
-              static_cast<unsigned long>(what.base()));
+/// In the order of services/adoption.hpp. `alone`: while other nodes do something else, and nobody there uses the
+/// memory.
+class adopting {
+ public:
+  using work = services::adoption::work;
+  adopting(runtime& r, const request& what, bool alone) : runtime_(r), what_(what), alone_(alone) {}
+
+  quire_status run(quire_region& region) {
+    services::adoption steps(quire_node() == what_.node, alone_);
+    auto next = steps.begin();
+    while (next.what != work::over) {
+      if (next.what != work::tell) {
+        next = steps.on_done(does(next.what));
+        continue;
+      }
+      const quire_status why = alone_ ? QUIRE_OK : quire_broadcast(&made_, sizeof made_, what_.node);
+      next = why == QUIRE_OK ? steps.on_told(made_.why, made_.id != 0) : steps.on_done(why);
+    }
+    if (next.why == QUIRE_OK) region.id = made_.id;
+    if (!mine_.ok() && alone_) return explain(next.why, "%s", mine_.text.c_str());
+    return next.why;
   }
-  region.id = made.id;
-  return QUIRE_OK;
-}
 
-quire_status adopt(runtime& r, const request& what, quire_region& region) {
-  if (const quire_status why = agree_on(check(r, what), what); why != QUIRE_OK) return why;
-  os::content_copy before;
-  if (const quire_status why = agree_on(copy(what, before), what); why != QUIRE_OK) return why;
-  made_region made;
-  if (quire_node() == what.node) made = make(r, what, before);
-  if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
-  return conclude(what, before, made, region);
-}
+ private:
+  quire_status does(work what) {
+    switch (what) {
+      case work::meet:
+        return agree_on(mine_, what_);
+      case work::make:
+        made_ = make(runtime_, what_, before_);
+        return made_.why;
+      case work::put_back:
+        (void)explain(made_.why, "%s(): the region cannot be made: %s", adopt_call, quire_status_text(made_.why));
+        return before_.move_to(what_.address) == 0 ? QUIRE_OK : QUIRE_SYSTEM;
+      case work::give_up:
+        base::die(made_.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", adopt_call,
+                  static_cast<unsigned long>(what_.base()));
+      default:
+        mine_ = what == work::check ? check(runtime_, what_) : copy(what_, before_);
+        return mine_.code;
+    }
+  }
 
-/// The same while other nodes do something else: nobody there uses the memory.
-quire_status adopt_alone(runtime& r, const request& what, quire_region& region) {
-  if (const outcome mine = check(r, what); !mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
-  os::content_copy before;
-  if (const outcome mine = copy(what, before); !mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
-  return conclude(what, before, make(r, what, before), region);
-}
+  runtime& runtime_;
+  const request& what_;
+  const bool alone_;
+  outcome mine_{};
+  os::content_copy before_{};
+  made_region made_{};
+};
 
 }  // namespace
 
@@ -409,7 +432,7 @@ quire_status quire_region_adopt_alone(const quire_region_options* options, void*
   if (api::on_shared_stack())
     return api::forwarder<&quire_region_adopt_alone>::call_aside(options, address, bytes, region);
   QUIRE_ENTER(r);
-  return api::adopt_alone(*r, what, *region);
+  return api::adopting(*r, what, true).run(*region);
 }
 
 quire_status quire_region_disown(quire_region region) {
@@ -428,5 +451,5 @@ quire_status quire_region_adopt(const quire_region_options* options, void* addre
     return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::adopt_call, quire_thread());
-  return together.status().ok() ? api::adopt(*r, what, *region) : together.status().code();
+  return together.status().ok() ? api::adopting(*r, what, false).run(*region) : together.status().code();
 }

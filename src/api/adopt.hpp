@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "api/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "os/content_copy.hpp"
 
 namespace quire::api {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "api/forward.hpp"
+#include "runtime/forward.hpp"
 #include "core/core.hpp"
 #include "core/page_closing.hpp"
 #include "core/written_pages.hpp"

@@ -3,9 +3,9 @@
 #include <quire/container.h>
 #include <quire/transaction.h>
 
-#include "api/container_service.hpp"
-#include "api/forward.hpp"
-#include "api/runtime.hpp"
+#include "container/service/service.hpp"
+#include "runtime/forward.hpp"
+#include "runtime/runtime.hpp"
 #include "api/versions.hpp"
 #include "core/configuration.hpp"
 

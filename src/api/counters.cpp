@@ -6,10 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "api/forward.hpp"
-#include "api/json.hpp"
-#include "api/sharing.hpp"
-#include "api/sites.hpp"
+#include "runtime/forward.hpp"
+#include "report/json.hpp"
+#include "report/sharing.hpp"
+#include "report/sites.hpp"
 #include "api/versions.hpp"
 #include "base/fault_heap.hpp"
 #include "core/counter_table.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "api/runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace quire::api {
 

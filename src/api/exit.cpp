@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "api/counters.hpp"
-#include "api/forward.hpp"
-#include "api/report.hpp"
+#include "runtime/forward.hpp"
+#include "report/report.hpp"
 #include "base/clock.hpp"
 #include "core/configuration.hpp"
 #include "core/host.hpp"

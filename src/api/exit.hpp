@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/threads.hpp"
+#include "services/node/threads.hpp"
 #include "core/core.hpp"
 
 namespace quire::api {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/failure.hpp"
 
-#include "api/forward.hpp"
+#include "runtime/forward.hpp"
 #include "base/log.hpp"
 #include "core/configuration.hpp"
 #include "core/survival.hpp"

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "api/code_service.hpp"
-#include "api/runtime.hpp"
+#include "code/service/service.hpp"
+#include "runtime/runtime.hpp"
 
 namespace quire::api {
 namespace {

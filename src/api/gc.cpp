@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/forward.hpp"
-#include "api/gc_collect.hpp"
-#include "api/gc_heaps.hpp"
-#include "api/runtime.hpp"
+#include "runtime/forward.hpp"
+#include "gc/service/collect.hpp"
+#include "gc/service/heaps.hpp"
+#include "runtime/runtime.hpp"
 #include "api/versions.hpp"
 #include "core/configuration.hpp"
 #include "core/job_call.hpp"
@@ -224,7 +224,8 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
   if (good == QUIRE_OK && statistics != nullptr && !quire::api::has_known_size(statistics, call, "quire_gc_statistics"))
     good = QUIRE_INVALID;
   quire_gc_statistics result{};
-  const auto why = quire::api::collect(*r, known, heap.id, good, result);
+  const auto why = quire::api::collect(*r->gc, *r->core, r->options.flag(quire::base::option::sharing), known, heap.id,
+                                       good, result);
   if (why == QUIRE_OK && statistics != nullptr) {
     result.size = statistics->size;
     *statistics = result;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "api/explain.hpp"
-#include "api/forward.hpp"
-#include "api/pointer_check.hpp"
-#include "api/report.hpp"
+#include "runtime/forward.hpp"
+#include "report/pointer_check.hpp"
+#include "report/report.hpp"
 #include "base/clock.hpp"
 #include "core/configuration.hpp"
 #include "core/counters.hpp"

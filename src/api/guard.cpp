@@ -2,7 +2,7 @@
 // quire_guard(): memory whose access is a mistake of the program. Faults find it (core/guards.hpp).
 #include <quire/system.h>
 
-#include "api/forward.hpp"
+#include "runtime/forward.hpp"
 #include "core/core.hpp"
 #include "core/guards.hpp"
 #include "core/region_slot.hpp"

@@ -19,11 +19,11 @@
 #include <chrono>
 #include <cstddef>
 
-#include "api/forward.hpp"
+#include "runtime/forward.hpp"
 #include "api/function_place.hpp"
 #include "api/loop.hpp"
-#include "api/loop_board.hpp"
-#include "api/runtime.hpp"
+#include "services/task_board.hpp"
+#include "runtime/runtime.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/log.hpp"
@@ -32,8 +32,8 @@ namespace {
 
 using quire::base::explain;
 
-using board = quire::api::task_board;
-using quire::api::task;
+using board = quire::services::task_board;
+using quire::services::task;
 namespace transactions = quire::api::transactions;
 
 constexpr unsigned usual_priority = 4;
@@ -302,24 +302,7 @@ quire_status quire::api::go_on_with_tasks() {
   if (bytes < board::bytes_for(tasks.places()))
     return base::explain(QUIRE_INVALID,
                          "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
-  return atomically([&] {
-    tasks.top().stops = 0;  // a stop was for loops that are no more
-    for (unsigned node = 0; node < tasks.places(); ++node) {
-      tasks.give_ended_back(node);
-      tasks.put_back(node);
-    }
-    for (unsigned node = 0; node < tasks.places(); ++node) {
-      if (tasks.made_by(node).stops != 0) tasks.made_by(node).stops = 0;
-      if (node < static_cast<unsigned>(quire_nodes())) continue;
-      for (unsigned priority = 0; priority < board::priorities; ++priority) {
-        while (const std::uint32_t number = tasks.of(node).first[priority]) {
-          (void)tasks.dequeue(number);
-          tasks.at(number).queue = tasks.any();
-          tasks.enqueue(number);
-        }
-      }
-    }
-  });
+  return atomically([&] { tasks.go_on(static_cast<unsigned>(quire_nodes())); });
 }
 
 quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t argument,

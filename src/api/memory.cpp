@@ -7,11 +7,11 @@
 #include <cstring>
 #include <string>
 
-#include "api/container_service.hpp"
-#include "api/forward.hpp"
-#include "api/names.hpp"
-#include "api/runtime.hpp"
-#include "api/sites.hpp"
+#include "container/service/service.hpp"
+#include "runtime/forward.hpp"
+#include "services/node/names.hpp"
+#include "runtime/runtime.hpp"
+#include "report/sites.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "core/block_calls.hpp"

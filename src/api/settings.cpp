@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/option_rules.hpp"
 #include "core/configuration.hpp"
 #include "model/membership.hpp"
 #include "os/injection.hpp"
@@ -30,19 +31,13 @@ pool::settings choose_pool(const base::option_values& options, std::uint64_t lar
 }
 
 /// How much of what containers keep may be in memory, where QUIRE_MEMORY_LIMIT does not say it of everything.
-base::status choose_cache_limit(const runtime& r, core::configuration& c) {
+void choose_cache_limit(const runtime& r, core::configuration& c) {
   const auto given = static_cast<std::uint64_t>(r.options.number(base::option::cache_limit));
-  if (given != 0 && c.memory_limit != 0) {
-    base::log(base::log_level::error,
-              "QUIRE_MEMORY_LIMIT limits what containers take of memory, too: unset QUIRE_CACHE_LIMIT, or that one");
-    return QUIRE_BAD_OPTION;
-  }
   constexpr std::uint64_t least = 64u << 20;  // of a host that is short of memory, or does not say
   c.cache_limit = given;
-  if (given != 0 || c.memory_limit != 0) return {};
+  if (given != 0 || c.memory_limit != 0) return;
   c.cache_limit =
       std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
-  return {};
 }
 
 protocol::traced traced_by(const base::option_values& options) {
@@ -96,23 +91,9 @@ base::status read_settings(runtime& r, const quire_options& given) {
               static_cast<unsigned long>(program), base::row_of(which).legal);
     return QUIRE_BAD_OPTION;
   };
-  if (r.options.number(base::option::heap_grouping) != 0 && r.options.number(base::option::heap_views) == 0) {
-    base::log(base::log_level::error,
-              "QUIRE_HEAP_GROUPING groups what QUIRE_HEAP_VIEWS makes sharing units of: set that too, to 16 say");
-    return QUIRE_BAD_OPTION;
-  }
-  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers &&
-      r.options.choice<base::pool_choice>(base::option::pool) == base::pool_choice::fork) {
-    base::log(base::log_level::error,
-              "QUIRE_CHECK=pointers cannot look from the engine's process into the program's: choose another pool than "
-              "'fork'");
-    return QUIRE_UNSUPPORTED;
-  }
-  if (traced_by(r.options) != protocol::traced::nothing && r.options.text(base::option::report).empty()) {
-    base::log(base::log_level::error,
-              "QUIRE_CHECK=races leaves its record where QUIRE_REPORT says: set that to a directory, or start the "
-              "program by `quire run --check`");
-    return QUIRE_BAD_OPTION;
+  if (const base::option_rule* const broken = base::broken_rule(r.options); broken != nullptr) {
+    base::log(base::log_level::error, "%s", broken->why);
+    return broken->status;
   }
   if (const auto s = pick(base::option::base, "base", given.base, r.base); !s.ok()) return s;
   return pick(base::option::range, "range_bytes", given.range_bytes, r.bytes);
@@ -128,7 +109,6 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   if (!c.survives) return {};
   if (c.nodes > model::membership::most_nodes) return refuse_survival("more than 64 nodes");
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
-  if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");
   for (const protocol::row* const p : c.protocols) {
     const bool of_heap = p->id.value() == static_cast<std::uint8_t>(r.options.number(base::option::consistency));
     if (of_heap && !p->can.survive) return refuse_survival((std::string(p->name) + " consistency").c_str());
@@ -136,15 +116,7 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   return {};
 }
 
-base::status check_mount(const std::string& directory, const core::configuration& c) {
-  const char* const what = c.survives ? "survivors of a death go on (set QUIRE_ON_FAILURE to end)"
-                                      : "the pool is 'fork' (set QUIRE_POOL to memfd)";
-  if (directory.empty() || (!c.survives && c.pool.which != pool::kind::fork)) return {};
-  base::log(base::log_level::error, "QUIRE_MOUNT shows containers, and there are none where %s", what);
-  return QUIRE_UNSUPPORTED;
-}
-
-base::status configure(runtime& r, core::configuration& c) {
+void configure(runtime& r, core::configuration& c) {
   c.self = model::node_id{static_cast<std::uint16_t>(r.job->node())};
   c.nodes = static_cast<unsigned>(r.job->nodes());
   c.base = r.base;
@@ -172,7 +144,7 @@ base::status configure(runtime& r, core::configuration& c) {
     c.migratory = protocol::migratory::watched;
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
-  if (const auto s = choose_cache_limit(r, c); !s.ok()) return s;
+  choose_cache_limit(r, c);
   c.page_out_directory = r.options.text(base::option::page_out_dir);
   c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
@@ -182,7 +154,6 @@ base::status configure(runtime& r, core::configuration& c) {
     c.pool.application = split;
     c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
   }
-  return {};
 }
 
 region::heap_settings heap_of(const base::option_values& options) {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "api/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "region/registry.hpp"
@@ -26,13 +26,11 @@ namespace quire::api {
 /// What the environment says, the program where the user says nothing, or what stands in the table.
 [[nodiscard]] base::status read_settings(runtime& r, const quire_options& given);
 /// What the settings say of this node.
-[[nodiscard]] base::status configure(runtime& r, core::configuration& c);
+void configure(runtime& r, core::configuration& c);
 [[nodiscard]] region::heap_settings heap_of(const base::option_values& options);
 
 /// What cannot outlast a death is refused now, not then.
 [[nodiscard]] base::status check_survival(const runtime& r, const core::configuration& c);
 [[nodiscard]] base::status refuse_survival(const char* what);
-/// Where there are no containers, there is nothing to show.
-[[nodiscard]] base::status check_mount(const std::string& directory, const core::configuration& c);
 
 }  // namespace quire::api

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/forward.hpp"
-#include "api/runtime.hpp"
+#include "runtime/forward.hpp"
+#include "runtime/runtime.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/log.hpp"
@@ -21,6 +21,7 @@
 #include "core/thread_state.hpp"
 #include "core/transactions.hpp"
 #include "os/restart_point.hpp"
+#include "runtime/in_body.hpp"
 
 namespace quire::api::transactions {
 namespace {
@@ -87,9 +88,17 @@ void check_doom(const transaction& t) noexcept {
   if (t.node->transactions.doomed()) restart();
 }
 
+void take_turn() noexcept {
+  if (!t_runs->node->transactions.take_turn().ok()) restart();
+}
+void set_running(transaction* t) noexcept {
+  t_runs = t;
+  set_body(t != nullptr ? take_turn : nullptr);
+}
+
 /// An attempt has come to nothing.
 void clear(transaction& t) {
-  t_runs = nullptr;
+  set_running(nullptr);
   t.on_commit.clear();
   t.frees.clear();
   run_backwards(t.on_abort);
@@ -111,14 +120,14 @@ quire_status attempt(transaction& t, void (*body)(void*), void* argument, const 
     ++t.begun;
     const bool turn = how.irrevocable != 0 || t.begun > attempts_before_turn;
     if (const auto begun = t.node->transactions.begin(turn); !begun.ok()) return begun.code();
-    t_runs = &t;
+    set_running(&t);
     std::exception_ptr thrown;  // of a body in C++
     try {
       body(argument);
     } catch (...) {
       thrown = std::current_exception();
     }
-    t_runs = nullptr;
+    set_running(nullptr);
     if (thrown == nullptr && t.node->transactions.commit().ok()) return QUIRE_OK;
     const bool leaves =
         thrown != nullptr && t.node->transactions.abort().ok();  // else what it was thrown for may be old
@@ -160,12 +169,6 @@ void free_again(void* address) { (void)quire_free(address); }
 
 void (*way_back() noexcept)() noexcept {
   return t_runs != nullptr && t_runs->node->transactions.doomed() ? restart : nullptr;
-}
-
-bool is_inside() noexcept { return t_runs != nullptr && core::this_thread().asking == 0; }
-
-void make_irrevocable() noexcept {
-  if (!t_runs->node->transactions.take_turn().ok()) restart();
 }
 
 void retry_within(std::int64_t timeout_ms) noexcept { leave_to_wait(timeout_ms); }

@@ -12,11 +12,6 @@ namespace quire::api::transactions {
 /// in the handler of the fault, which has the thread go there.
 [[nodiscard]] void (*way_back() noexcept)() noexcept;
 
-/// The calling thread is in a body, and not in a call of Quire, or in a fault.
-[[nodiscard]] bool is_inside() noexcept;
-/// There: it does not begin again any more. It may do so now.
-void make_irrevocable() noexcept;
-
 /// In a body: quire_transaction_retry() that waits no longer than `timeout_ms`.
 [[noreturn]] void retry_within(std::int64_t timeout_ms) noexcept;
 

@@ -54,7 +54,7 @@ void write_thunk(std::byte* at, std::uint64_t address, std::uint64_t slot) noexc
   std::memset(at + sizeof jump + sizeof distance, 0xcc, thunk_bytes - sizeof jump - sizeof distance);
 }
 #else
-// The caller has refused this machine (api/code_service.cpp).
+// The caller has refused this machine (code/service/service.cpp).
 meaning meaning_of(std::uint32_t) noexcept { return meaning::unknown; }
 void write_thunk(std::byte*, std::uint64_t, std::uint64_t) noexcept {}
 #endif

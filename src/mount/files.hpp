@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a mounted directory shows: files by name, in one flat directory. src/api has a body over containers, tests one
-// in memory; session.cpp, which knows FUSE, calls it from its own threads, several at a time. A call may block. Each
-// gives 0 or a number of errno.
+// What a mounted directory shows: files by name, in one flat directory. container/files has a body over containers,
+// tests one in memory; session.cpp, which knows FUSE, calls it from its own threads, several at a time. A call may
+// block. Each gives 0 or a number of errno.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files that must be there after a crash, and directories of them: one checked wrapper per system call, 0 or an errno
 // comes back, nothing is logged. Writing and reading pass by the library's own interposed calls
-// (src/api/calls), so that a buffer may lie in the engine's view of shared memory. Application threads; no two
+// (src/libc), so that a buffer may lie in the engine's view of shared memory. Application threads; no two
 // on one file.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system call itself: libc's syscall() may be interposed by Quire (src/api/calls). Any thread, async-signal-safe.
+// A system call itself: libc's syscall() may be interposed by Quire (src/libc). Any thread, async-signal-safe.
 #pragma once
 
 namespace quire::os {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of one loaded library to another go through a table of addresses; this exchanges addresses in such tables: of
-// UCX (libucs), by transport/ucx/gate.cpp before UCX opens anything, and of all libraries, by api/calls. Nothing is
+// UCX (libucs), by transport/ucx/gate.cpp before UCX opens anything, and of all libraries, by src/libc. Nothing is
 // undone. Application threads; the dynamic linker's lock is held meanwhile.
 #pragma once
 

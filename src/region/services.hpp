@@ -31,14 +31,14 @@ enum class service : std::uint32_t {
                       ///< or the gap begins, and how long it is
   lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
   laid,               ///< and back: the sender has written it down, or a reason why not
-  code,  ///< any -> any: a module of code, and what is to be done with it (api/code_service.hpp); answered when it is
-         ///< done
+  code,  ///< any -> any: a module of code, and what is to be done with it (code/service/service.hpp); answered when it
+         ///< is done
   gc_register,    ///< any node -> node 0: a name of a type or a root of a garbage-collected heap; answered with its
-                  ///< number (api/gc)
+                  ///< number (gc/service)
   gc_collection,  ///< any node -> any, in a collection: what src/gc wants to be sent; a notice
   gc_borrow,      ///< -> the node of a slice of such a heap: bytes; answered with where they are
   container,      ///< any node -> node 0: names of containers; any node -> any that does the I/O of one
-                  ///< (api/container_service.hpp)
+                  ///< (container/service/service.hpp)
   allocate_at,  ///< -> the node of the slice: address, bytes; answered with which of them may not be zero (heap::dirt)
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What nodes decide together beside memory and locks: names.hpp, threads.hpp, containers.hpp (tables, each on one node)
-// container_call.hpp and code_call.hpp (the steps of a thread). README.md has their promises.
+// container_call.hpp, container_making.hpp and code_call.hpp (the steps of a thread), checkpoint_call.hpp,
+// collection_call.hpp and adoption.hpp (of all nodes in step). README.md has their promises.
 //
 // Here is what tables say: answers to requests (core::ask()), in order. Who calls a machine sends them.
 #pragma once
