@@ -8,19 +8,18 @@ else runs on this machine hardly delays it."""
 
 import argparse
 import ctypes
-import glob
 import json
 import os
 import pathlib
 import signal
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+import account
 import by_model
 from relayed import Hosts, RelayedHosts, ping
 
@@ -37,7 +36,6 @@ PROGRAMS = {  # name: words behind build/bin/; {threads} as `quire predict` has 
 GIGABITS, HOLDS_US = (1, 10), (20, 50, 200)
 LINKS = {**{f"{rate} Gbit/s": (rate, None) for rate in GIGABITS},
          **{f"{rate} Gbit/s, {hold} us": (rate, hold) for rate in GIGABITS for hold in HOLDS_US}}
-MET, ENDS = 8, 9  # record::event_type
 MISSES = [
     "", "## Why some are missed", "",
     "- Where packets are held, the relay takes processor time for each of them. Two nodes and a relay are three on two cores: threads wait for "
@@ -48,7 +46,6 @@ MISSES = [
     "  in a loop of messages; the kernel does the receiving host's part as well there, since both are one machine.",
     "- A bucket of tbf holds 64 KiB: on 1 Gbit/s what a program sends after a pause passes at once, and the prediction has it wait for the link.",
     "- Rounds differ: the medians beside the least ones show by how much."]
-EVENT, HEAD = struct.Struct("<BBHIQQQ"), struct.Struct("<5Q")
 
 
 def usual(times):
@@ -63,26 +60,19 @@ def network_of(build, hosts, file):
     return {word: float(number) for word, number in (line.split() for line in lines if not line.startswith("#"))}
 
 
-def seconds_of(folder):
-    """From when all nodes had met until the last thread's end, all on one clock."""
-    met, ends = [], []
-    for path in glob.glob(f"{folder}/quire.*.events"):
-        with open(path, "rb") as file:
-            taken = HEAD.unpack(file.read(128)[:40])[4]
-            content = file.read(taken * EVENT.size)
-        for kind, _, _, _, _, ns, _ in EVENT.iter_unpack(content):
-            met += [ns] * (kind == MET)
-            ends += [ns] * (kind == ENDS)
-    return (max(ends) - max(met)) / 1e9
-
-
 def run_really(build, hosts, words):
     with tempfile.TemporaryDirectory() as folder:
         command = [f"{build}/bin/quire", "run", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "--timeout", "120", "-n", "2",
                    *words]
         subprocess.run(hosts.inside(1, command), env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
                        stdout=subprocess.DEVNULL, timeout=150, check=True)
-        return seconds_of(folder)
+        return account.account(account.events(folder))
+
+
+def processor_s(process):
+    """That a process has used."""
+    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def predict(build, network, words):
@@ -92,19 +82,30 @@ def predict(build, network, words):
     return told["predictions"]
 
 
+def run_relayed(build, hosts, words):
+    """(seconds, account, processor time that the relay used)."""
+    relay = getattr(hosts, "relay", None)
+    before = processor_s(relay) if relay else 0
+    seconds, told = run_really(build, hosts, words)
+    return seconds, told, processor_s(relay) - before if relay else 0
+
+
 def check_programs(build, rounds, hosts, file, network):
     for name, text in PROGRAMS.items():
         words = f"{build}/bin/{text}".split()
         real, alone, told = [], [], []
         for _ in range(rounds):
-            real.append(run_really(build, hosts, [word.replace("{threads}", "2") for word in words]))
+            real.append(run_relayed(build, hosts, [word.replace("{threads}", "2") for word in words]))
             one, two = predict(build, file, words)
             alone.append(one["seconds"])
             told.append(two)
-        seconds = [one["seconds"] for one in told]
-        yield {"program": name, "real": min(real), "real_median": statistics.median(real), "told": min(seconds),
-               "told_median": statistics.median(seconds), "least": min(one["least_seconds"] for one in told),
-               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone))}
+        seconds, best = [one[0] for one in real], min(real, key=lambda one: one[0])
+        foretold = [one["seconds"] for one in told]
+        yield {"program": name, "real": min(seconds), "real_median": statistics.median(seconds), "told": min(foretold),
+               "told_median": statistics.median(foretold), "least": min(one["least_seconds"] for one in told),
+               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone)),
+               "account": best[1], "relay_s": best[2],
+               "told_account": account.of_prediction(min(told, key=lambda one: one["seconds"]))}
 
 
 def others_busy(seconds):
@@ -157,11 +158,11 @@ def page(rows, networks, rounds, busy):
              "rounds, with the median in brackets;", "the difference is that of the least ones. There were no machines for 4, 8 and 16 nodes with a "
              "core each.", f"Before, other programs kept {busy:.1f} cores busy"
              + (": these figures are not those of a quiet machine." if busy > 0.2 else "."), "",
-             "| link | program | real, s | predicted, s | range, s | difference | within 10 % | model, s |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+             "| link | program | real, s | predicted, s | range, s | difference | within 10 % | model, s | more or less than foretold, of a node |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     lines += [f"| {r['link']} | {r['program']} | {r['real']:.3f} ({r['real_median']:.3f}) | {r['told']:.3f} ({r['told_median']:.3f}) | "
               f"{r['least']:.3f} to {r['most']:.3f} | {100 * (r['told'] / r['real'] - 1):+.0f} % | {'yes' if is_right(r) else '**no**'} | "
-              f"{'' if r['model'] is None else format(r['model'], '.3f')} |"
+              f"{'' if r['model'] is None else format(r['model'], '.3f')} | {'' if is_right(r) else account.reason(r)} |"
               for r in rows]
     lines += ["", f"Within 10 % of real runs: {sum(map(is_right, rows))} of {len(rows)}.", "", beside_the_model(rows), "", "## The networks", "",
               "As `quire bench network` measured them between the two hosts. A ping is answered by the other host's kernel; it should take as long "
@@ -173,6 +174,18 @@ def page(rows, networks, rounds, busy):
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
                      f"{n['megabytes_a_second']:.0f} | {pings} |")
     return "\n".join(lines + MISSES) + "\n"
+
+
+def together(file, rows, networks, busy):
+    """With what the file has of other links and programs, in the order of LINKS; the file has all then."""
+    kept = json.loads(file.read_text()) if file.exists() else {"rows": [], "networks": {}, "busy": 0}
+    new = {(r["link"], r["program"]) for r in rows}
+    rows = sorted([r for r in kept["rows"] if (r["link"], r["program"]) not in new] + rows, key=lambda r: list(LINKS).index(r["link"]))
+    networks = {**kept["networks"], **networks}
+    networks = {link: networks[link] for link in LINKS if link in networks}
+    busy = max(busy, kept["busy"])
+    file.write_text(json.dumps({"rows": rows, "networks": networks, "busy": busy}))
+    return rows, networks, busy
 
 
 def keep_to_itself():
@@ -195,14 +208,23 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--links", default=";".join(LINKS), help="some of them, with ; between")
+    parser.add_argument("--programs", default=";".join(PROGRAMS), help="some of them, likewise")
+    parser.add_argument("--rows", type=pathlib.Path, help="keep what was measured here, and add to what it has: the page can be made in pieces")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/predictions.md")
     asked = parser.parse_args()
     links = asked.links.split(";")
     if unknown := [link for link in links if link not in LINKS]:
         parser.error(f"--links {unknown[0]}: one of {'; '.join(LINKS)}")
+    if unknown := [one for one in asked.programs.split(";") if one not in PROGRAMS]:
+        parser.error(f"--programs {unknown[0]}: one of {'; '.join(PROGRAMS)}")
+    for one in set(PROGRAMS) - set(asked.programs.split(";")):
+        del PROGRAMS[one]
     busy = others_busy(3)
     keep_to_itself()
-    asked.output.write_text(page(*check(asked.build.resolve(), asked.rounds, links), asked.rounds, busy))
+    rows, networks = check(asked.build.resolve(), asked.rounds, links)
+    if asked.rows:
+        rows, networks, busy = together(asked.rows, rows, networks, busy)
+    asked.output.write_text(page(rows, networks, asked.rounds, busy))
 
 
 if __name__ == "__main__":

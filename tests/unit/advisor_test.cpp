@@ -69,11 +69,11 @@ TEST(advisor, guesses_that_are_wrong_half_of_the_time_are_switched_off) {
 
 TEST(advisor, programs_that_know_no_nodes_have_more_to_try) {
   evidence e;
-  e.threads_ns = 1000;
+  e.nodes_ns = 1000;
   e.fault_ns = 100;
   e.waited_ns = 200;
   e.nodes = 4;
-  e.threads = 9;
+  e.threads = 8;
   EXPECT_THAT(propose(e, {}), IsEmpty()) << "one that knows its nodes may do something else on fewer";
   e.stock = true;
   EXPECT_THAT(settings_of(propose(e, {})),
@@ -82,6 +82,9 @@ TEST(advisor, programs_that_know_no_nodes_have_more_to_try) {
   const std::vector<std::string> closed{"memory"};
   EXPECT_THAT(settings_of(propose(e, closed)), ElementsAre(setting{"place", "blocks:2"}, setting{"place", "round"},
                                                            setting{"nodes", "1"}, setting{"nodes", "2"}));
+  e.threads = 4;
+  EXPECT_THAT(settings_of(propose(e, closed)), ElementsAre(setting{"nodes", "1"}, setting{"nodes", "2"}))
+      << "each is on a node of its own";
   e.fault_ns = 99;
   e.waited_ns = 199;
   EXPECT_THAT(propose(e, {}), IsEmpty());
@@ -94,7 +97,7 @@ TEST(advisor, a_run_that_is_hopeless_is_ended_and_fewer_nodes_become_the_command
   evidence e;
   e.stock = true;
   e.nodes = 2;
-  e.threads_ns = 1000, e.fault_ns = e.waited_ns = 600;
+  e.nodes_ns = 1000, e.fault_ns = e.waited_ns = 600;
   history h;
   h.job = "x";
   (void)on_run(h, 2.0, e, {});

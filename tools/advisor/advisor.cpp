@@ -34,6 +34,19 @@ bool holds_small(const report::finding& f) {
          std::ranges::all_of(f.unit.objects, [](const auto& o) { return o.bytes <= most_small; });
 }
 
+/// Threads that wait for pages as much as a twentieth of what that does which waits most.
+unsigned threads_that_wait(const report::job& all) {
+  std::vector<std::uint64_t> waits;
+  for (const auto& r : all.nodes)
+    for (const auto& t : r.threads) {
+      waits.push_back(0);
+      for (const auto& u : t.units) waits.back() += u.sums.ns[0] + u.sums.ns[1];
+    }
+  const std::uint64_t most = waits.empty() ? 0 : *std::ranges::max_element(waits);
+  return static_cast<unsigned>(
+      std::ranges::count_if(waits, [&](std::uint64_t ns) { return ns != 0 && ns * 20 >= most; }));
+}
+
 void add_units(const report::job& all, evidence& to) {
   std::map<std::uint64_t, std::set<std::uint64_t>> writers;  // by address, of the heap's units
   for (const auto& r : all.nodes)
@@ -73,7 +86,6 @@ evidence evidence_of(const report::job& all, bool places_threads) {
   e.places_threads = places_threads;
   e.nodes = static_cast<unsigned>(std::max<std::uint64_t>(1, all.size));
   for (const auto& r : all.nodes) {
-    e.threads += static_cast<unsigned>(r.threads.size());
     for (const auto& t : r.threads) {
       if (!t.segments.empty()) e.threads_ns += t.segments.back().end_ns - t.begin_ns;
       for (const auto& s : t.segments)
@@ -81,6 +93,8 @@ evidence evidence_of(const report::job& all, bool places_threads) {
     }
     for (const std::uint64_t ns : r.rest_ns) e.waited_ns += ns;
   }
+  e.nodes_ns = e.nodes * static_cast<std::uint64_t>(1e9 * seconds_of(all));
+  e.threads = threads_that_wait(all);
   e.fault_ns = counter(all, "fault_ns");
   for (const auto& f : all.shared) (holds_small(f) ? e.false_small_ns : e.false_other_ns) += f.verdict.ns;
   add_units(all, e);

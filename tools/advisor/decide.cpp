@@ -97,23 +97,24 @@ using savings = std::vector<std::pair<std::uint64_t, proposal>>;  // with what e
 /// Of programs that know nothing of nodes: which memory, where threads begin, and whether fewer nodes do.
 void add_of_stock(const evidence& from, savings& all) {
   if (!from.stock || from.nodes < 2) return;
-  const std::string faults =
-      fmt::format("because threads wait {} of their time for pages", percent(from.fault_ns, from.threads_ns));
-  if (from.fault_ns * 10 >= from.threads_ns && from.fault_ns != 0) {
+  // Of several threads of a node one may wait all the time.
+  const std::string faults = fmt::format("because waiting for pages takes {} of the time of {} nodes",
+                                         percent(from.fault_ns, from.nodes_ns), from.nodes);
+  if (from.fault_ns * 10 >= from.nodes_ns && from.fault_ns != 0) {
     all.push_back({from.fault_ns / 2, {{tuned_memory, "auto"}, faults}});
-    if (from.places_threads) {
-      const unsigned all_but_main = std::max(2u, from.threads) - 1;
-      const unsigned each = (all_but_main + from.nodes - 1) / from.nodes;
+    if (from.places_threads && from.threads > from.nodes) {
+      const unsigned each = (from.threads + from.nodes - 1) / from.nodes;
       all.push_back({from.fault_ns / 4, {{tuned_place, fmt::format("blocks:{}", each)}, faults}});
       all.push_back({from.fault_ns / 8, {{tuned_place, "round"}, faults}});
     }
   }
-  if (from.waited_ns * 5 < from.threads_ns) return;
+  if (from.waited_ns * 5 < from.nodes_ns || from.waited_ns == 0) return;
   // When all else has been tried: with other settings more nodes may do.
   for (unsigned n = 1; n < from.nodes; n *= 2)
     all.push_back({0,
                    {{tuned_nodes, std::to_string(n)},
-                    fmt::format("because threads wait {} of their time", percent(from.waited_ns, from.threads_ns))}});
+                    fmt::format("because waiting takes {} of the time of {} nodes",
+                                percent(from.waited_ns, from.nodes_ns), from.nodes)}});
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ struct evidence {
   std::uint64_t heap_unit_bytes = 0;
   bool stock = false;           ///< the program knows nothing of Quire, and can call nothing of it
   bool places_threads = false;  ///< it makes threads itself, which begin where --place says
-  unsigned nodes = 1, threads = 0;
+  unsigned nodes = 1;
+  unsigned threads = 0;        ///< that wait for pages
+  std::uint64_t nodes_ns = 0;  ///< how long nodes were there, all together
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0;
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0, double_faults = 0;
 };

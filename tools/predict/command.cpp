@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -65,6 +66,18 @@ bool places_threads(std::vector<std::string> command) {
   return prepare(command, {"", "", false, false}, program) == 0 && program.places_threads;
 }
 
+/// CLI11's range takes what is no number ("nan") for one.
+CLI::Validator finite_range(double least, double most) {
+  return CLI::Validator(
+      [least, most](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return {};
+        return fmt::format("{} is no number from {:g} to {:g}", text, least, most);
+      },
+      fmt::format("FLOAT in [{:g} - {:g}]", least, most));
+}
+
 int refuse_predict(const std::string& why) {
   fmt::print(stderr, "quire predict: {}\n", why);
   return launcher_failed;
@@ -74,8 +87,9 @@ std::optional<network> network_of(const std::string& name, std::string& why) {
   const auto& known = predict::known_networks();
   const auto found = std::ranges::find(known, name, &network::name);
   if (found != known.end()) return *found;
+  std::error_code ignored;
   std::ifstream file(name);
-  if (!file) {
+  if (!file || std::filesystem::is_directory(name, ignored)) {
     std::vector<std::string_view> names;
     for (const auto& one : known) names.push_back(one.name);
     const auto nearest = base::nearest_word(name, names);
@@ -418,12 +432,12 @@ void add_predict(CLI::App& quire, session& about) {
   command->add_option("--cores", asked->cores, "Cores of a host; without, one more than its nodes' threads")
       ->check(CLI::Range(1u, 65536u));
   command->add_option("--speed", asked->speed, "Of the hosts' cores, in that of this machine's")
-      ->check(CLI::Range(0.01, 100.0))
+      ->check(finite_range(0.01, 100))
       ->capture_default_str();
   command->add_option("--seconds", asked->seconds, "End each run after this time, and predict from what was done")
-      ->check(CLI::Range(0.1, 1e9));
+      ->check(finite_range(0.1, 1e9));
   command->add_option("--within", asked->within, "Of --auto: seconds that it may take, all its runs together")
-      ->check(CLI::Range(1.0, 1e9))
+      ->check(finite_range(1, 1e9))
       ->capture_default_str();
   command->add_option("--memory", asked->memory, "As of quire run: sequential, mixed or auto")
       ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
