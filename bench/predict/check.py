@@ -21,6 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 import account
 import by_model
+import cost
 from relayed import Hosts, RelayedHosts, ping
 
 PROGRAMS = {  # name: words behind build/bin/; {threads} as `quire predict` has it
@@ -166,7 +167,7 @@ def beside_the_model(rows):
             f"median difference {100 * statistics.median(off['told']):.0f} %, the model's {100 * statistics.median(off['model']):.0f} %.")
 
 
-def page(rows, networks, rounds, busy):
+def page(rows, networks, rounds, busy, costs):
     lines = ["# Predictions, and what came", "",
              f"Made by `bench/predict/check.py` on {os.cpu_count()} cores, {rounds} rounds. Two nodes on two hosts, which are network namespaces "
              "of one machine,", "with links of a rate (tbf), or of a rate and a latency (a relay that holds each packet). Real and predicted: the least of the "
@@ -188,7 +189,7 @@ def page(rows, networks, rounds, busy):
         pings = f"{n['ping_us']:.0f} | {n['wanted_us']:.0f}" if "ping_us" in n else " | "
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
                      f"{n['megabytes_a_second']:.0f} | {pings} |")
-    return "\n".join(lines + MISSES) + "\n"
+    return "\n".join(lines + MISSES + cost.lines(costs)) + "\n"
 
 
 def together(file, rows, networks, busy):
@@ -239,7 +240,7 @@ def main():
     rows, networks = check(asked.build.resolve(), asked.rounds, links)
     if asked.rows:
         rows, networks, busy = together(asked.rows, rows, networks, busy)
-    asked.output.write_text(page(rows, networks, asked.rounds, busy))
+    asked.output.write_text(page(rows, networks, asked.rounds, busy, cost.measure(asked.build.resolve())))
 
 
 if __name__ == "__main__":

@@ -247,7 +247,7 @@ TEST(Predict, ThePageHoldsWhatItShows) {
   char name[] = "/tmp/quire-predict-test-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const std::string file = std::string(name) + "/gain.html";
-  const auto ran = predict({"-n", "1,2", "-o", file, program, "turns", "50"});
+  const auto ran = predict({"-n", "1,2", "--why", "-o", file, program, "turns", "50"});
   std::ifstream from(file);
   const std::string page{std::istreambuf_iterator<char>(from), {}};
   std::filesystem::remove_all(name);
@@ -258,6 +258,9 @@ TEST(Predict, ThePageHoldsWhatItShows) {
   const auto data = begin + mark.size();
   const json all = json::parse(page.substr(data, page.find("</script>", data) - data));
   ASSERT_EQ(all["predictions"].size(), 2u);
+  EXPECT_EQ(all["command"], "quire predict -n 1,2 --network 10g " + program + " turns 50");
+  ASSERT_GE(all["reasons"].size(), 1u);
+  EXPECT_THAT(all["reasons"][0].get<std::string>(), HasSubstr("on 2 nodes "));
   const auto& grid = all["predictions"][1]["grid"];
   ASSERT_EQ(grid.size(), all["latencies_us"].size());
   ASSERT_EQ(grid[0].size(), all["megabytes_a_second"].size());

@@ -335,7 +335,12 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
              const std::vector<std::string>& program, const budget& time, const kept_input& input) {
   std::vector<prediction> all;
   for (const auto& one : entries) all.push_back(one.told);
-  std::string command = "quire predict";
+  std::string command =
+      fmt::format("quire predict -n {} --network {}", plain_or_quoted(asked.nodes), plain_or_quoted(net.name));
+  if (asked.threads != 1) command += fmt::format(" --threads {}", asked.threads);
+  if (asked.per_host != 1) command += fmt::format(" --per-host {}", asked.per_host);
+  if (asked.cores != 0) command += fmt::format(" --cores {}", asked.cores);
+  for (const auto& word : run_options(asked)) command += " " + plain_or_quoted(word);
   for (const auto& word : program) command += " " + plain_or_quoted(word);
   std::vector<std::string> reasons;
   if (asked.explains) reasons = reasons_of(wishes_of(asked, program, all.back().nodes), all, input);
@@ -346,7 +351,8 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
   for (const auto& one : reasons)
     if (!asked.json) fmt::print("{}\n", one);
   if (asked.chooses) tell_choice(asked, program, net, all, time, input);
-  if (std::string why; !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command), why))
+  if (std::string why;
+      !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command, reasons), why))
     return refuse_predict(why);
   return 0;
 }
