@@ -237,10 +237,13 @@ def main():
         del PROGRAMS[one]
     busy = others_busy(3)
     keep_to_itself()
-    rows, networks = check(asked.build.resolve(), asked.rounds, links)
-    if asked.rows:
-        rows, networks, busy = together(asked.rows, rows, networks, busy)
-    asked.output.write_text(page(rows, networks, asked.rounds, busy, cost.measure(asked.build.resolve())))
+    build = asked.build.resolve()
+    costs = cost.measure(build)
+    with tempfile.TemporaryDirectory() as folder:  # what has been measured when this is ended is not lost
+        kept = asked.rows or pathlib.Path(folder) / "rows"
+        for link in links:
+            rows, networks, most_busy = together(kept, *check(build, asked.rounds, [link]), busy)
+            asked.output.write_text(page(rows, networks, asked.rounds, most_busy, costs))
 
 
 if __name__ == "__main__":
