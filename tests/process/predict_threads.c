@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For predict_test: a plain program with two threads. Arguments: MILLISECONDS [lines|turns]. Each thread computes for so
- * much processor time, and adds one to a sum; the exit status is 0 if that is 2. "lines": in 10 rounds, which end at a
- * barrier, each writes every other line of 16 pages, again and again: several nodes write each page.
- * "turns": it has 4,000 words, and one thread after the other adds one to all of them, 50 times. */
+/* For predict_test: a plain program with two threads. Arguments: MILLISECONDS [lines|turns]. Each thread computes for
+ * so much processor time, and adds one to a sum; the exit status is 0 if that is 2. "lines": in 10 rounds, which end at
+ * a barrier, each writes every other line of 16 pages, again and again: several nodes write each page. "turns": it has
+ * 4,000 words, and one thread after the other adds one to all of them, 50 times. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
