@@ -185,6 +185,8 @@ def page(rows, networks, rounds, busy, costs):
               "as without a hold, and twice the hold.", "",
               "| link | latency, us | sending, us | receiving, us | waking, us | MB/s | ping, us | should be, us |",
               "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for link in dict.fromkeys(r["link"] for r in rows if r["link"] not in networks):  # of a round that was ended
+        lines.append(f"| {link} | not kept | {rows[[r['link'] for r in rows].index(link)]['send_us']:.1f} | | | | | |")
     for link, n in networks.items():
         pings = f"{n['ping_us']:.0f} | {n['wanted_us']:.0f}" if "ping_us" in n else " | "
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
