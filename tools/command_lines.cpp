@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 namespace quire::tools {
 namespace {
@@ -18,6 +19,11 @@ std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string plain_or_quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+  return !word.empty() && word.find_first_not_of(plain) == std::string::npos ? word : quoted(word);
 }
 
 std::vector<std::string> lines_of(const std::string& command) {

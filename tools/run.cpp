@@ -16,7 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "advisor/advisor.hpp"
+#include "advisor/decide.hpp"
+#include "advisor/tuned_run.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/agent.hpp"
@@ -25,6 +26,7 @@
 #include "commands.hpp"
 #include "copies.hpp"
 #include "exec_plan.hpp"
+#include "kept_input.hpp"
 #include "library_path.hpp"
 #include "os/limits.hpp"
 #include "os/mounts.hpp"
@@ -243,33 +245,6 @@ bool make_report(const run_arguments& asked, const record_folder& records) {
   return true;
 }
 
-/// Runs the job as often as --auto has something to find out, at most as often as was asked for.
-bootstrap::launcher::job_outcome run_tuned(bootstrap::launcher::job_plan& plan, const run_arguments& asked,
-                                           const base::option_values& options, const record_folder& records,
-                                           bool& kept) {
-  std::vector<std::string> closed;
-  for (const char* const name : advisor::tuned_options)
-    if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
-  const auto say = [](const std::string& text) { fmt::print(stderr, "quire run: --auto: {}\n", text); };
-  std::string note;
-  advisor::tuning known(asked.advice, plan, std::move(closed), note);
-  if (!note.empty()) say(note);
-  const auto own = plan.environment;
-  for (int left = asked.automatic;; --left) {
-    plan.environment = own;
-    for (const auto& s : advisor::next_run(known.known()))
-      plan.environment.emplace_back(base::find_option(s.option)->variable, s.value);
-    auto outcome = bootstrap::launcher::run_job(plan);
-    std::vector<std::string> said;
-    std::string why;
-    const bool learnt = kept = known.on_run(outcome.exit_status, records.path(), said, why);
-    for (const std::string& sentence : said) say(sentence);
-    if (!learnt) say("nothing is learnt from this run: " + why);
-    if (left <= 1 || !learnt || outcome.exit_status != 0 || advisor::is_done(known.known())) return outcome;
-    records.clear();
-  }
-}
-
 /// When the job ends at the latest.
 bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan, std::string& why) {
   if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9)) {
@@ -295,32 +270,28 @@ report::checked tell_records(const run_arguments& asked, const std::optional<rec
   return report::checked::clean;
 }
 
-int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
-  ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
+/// What the command line and the environment say together.
+struct wanted_job {
+  run_program program{};
+  bootstrap::launcher::job_plan plan{};
+  bool tells = true;  ///< lines that are no error
+};
+
+/// `words`: program and arguments. 0, or the exit status after a message.
+int plan_into(const run_arguments& asked, std::vector<std::string> words, bool is_first, wanted_job& job) {
   std::string why;
   const auto from_environment = base::read_options(environ, why);
   if (!from_environment.ok()) return refuse(why);
   auto options = from_environment.value();
-
-  bootstrap::launcher::job_plan plan;
-  plan.command = command.remaining();
-  if (!plan.command.empty() && plan.command[0].starts_with('-'))
-    return refuse(unknown_option_text(command, "run", plan.command[0]));  // it stands where the program should be
-  // The first "--" ends the options of this command, if the program has not done so before; then it belongs to the
-  // program.
-  const std::size_t ours = plan.command.empty() && !after_dashes.empty() ? 1 : 0;
-  plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
-  if (plan.command.empty() || plan.command[0].empty())
-    return refuse("which program? For example: quire run -n 4 ./program arguments");
-  if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
-  if (const auto wrong = wrong_check(asked); !wrong.empty()) return refuse(wrong);
+  auto& plan = job.plan;
+  plan.command = std::move(words);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
-  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
-  run_program program;
-  if (const int status = prepare(plan.command, {asked.memory, asked.place, asked.copies, tells}, program); status != 0)
+  job.tells = is_first && options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
+  if (const int status = prepare(plan.command, {asked.memory, asked.place, asked.copies, job.tells}, job.program);
+      status != 0)
     return status;
-  if (const auto path = library_path_for(program.name)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
-  if (const auto path = python_path_for(program.name)) plan.environment.emplace_back("PYTHONPATH", *path);
+  if (const auto path = library_path_for(job.program.name)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  if (const auto path = python_path_for(job.program.name)) plan.environment.emplace_back("PYTHONPATH", *path);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
 
@@ -331,10 +302,68 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
-  if (tells && plan.nodes > 1) warn_of_hidden(program);
+  if (job.tells && plan.nodes > 1) warn_of_hidden(job.program);
   if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
-  if (!limits_into(asked, plan, why)) return refuse(why);
+  return limits_into(asked, plan, why) ? 0 : refuse(why);
+}
+
+/// What the advisor may not touch, since the user has set it.
+std::vector<std::string> closed_options(const run_arguments& asked) {
+  std::vector<std::string> closed;
+  std::string why;
+  base::option_values options;
+  if (const auto from_environment = base::read_options(environ, why); from_environment.ok())
+    options = from_environment.value();
+  bootstrap::launcher::job_plan unused;
+  (void)settings_into(asked, options, unused, why);
+  for (const char* const name : advisor::tuned_options)
+    if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
+  if (!asked.memory.empty()) closed.emplace_back(advisor::tuned_memory);
+  if (!asked.place.empty()) closed.emplace_back(advisor::tuned_place);
+  return closed;
+}
+
+bootstrap::launcher::job_outcome run_tuned(const run_arguments& asked, const std::vector<std::string>& words,
+                                           const wanted_job& job, const record_folder& records, bool& kept) {
+  const auto plan_with = [&](const std::vector<advisor::setting>& tried) {
+    run_arguments other = asked;
+    for (const auto& one : tried) {
+      if (one.option == advisor::tuned_memory)
+        other.memory = one.value;
+      else if (one.option == advisor::tuned_place)
+        other.place = one.value;
+      else if (one.option == advisor::tuned_nodes)
+        other.nodes = std::atoi(one.value.c_str());
+      else
+        other.settings.push_back(one.option + "=" + one.value);
+    }
+    wanted_job made;
+    if (plan_into(other, words, false, made) != 0) return std::optional<bootstrap::launcher::job_plan>{};
+    start_at_once(made.program, made.plan);
+    return std::optional(std::move(made.plan));
+  };
+  return advisor::run_tuned({asked.automatic, asked.advice, closed_options(asked), job.program.places_threads, words},
+                            job.plan, plan_with, records, kept);
+}
+
+int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
+  ::signal(SIGXFSZ, SIG_IGN);  // a report, or the output, that may not be so long is an error like others
+  std::string why;
+  auto words = command.remaining();
+  if (!words.empty() && words[0].starts_with('-'))
+    return refuse(unknown_option_text(command, "run", words[0]));  // it stands where the program should be
+  // The first "--" ends the options of this command, if the program has not done so before; then it belongs to the
+  // program.
+  const std::size_t ours = words.empty() && !after_dashes.empty() ? 1 : 0;
+  words.insert(words.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
+  if (words.empty() || words[0].empty())
+    return refuse("which program? For example: quire run -n 4 ./program arguments");
+  if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
+  if (const auto wrong = wrong_check(asked); !wrong.empty()) return refuse(wrong);
+  wanted_job job;
+  if (const int status = plan_into(asked, words, true, job); status != 0) return status;
+  auto& [program, plan, tells] = job;
   const char* const own_only = !asked.statistics.empty() ? "--stats"
                                : wants_report(asked)     ? "--report"
                                : asked.automatic != 0    ? "--auto"
@@ -356,7 +385,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   }
   bool written = true;
   const auto outcome =
-      asked.automatic != 0 ? run_tuned(plan, asked, options, *records, written) : bootstrap::launcher::run_job(plan);
+      asked.automatic != 0 ? run_tuned(asked, words, job, *records, written) : bootstrap::launcher::run_job(plan);
   const auto clean = tell_records(asked, records, written);
   if (!asked.statistics.empty()) written = report(plan, outcome, std::move(json), program.by_exec) && written;
   if (outcome.nobody_joined && !program.by_exec && program.hidden.empty() && !asked.copies && tells)

@@ -58,6 +58,7 @@ int start_by_exec(words& command, const found_program& found, const start_wishes
   auto exec = plan_exec(command[found.at], has("--any") || openmp);
   if (openmp) exec.places_threads = false;
   if (exec.status != 0) return refused(exec.why + ". " + copies_hint, exec.status);
+  program.places_threads = exec.places_threads;
   if (!exec.places_threads && !asked.place.empty())
     return refused("--place is for threads of programs without OpenMP; those that " + exec.path +
                    " makes itself stay where they are made");

@@ -19,12 +19,13 @@ struct start_wishes {
 };
 
 struct run_program {
-  std::string name;            ///< its word of the command line
-  bool by_exec = false;        ///< `quire exec` starts it
-  std::string script;          ///< a program of Python's that knows nothing of Quire
-  std::string hidden;          ///< a program that is started by this one, and would be for `quire exec`
-  std::size_t exec_words = 0;  ///< so many words before it start it,
-  exec_settings at_once;       ///< and are not needed where nodes get these; empty: they are
+  std::string name;             ///< its word of the command line
+  bool by_exec = false;         ///< `quire exec` starts it
+  bool places_threads = false;  ///< it makes threads itself, which begin where --place says
+  std::string script;           ///< a program of Python's that knows nothing of Quire
+  std::string hidden;           ///< a program that is started by this one, and would be for `quire exec`
+  std::size_t exec_words = 0;   ///< so many words before it start it,
+  exec_settings at_once;        ///< and are not needed where nodes get these; empty: they are
 };
 
 /// Changes the words where `quire exec` is to stand before the program. 0, or the exit status after a message.

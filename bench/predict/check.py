@@ -8,20 +8,20 @@ else runs on this machine hardly delays it."""
 
 import argparse
 import ctypes
-import glob
 import json
 import os
 import pathlib
 import signal
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+import account
 import by_model
+import cost
 from relayed import Hosts, RelayedHosts, ping
 
 PROGRAMS = {  # name: words behind build/bin/; {threads} as `quire predict` has it
@@ -37,18 +37,20 @@ PROGRAMS = {  # name: words behind build/bin/; {threads} as `quire predict` has 
 GIGABITS, HOLDS_US = (1, 10), (20, 50, 200)
 LINKS = {**{f"{rate} Gbit/s": (rate, None) for rate in GIGABITS},
          **{f"{rate} Gbit/s, {hold} us": (rate, hold) for rate in GIGABITS for hold in HOLDS_US}}
-MET, ENDS = 8, 9  # record::event_type
 MISSES = [
     "", "## Why some are missed", "",
-    "- Where packets are held, the relay takes processor time for each of them. Two nodes and a relay are three on two cores: threads wait for "
-    "a core, which on machines of",
-    "  their own they would not. Programs that send often take longer for it than is foretold: CG most of all, SOR with OpenMP, and SOR.",
-    "- CG waits for a message more often than it computes, and its messages cost their sender more "
-    "processor time among its own work than",
-    "  in a loop of messages; the kernel does the receiving host's part as well there, since both are one machine.",
+    "The last column compares the real run's own record with the prediction: seconds of a node that are more or less than foretold, by what they went to.", "",
+    "- *To send*: the processor time of a context in which a message leaves, beyond what it is between nodes that share memory. `quire bench network` "
+    "measures it with a receiver that",
+    "  looks all the time. In programs the sender often has to wake one, and does the receiving host's part of TCP as well here, since both are one "
+    "machine.",
+    "- *Messages that were taken late*: they found the receiver's one core computing, or among other messages, when `quire bench network` found it "
+    "looking, or woke it alone.",
+    "- *Without a core*: threads were ready and waited, as two nodes, their service threads and the relay share two cores. On machines of their own "
+    "they would not.",
+    "- *The relay* takes processor time for each packet that it holds: with it three are busy on two cores.",
     "- A bucket of tbf holds 64 KiB: on 1 Gbit/s what a program sends after a pause passes at once, and the prediction has it wait for the link.",
-    "- Rounds differ: the medians beside the least ones show by how much."]
-EVENT, HEAD = struct.Struct("<BBHIQQQ"), struct.Struct("<5Q")
+    "- Threads of OpenMP's runtime that wait at barriers count in the prediction's barriers, not always in the run's: less there is no gain."]
 
 
 def usual(times):
@@ -63,26 +65,28 @@ def network_of(build, hosts, file):
     return {word: float(number) for word, number in (line.split() for line in lines if not line.startswith("#"))}
 
 
-def seconds_of(folder):
-    """From when all nodes had met until the last thread's end, all on one clock."""
-    met, ends = [], []
-    for path in glob.glob(f"{folder}/quire.*.events"):
-        with open(path, "rb") as file:
-            taken = HEAD.unpack(file.read(128)[:40])[4]
-            content = file.read(taken * EVENT.size)
-        for kind, _, _, _, _, ns, _ in EVENT.iter_unpack(content):
-            met += [ns] * (kind == MET)
-            ends += [ns] * (kind == ENDS)
-    return (max(ends) - max(met)) / 1e9
-
-
-def run_really(build, hosts, words):
+def run_really(build, hosts, words, network):
     with tempfile.TemporaryDirectory() as folder:
         command = [f"{build}/bin/quire", "run", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "--timeout", "120", "-n", "2",
                    *words]
         subprocess.run(hosts.inside(1, command), env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
                        stdout=subprocess.DEVNULL, timeout=150, check=True)
-        return seconds_of(folder)
+        nodes = account.events(folder)
+        return *account.account(nodes), account.sending(nodes), account.late_messages(nodes, network)
+
+
+def sending_here(build, words):
+    """What a context takes in which a message leaves, where nodes share this machine's memory: the record of a prediction has that."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([f"{build}/bin/quire", "run", "-n", "2", *words], env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=150, check=True)
+        return account.sending(account.events(folder))[0]
+
+
+def processor_s(process):
+    """That a process has used."""
+    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def predict(build, network, words):
@@ -92,19 +96,32 @@ def predict(build, network, words):
     return told["predictions"]
 
 
+def run_relayed(build, hosts, words, network):
+    """(seconds, account, what sending took, late messages, processor time that the relay used)."""
+    relay = getattr(hosts, "relay", None)
+    before = processor_s(relay) if relay else 0
+    told = run_really(build, hosts, words, network)
+    return *told, processor_s(relay) - before if relay else 0
+
+
 def check_programs(build, rounds, hosts, file, network):
     for name, text in PROGRAMS.items():
         words = f"{build}/bin/{text}".split()
         real, alone, told = [], [], []
         for _ in range(rounds):
-            real.append(run_really(build, hosts, [word.replace("{threads}", "2") for word in words]))
+            with_threads = [word.replace("{threads}", "2") for word in words]
+            real.append(run_relayed(build, hosts, with_threads, network))
             one, two = predict(build, file, words)
             alone.append(one["seconds"])
             told.append(two)
-        seconds = [one["seconds"] for one in told]
-        yield {"program": name, "real": min(real), "real_median": statistics.median(real), "told": min(seconds),
-               "told_median": statistics.median(seconds), "least": min(one["least_seconds"] for one in told),
-               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone))}
+        seconds, best = [one[0] for one in real], min(real, key=lambda one: one[0])
+        foretold = [one["seconds"] for one in told]
+        yield {"program": name, "real": min(seconds), "real_median": statistics.median(seconds), "told": min(foretold),
+               "told_median": statistics.median(foretold), "least": min(one["least_seconds"] for one in told),
+               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone)),
+               "account": best[1], "late": best[3], "relay_s": best[4],
+               "sends_us": best[2][0], "sends": best[2][1], "sends_here_us": sending_here(build, with_threads), "send_us": network["send_us"],
+               "told_account": account.of_prediction(min(told, key=lambda one: one["seconds"]))}
 
 
 def others_busy(seconds):
@@ -150,29 +167,43 @@ def beside_the_model(rows):
             f"median difference {100 * statistics.median(off['told']):.0f} %, the model's {100 * statistics.median(off['model']):.0f} %.")
 
 
-def page(rows, networks, rounds, busy):
+def page(rows, networks, rounds, busy, costs):
     lines = ["# Predictions, and what came", "",
              f"Made by `bench/predict/check.py` on {os.cpu_count()} cores, {rounds} rounds. Two nodes on two hosts, which are network namespaces "
              "of one machine,", "with links of a rate (tbf), or of a rate and a latency (a relay that holds each packet). Real and predicted: the least of the "
              "rounds, with the median in brackets;", "the difference is that of the least ones. There were no machines for 4, 8 and 16 nodes with a "
              "core each.", f"Before, other programs kept {busy:.1f} cores busy"
              + (": these figures are not those of a quiet machine." if busy > 0.2 else "."), "",
-             "| link | program | real, s | predicted, s | range, s | difference | within 10 % | model, s |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+             "| link | program | real, s | predicted, s | range, s | difference | within 10 % | model, s | more or less than foretold, of a node |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     lines += [f"| {r['link']} | {r['program']} | {r['real']:.3f} ({r['real_median']:.3f}) | {r['told']:.3f} ({r['told_median']:.3f}) | "
               f"{r['least']:.3f} to {r['most']:.3f} | {100 * (r['told'] / r['real'] - 1):+.0f} % | {'yes' if is_right(r) else '**no**'} | "
-              f"{'' if r['model'] is None else format(r['model'], '.3f')} |"
+              f"{'' if r['model'] is None else format(r['model'], '.3f')} | {'' if is_right(r) else account.reason(r)} |"
               for r in rows]
     lines += ["", f"Within 10 % of real runs: {sum(map(is_right, rows))} of {len(rows)}.", "", beside_the_model(rows), "", "## The networks", "",
               "As `quire bench network` measured them between the two hosts. A ping is answered by the other host's kernel; it should take as long "
               "as without a hold, and twice the hold.", "",
               "| link | latency, us | sending, us | receiving, us | waking, us | MB/s | ping, us | should be, us |",
               "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for link in dict.fromkeys(r["link"] for r in rows if r["link"] not in networks):  # of a round that was ended
+        lines.append(f"| {link} | not kept | {rows[[r['link'] for r in rows].index(link)]['send_us']:.1f} | | | | | |")
     for link, n in networks.items():
         pings = f"{n['ping_us']:.0f} | {n['wanted_us']:.0f}" if "ping_us" in n else " | "
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
                      f"{n['megabytes_a_second']:.0f} | {pings} |")
-    return "\n".join(lines + MISSES) + "\n"
+    return "\n".join(lines + MISSES + cost.lines(costs)) + "\n"
+
+
+def together(file, rows, networks, busy):
+    """With what the file has of other links and programs, in the order of LINKS; the file has all then."""
+    kept = json.loads(file.read_text()) if file.exists() else {"rows": [], "networks": {}, "busy": 0}
+    new = {(r["link"], r["program"]) for r in rows}
+    rows = sorted([r for r in kept["rows"] if (r["link"], r["program"]) not in new] + rows, key=lambda r: list(LINKS).index(r["link"]))
+    networks = {**kept["networks"], **networks}
+    networks = {link: networks[link] for link in LINKS if link in networks}
+    busy = max(busy, kept["busy"])
+    file.write_text(json.dumps({"rows": rows, "networks": networks, "busy": busy}))
+    return rows, networks, busy
 
 
 def keep_to_itself():
@@ -195,14 +226,26 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--links", default=";".join(LINKS), help="some of them, with ; between")
+    parser.add_argument("--programs", default=";".join(PROGRAMS), help="some of them, likewise")
+    parser.add_argument("--rows", type=pathlib.Path, help="keep what was measured here, and add to what it has: the page can be made in pieces")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/predictions.md")
     asked = parser.parse_args()
     links = asked.links.split(";")
     if unknown := [link for link in links if link not in LINKS]:
         parser.error(f"--links {unknown[0]}: one of {'; '.join(LINKS)}")
+    if unknown := [one for one in asked.programs.split(";") if one not in PROGRAMS]:
+        parser.error(f"--programs {unknown[0]}: one of {'; '.join(PROGRAMS)}")
+    for one in set(PROGRAMS) - set(asked.programs.split(";")):
+        del PROGRAMS[one]
     busy = others_busy(3)
     keep_to_itself()
-    asked.output.write_text(page(*check(asked.build.resolve(), asked.rounds, links), asked.rounds, busy))
+    build = asked.build.resolve()
+    costs = cost.measure(build)
+    with tempfile.TemporaryDirectory() as folder:  # what has been measured when this is ended is not lost
+        kept = asked.rows or pathlib.Path(folder) / "rows"
+        for link in links:
+            rows, networks, most_busy = together(kept, *check(build, asked.rounds, [link]), busy)
+            asked.output.write_text(page(rows, networks, asked.rounds, most_busy, costs))
 
 
 if __name__ == "__main__":

@@ -3,14 +3,17 @@
 // processor time, shared by all nodes, with ten barriers; "turns NUMBER": node 0 and 1 write a word in turn, so often;
 // "sleep MILLISECONDS": of real time; "socket MILLISECONDS": waits so long for what nobody sends; "team MILLISECONDS":
 // two threads of each node compute so long, and ask Quire for nothing; "fail": ends with status 3; "ever": does not
-// end.
+// end; "sweep NUMBER": so often one node writes 4 MiB, and the other one reads them, in no order that could be read
+// ahead, with work that two nodes share; "input": fails unless it finds "all of it" on standard input.
 #include <quire/quire.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <thread>
 
@@ -27,6 +30,29 @@ void compute(double seconds) {
 }
 void meet() {
   if (quire_barrier_wait(quire_barrier{0}) != QUIRE_OK) std::exit(2);
+}
+
+void sweep(int times) {
+  constexpr std::size_t words = 512, pages = 1024, step = 389;
+  void* at = nullptr;
+  if (quire_node() == 0 && quire_malloc(pages * words * sizeof(std::uint64_t), &at) != QUIRE_OK) std::exit(2);
+  auto address = reinterpret_cast<std::uint64_t>(at);
+  if (quire_broadcast(&address, sizeof address, 0) != QUIRE_OK) std::exit(2);
+  auto* const all = reinterpret_cast<volatile std::uint64_t*>(address);
+  for (int i = 1; i <= times; ++i) {
+    for (std::size_t page = 0; quire_node() == 0 && page < pages; ++page)
+      all[page * step % pages * words] = static_cast<std::uint64_t>(i);
+    meet();
+    for (std::size_t page = 0; quire_node() == quire_nodes() - 1 && page < pages; ++page)
+      if (all[page * step % pages * words] != static_cast<std::uint64_t>(i)) std::exit(4);
+    compute(0.1 / quire_nodes());
+    meet();
+  }
+}
+void read_input() {
+  char text[64] = {};
+  if (quire_node() == 0 && (std::fgets(text, sizeof text, stdin) == nullptr || std::strcmp(text, "all of it\n") != 0))
+    std::exit(5);
 }
 
 }  // namespace
@@ -69,6 +95,8 @@ int main(int argc, char** argv) {
     one.join();
     other.join();
   }
+  if (what == "sweep") sweep(number);
+  if (what == "input") read_input();
   while (what == "ever") {
     compute(0.01);
     meet();

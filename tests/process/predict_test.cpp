@@ -21,10 +21,15 @@ using words = std::vector<std::string>;
 
 const std::string program = std::string(QUIRE_PROGRAMS) + "/predict_program";
 
-command_result predict(const words& how) {
+command_result predict(const words& how, const std::string& input = "") {
   words all{QUIRE_TOOL, "predict"};
   all.insert(all.end(), how.begin(), how.end());
-  return run(all, {}, "", 120);
+  return run(all, {}, input, 120);
+}
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of('\n');
+  const auto begin = text.find_last_of('\n', end);
+  return text.substr(begin == text.npos ? 0 : begin + 1, end - begin);
 }
 json predictions(words how) {
   how.insert(how.begin(), "--json");
@@ -135,12 +140,83 @@ TEST(Predict, TheAdvisorEndsWithACommand) {
   const auto ran = predict({"-n", "1,2", "--network", "ib-hdr", "--auto", program, "work", "400"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::EndsWith("\nOMP_NUM_THREADS=2 quire run -n 2 " + program + " work 400\n"));
-  const auto stock = predict({"-n", "1,2", "--network", "1g", "--auto", QUIRE_PROGRAMS "/predict_threads", "20"});
-  ASSERT_EQ(stock.status, 0) << stock.err;
-  EXPECT_THAT(stock.err, HasSubstr("tried --memory auto, which is mixed where its code allows it: "));
-  EXPECT_THAT(stock.err, HasSubstr("tried --place round"));
-  EXPECT_THAT(stock.out, HasSubstr(" quire run -n "));
   EXPECT_THAT(predict({"--auto", "--json", program, "work", "10"}).err, HasSubstr("without --json and --seconds"));
+}
+
+/// The command as it is printed does what was predicted.
+void runs(const std::string& line) {
+  const auto ran = run({"/bin/sh", "-c", "PATH=$(dirname " QUIRE_TOOL "):$PATH; " + line});
+  EXPECT_EQ(ran.status, 0) << line << ran.err;
+}
+
+/// Two threads write other lines of the same pages all the time, on machines with one core each.
+TEST(Predict, TheAdvisorGivesReleaseToAProgramThatGainsByIt) {
+  const auto ran = predict(
+      {"-n", "1,2", "--cores", "1", "--network", "10g", "--auto", QUIRE_PROGRAMS "/predict_threads", "200", "lines"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("quire predict: runs on 2 nodes ...")) << "progress";
+  EXPECT_THAT(ran.err, HasSubstr("tried --memory auto on 2 nodes, because waiting for pages takes "));
+  EXPECT_THAT(last_line(ran.out), HasSubstr(" quire run -n 2 --memory auto ")) << ran.err;
+  runs(last_line(ran.out));
+}
+
+TEST(Predict, TheAdvisorLeavesAProgramOnOneNodeThatMustStayThere) {
+  const auto ran =
+      predict({"-n", "1,2", "--network", "1g", "--auto", QUIRE_PROGRAMS "/predict_threads", "20", "turns"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(last_line(ran.out), HasSubstr(" quire run -n 1 " QUIRE_PROGRAMS "/predict_threads 20 turns")) << ran.err;
+  runs(last_line(ran.out));
+}
+
+TEST(Predict, TheAdvisorGivesLargerUnitsToAProgramThatWantsThem) {
+  const auto ran = predict({"-n", "1,2", "--network", "10g", "--auto", program, "sweep", "6"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("tried --set unit=64K on 2 nodes, because threads wait "));
+  EXPECT_THAT(last_line(ran.out), HasSubstr(" quire run -n 2 --set unit=64K ")) << ran.err;
+  runs(last_line(ran.out));
+}
+
+TEST(Predict, TheAdvisorOfAProgramThatDoesNotEndSaysSo) {
+  const auto ran = predict({"-n", "1,2", "--auto", "--within", "2", program, "ever"});
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_LT(ran.seconds, 20);
+  EXPECT_THAT(ran.err, HasSubstr("on 1 nodes the program had not ended after 2.0 s, and --auto compares whole runs"));
+}
+
+TEST(Predict, TheAdvisorOfAProgramThatFailsSaysSo) {
+  const auto ran = predict({"-n", "1,2", "--auto", program, "fail"});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("on 1 nodes the program ended with status 3"));
+}
+
+/// What the user has set stays as it is, in the command, too.
+TEST(Predict, OptionsOfTheUsersAreThoseOfEveryRun) {
+  const auto ran = predict({"-n", "1,2", "--memory", "sequential", "--set", "read_ahead=0", "--auto",
+                            QUIRE_PROGRAMS "/predict_threads", "20", "lines"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::Not(HasSubstr("tried --memory")));
+  EXPECT_THAT(last_line(ran.out), HasSubstr(" --memory sequential --set read_ahead=0 "));
+  EXPECT_THAT(predict({"-n", "1", "--set", "nonsense=1", program, "work", "10"}).err, HasSubstr("nonsense"));
+  EXPECT_THAT(predict({"-n", "1", "--memory", "none", program}).err, HasSubstr("--memory"));
+}
+
+TEST(Predict, EachRunReadsAllOfStandardInput) {
+  const auto piped = predict({"-n", "1,2", program, "input"}, "all of it\n");
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  char name[] = "/tmp/quire-predict-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string file = std::string(name) + "/input";
+  std::ofstream(file) << "all of it\n";
+  const auto shell = run({"/bin/sh", "-c", QUIRE_TOOL " predict -n 1,2 " + program + " input <" + file});
+  std::filesystem::remove_all(name);
+  EXPECT_EQ(shell.status, 0) << shell.err;
+  const auto none = predict({"-n", "1,2", program, "input"});
+  EXPECT_EQ(none.status, 5);
+  EXPECT_THAT(none.err, HasSubstr("on 1 nodes the program ended with status 5"));
+  const auto late =
+      run({"/bin/sh", "-c", "(sleep 2; echo all of it) | " QUIRE_TOOL " predict -n 1 " + program + " input"});
+  EXPECT_EQ(late.status, 0) << late.err;
+  EXPECT_THAT(late.err, HasSubstr("waits for the end of standard input"));
 }
 
 /// 16 nodes on the cores that are here: at most three times what as many runs on one core would take.
@@ -171,7 +247,7 @@ TEST(Predict, ThePageHoldsWhatItShows) {
   char name[] = "/tmp/quire-predict-test-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const std::string file = std::string(name) + "/gain.html";
-  const auto ran = predict({"-n", "1,2", "-o", file, program, "turns", "50"});
+  const auto ran = predict({"-n", "1,2", "--why", "-o", file, program, "turns", "50"});
   std::ifstream from(file);
   const std::string page{std::istreambuf_iterator<char>(from), {}};
   std::filesystem::remove_all(name);
@@ -182,6 +258,9 @@ TEST(Predict, ThePageHoldsWhatItShows) {
   const auto data = begin + mark.size();
   const json all = json::parse(page.substr(data, page.find("</script>", data) - data));
   ASSERT_EQ(all["predictions"].size(), 2u);
+  EXPECT_EQ(all["command"], "quire predict -n 1,2 --network 10g " + program + " turns 50");
+  ASSERT_GE(all["reasons"].size(), 1u);
+  EXPECT_THAT(all["reasons"][0].get<std::string>(), HasSubstr("on 2 nodes "));
   const auto& grid = all["predictions"][1]["grid"];
   ASSERT_EQ(grid.size(), all["latencies_us"].size());
   ASSERT_EQ(grid[0].size(), all["megabytes_a_second"].size());
@@ -206,8 +285,18 @@ TEST(Predict, WhatIsNoUseIsRefused) {
   const auto refused = [](const words& how) { return predict(how).err; };
   EXPECT_THAT(refused({"--network", "25gb", program}), HasSubstr("did you mean 25g?"));
   EXPECT_THAT(refused({"--network", "/etc/passwd", program}), HasSubstr("is no file of a network: line 1"));
+  EXPECT_THAT(refused({"--network", "/tmp", program}), HasSubstr("--network /tmp: neither a file nor one of"));
   EXPECT_THAT(refused({"-n", "0", program}), HasSubstr("numbers from 1 to 1024"));
   EXPECT_THAT(refused({"-n", "1,two", program}), HasSubstr("-n 1,two: numbers from 1 to 1024"));
+  for (const char* const numbers : {"2000", "-1", "", "1,,2", "1,2,", "2.5", "99999999999"})
+    EXPECT_THAT(refused({"-n", numbers, program}), HasSubstr("umber")) << numbers;
+  for (const char* const option : {"--per-host", "--threads", "--cores", "--speed", "--seconds", "--within"})
+    for (const char* const value : {"0", "-1", "many", "1e99", "nan"})
+      EXPECT_THAT(refused({option, value, "-n", "1", program}), HasSubstr(option)) << value;
+  EXPECT_THAT(refused({"--cores", "2", "--per-host", "4", program}), HasSubstr("a host with 4 nodes"));
+  EXPECT_THAT(refused({"-o", "/nowhere/gain.html", program}), HasSubstr("cannot write /nowhere/gain.html"));
+  EXPECT_THAT(refused({"-n", "1", "/nowhere/program"}), HasSubstr("/nowhere/program"));
+  EXPECT_THAT(refused({"-n", "1", ""}), HasSubstr("which program?"));
   EXPECT_THAT(refused({"-n", "2"}), HasSubstr("which program?"));
   EXPECT_THAT(refused({"--netwrok", "1g", program}), HasSubstr("did you mean --network?"));
   EXPECT_THAT(refused({"-n", "1", "/bin/true"}), HasSubstr("did not use Quire"));

@@ -67,6 +67,53 @@ TEST(advisor, guesses_that_are_wrong_half_of_the_time_are_switched_off) {
   EXPECT_THAT(settings_of(propose(e, {})), ElementsAre(setting{"read_ahead", "0"}, setting{"learn_writes", "0"}));
 }
 
+TEST(advisor, programs_that_know_no_nodes_have_more_to_try) {
+  evidence e;
+  e.nodes_ns = 1000;
+  e.fault_ns = 100;
+  e.waited_ns = 200;
+  e.nodes = 4;
+  e.threads = 8;
+  EXPECT_THAT(propose(e, {}), IsEmpty()) << "one that knows its nodes may do something else on fewer";
+  e.stock = true;
+  EXPECT_THAT(settings_of(propose(e, {})),
+              ElementsAre(setting{"memory", "auto"}, setting{"nodes", "1"}, setting{"nodes", "2"}));
+  e.places_threads = true;
+  const std::vector<std::string> closed{"memory"};
+  EXPECT_THAT(settings_of(propose(e, closed)), ElementsAre(setting{"place", "blocks:2"}, setting{"place", "round"},
+                                                           setting{"nodes", "1"}, setting{"nodes", "2"}));
+  e.threads = 4;
+  EXPECT_THAT(settings_of(propose(e, closed)), ElementsAre(setting{"nodes", "1"}, setting{"nodes", "2"}))
+      << "each is on a node of its own";
+  e.fault_ns = 99;
+  e.waited_ns = 199;
+  EXPECT_THAT(propose(e, {}), IsEmpty());
+  e.fault_ns = e.waited_ns = 900;
+  e.nodes = 1;
+  EXPECT_THAT(propose(e, {}), IsEmpty()) << "there is nobody to exchange anything with";
+}
+
+TEST(advisor, a_run_that_is_hopeless_is_ended_and_fewer_nodes_become_the_command) {
+  evidence e;
+  e.stock = true;
+  e.nodes = 2;
+  e.nodes_ns = 1000, e.fault_ns = e.waited_ns = 600;
+  history h;
+  h.job = "x";
+  (void)on_run(h, 2.0, e, {});
+  EXPECT_EQ(most_seconds(h), 0) << "the program as it is may take what it takes";
+  (void)on_run(h, 2.0, e, {});
+  EXPECT_THAT(next_run(h), ElementsAre(setting{"memory", "auto"}));
+  EXPECT_GE(most_seconds(h), 4);
+  EXPECT_THAT(all_of(on_slow(h, 15)), HasSubstr("tried --memory auto: the job was ended after 15.0 s"));
+  EXPECT_THAT(next_run(h), ElementsAre(setting{"nodes", "1"}));
+  e.nodes = 1;
+  (void)on_run(h, 1.0, e, {});
+  EXPECT_THAT(all_of(on_run(h, 1.0, e, {})), HasSubstr("tried -n 1: 1.000 s, against 2.000 s without it: kept"));
+  EXPECT_TRUE(is_done(h));
+  EXPECT_THAT(all_of(how_to_write(h, true, {" -n 2", " ./x 7"})), HasSubstr("quire run -n 1 ./x 7\n"));
+}
+
 TEST(advisor, what_the_user_has_set_is_left_alone) {
   const std::vector<std::string> closed{"unit"};
   EXPECT_THAT(propose(sweeping(), closed), IsEmpty());
@@ -88,10 +135,10 @@ TEST(advisor, what_is_faster_twice_is_kept_and_the_next_is_measured_against_it) 
               HasSubstr("tried unit=64K: 1.000 s, against 2.000 s without it: kept\nnothing is left to try"));
   EXPECT_TRUE(is_done(h));
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "64K"}));
-  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("2.00 times as fast"));
-  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("quire run --set unit=64K ..."));
-  EXPECT_THAT(all_of(how_to_write(h, false)), HasSubstr("quire_region_options.unit_bytes"));
-  EXPECT_THAT(all_of(how_to_write(h, true)), Not(HasSubstr("quire_")));
+  EXPECT_THAT(all_of(how_to_write(h, false, {" -n 2", " ./x"})), HasSubstr("2.00 times as fast"));
+  EXPECT_THAT(all_of(how_to_write(h, false, {" -n 2", " ./x"})), HasSubstr("quire run --set unit=64K -n 2 ./x"));
+  EXPECT_THAT(all_of(how_to_write(h, false, {" -n 2", " ./x"})), HasSubstr("quire_region_options.unit_bytes"));
+  EXPECT_THAT(all_of(how_to_write(h, true, {" -n 2", " ./x"})), Not(HasSubstr("quire_")));
 }
 
 TEST(advisor, what_is_slower_or_no_faster_is_taken_back) {
@@ -108,7 +155,7 @@ TEST(advisor, what_is_slower_or_no_faster_is_taken_back) {
               HasSubstr("no gain, so it is taken back\nnothing is left to try"));
   EXPECT_THAT(next_run(h), IsEmpty());
   EXPECT_TRUE(is_done(h));
-  EXPECT_THAT(how_to_write(h, false), IsEmpty());
+  EXPECT_THAT(how_to_write(h, false, {" -n 2", " ./x"}), IsEmpty());
 }
 
 TEST(advisor, a_setting_with_which_the_job_fails_is_taken_back_and_other_failures_teach_nothing) {

@@ -14,11 +14,12 @@ using testing::IsEmpty;
 using words = std::vector<std::string>;
 
 std::optional<double> never(unsigned, const words&) { return std::nullopt; }
+void nobody(const std::string&) {}
 
 TEST(Choice, TheLeastNumberOfNodesThatIsNearlyFastest) {
-  EXPECT_EQ(choose({{1, 100}, {2, 60}, {4, 59}}, {}, never).nodes, 2u);
-  EXPECT_EQ(choose({{1, 100}, {2, 60}, {4, 40}}, {}, never).nodes, 4u);
-  EXPECT_EQ(choose({{1, 100}, {2, 160}}, {}, never).nodes, 1u);
+  EXPECT_EQ(choose({{1, 100}, {2, 60}, {4, 59}}, {}, never, nobody).nodes, 2u);
+  EXPECT_EQ(choose({{1, 100}, {2, 60}, {4, 40}}, {}, never, nobody).nodes, 4u);
+  EXPECT_EQ(choose({{1, 100}, {2, 160}}, {}, never, nobody).nodes, 1u);
 }
 
 TEST(Choice, OptionsAreKeptWhereTheyGain) {
@@ -27,19 +28,21 @@ TEST(Choice, OptionsAreKeptWhereTheyGain) {
     for (const auto& word : options) ns -= word == "good" ? 20 : word == "poor" ? 1 : word == "bad" ? -10 : 0;
     return ns;
   };
-  const auto made =
-      choose({{1, 100}, {2, 60}}, {{{"--set", "bad"}, ""}, {{"--set", "good"}, "because"}, {{"poor"}, ""}}, predict);
+  words said;
+  const auto hear = [&](const std::string& one) { said.push_back(one); };
+  const auto made = choose({{1, 100}, {2, 60}},
+                           {{{"--set", "bad"}, ""}, {{"--set", "good"}, "because"}, {{"poor"}, ""}}, predict, hear);
   EXPECT_EQ(made.nodes, 2u);
   EXPECT_THAT(made.options, ElementsAre("--set", "good"));
   EXPECT_EQ(made.ns, 40);
-  EXPECT_THAT(made.said,
-              ElementsAre(HasSubstr("no gain"), HasSubstr("tried --set good, because: "), HasSubstr("no gain")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("no gain"), HasSubstr("tried --set good on 2 nodes, because: "),
+                                HasSubstr("no gain"), HasSubstr("with --set good ")));
 }
 
 /// One node is faster than two; with an option two are.
 TEST(Choice, OptionsAreTriedWhereNodesExchangeSomething) {
   const auto predict = [](unsigned nodes, const words&) -> std::optional<double> { return 100.0 / nodes; };
-  const auto made = choose({{1, 100}, {2, 160}, {4, 200}}, {{{"x"}, ""}}, predict);
+  const auto made = choose({{1, 100}, {2, 160}, {4, 200}}, {{{"x"}, ""}}, predict, nobody);
   EXPECT_EQ(made.nodes, 4u);
   EXPECT_EQ(made.ns, 25);
   EXPECT_THAT(made.options, ElementsAre("x"));
@@ -47,15 +50,26 @@ TEST(Choice, OptionsAreTriedWhereNodesExchangeSomething) {
 
 TEST(Choice, WhereNoOptionHelpsOneNodeNeedsNone) {
   const auto predict = [](unsigned nodes, const words&) -> std::optional<double> { return nodes == 1 ? 100 : 150; };
-  const auto made = choose({{1, 100}, {2, 160}}, {{{"x"}, ""}}, predict);
+  const auto made = choose({{1, 100}, {2, 160}}, {{{"x"}, ""}}, predict, nobody);
   EXPECT_EQ(made.nodes, 1u);
   EXPECT_THAT(made.options, IsEmpty());
 }
 
 TEST(Choice, WhatDoesNotRunIsNotTaken) {
-  const auto made = choose({{1, 100}, {2, 60}}, {{{"x"}, ""}}, never);
+  words said;
+  const auto made = choose({{1, 100}, {2, 60}}, {{{"x"}, ""}}, never, [&](const auto& one) { said.push_back(one); });
   EXPECT_THAT(made.options, IsEmpty());
-  EXPECT_THAT(made.said, ElementsAre(HasSubstr("does not run so")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("does not run so")));
+}
+
+TEST(Choice, WhatIsRightForSomeProgramsOnlyIsToldAndNotTaken) {
+  const auto predict = [](unsigned, const words&) -> std::optional<double> { return 10; };
+  words said;
+  const auto made = choose({{1, 100}, {2, 60}}, {{{"--memory", "mixed"}, "", "it has no races"}}, predict,
+                           [&](const auto& one) { said.push_back(one); });
+  EXPECT_THAT(made.options, IsEmpty());
+  EXPECT_EQ(made.ns, 60);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("not taken, since it is right only if it has no races")));
 }
 
 }  // namespace

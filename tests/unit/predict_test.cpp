@@ -244,6 +244,8 @@ TEST(Predict, WorkOfThreadsThatAskForNothingCounts) {
   EXPECT_DOUBLE_EQ(o.unseen_ns, 2'000'000);
   EXPECT_DOUBLE_EQ(o.work_ns, 4'000'000);
   EXPECT_DOUBLE_EQ(o.ns, 2'000'000);
+  two.cores_a_node = 1;
+  EXPECT_DOUBLE_EQ(replay({a.all}, two, order::likely).ns, 4'000'000) << "they share a core";
   (void)a.all.all.insert(a.all.all.begin() + 2, event{event_type::asks, 0, 2, 0, 0, 0, 1'000'000});
   EXPECT_DOUBLE_EQ(replay({a.all}, cheap(), order::likely).ns, 2'000'000);
 }

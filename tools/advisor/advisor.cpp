@@ -34,6 +34,19 @@ bool holds_small(const report::finding& f) {
          std::ranges::all_of(f.unit.objects, [](const auto& o) { return o.bytes <= most_small; });
 }
 
+/// Threads that wait for pages as much as a twentieth of what that does which waits most.
+unsigned threads_that_wait(const report::job& all) {
+  std::vector<std::uint64_t> waits;
+  for (const auto& r : all.nodes)
+    for (const auto& t : r.threads) {
+      waits.push_back(0);
+      for (const auto& u : t.units) waits.back() += u.sums.ns[0] + u.sums.ns[1];
+    }
+  const std::uint64_t most = waits.empty() ? 0 : *std::ranges::max_element(waits);
+  return static_cast<unsigned>(
+      std::ranges::count_if(waits, [&](std::uint64_t ns) { return ns != 0 && ns * 20 >= most; }));
+}
+
 void add_units(const report::job& all, evidence& to) {
   std::map<std::uint64_t, std::set<std::uint64_t>> writers;  // by address, of the heap's units
   for (const auto& r : all.nodes)
@@ -67,9 +80,11 @@ std::string job_text(const bootstrap::launcher::job_plan& plan) {
 
 }  // namespace
 
-evidence evidence_of(const report::job& all) {
+evidence evidence_of(const report::job& all, bool places_threads) {
   evidence e;
   e.stock = all.stock;
+  e.places_threads = places_threads;
+  e.nodes = static_cast<unsigned>(std::max<std::uint64_t>(1, all.size));
   for (const auto& r : all.nodes) {
     for (const auto& t : r.threads) {
       if (!t.segments.empty()) e.threads_ns += t.segments.back().end_ns - t.begin_ns;
@@ -78,6 +93,8 @@ evidence evidence_of(const report::job& all) {
     }
     for (const std::uint64_t ns : r.rest_ns) e.waited_ns += ns;
   }
+  e.nodes_ns = e.nodes * static_cast<std::uint64_t>(1e9 * seconds_of(all));
+  e.threads = threads_that_wait(all);
   e.fault_ns = counter(all, "fault_ns");
   for (const auto& f : all.shared) (holds_small(f) ? e.false_small_ns : e.false_other_ns) += f.verdict.ns;
   add_units(all, e);
@@ -95,9 +112,8 @@ double seconds_of(const report::job& all) {
   return static_cast<double>(longest) / 1e9;
 }
 
-tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed,
-               std::string& note)
-    : file_(std::move(file)), closed_(std::move(closed)) {
+tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, program_facts about, std::string& note)
+    : file_(std::move(file)), about_(std::move(about)) {
   const std::string job = job_text(plan);
   std::ifstream from(file_);
   const std::string text{std::istreambuf_iterator<char>(from), {}};
@@ -122,12 +138,21 @@ bool tuning::on_run(int exit_status, const std::string& records, std::vector<std
     report::job all;
     if (!report::read_records(records, all, why)) return false;
     report::explain(all);
-    const evidence told = evidence_of(all);
+    const evidence told = evidence_of(all, about_.places_threads);
     stock = told.stock;
-    said = advisor::on_run(known_, seconds_of(all), told, closed_);
+    said = advisor::on_run(known_, seconds_of(all), told, about_.closed);
     if (is_done(known_)) std::ranges::move(hints(told), std::back_inserter(said));
   }
-  if (is_done(known_)) std::ranges::move(how_to_write(known_, stock), std::back_inserter(said));
+  return keep(stock, said, why);
+}
+
+bool tuning::on_slow(double seconds, std::vector<std::string>& said, std::string& why) {
+  said = advisor::on_slow(known_, seconds);
+  return keep(true, said, why);
+}
+
+bool tuning::keep(bool stock, std::vector<std::string>& said, std::string& why) {
+  if (is_done(known_)) std::ranges::move(how_to_write(known_, stock, about_.own), std::back_inserter(said));
   errno = 0;
   std::ofstream to(file_, std::ios::trunc);
   to << write(known_);

@@ -12,25 +12,34 @@
 
 namespace quire::tools::advisor {
 
-[[nodiscard]] evidence evidence_of(const report::job& all);
+/// `places_threads`: as in `evidence`, which the records do not tell.
+[[nodiscard]] evidence evidence_of(const report::job& all, bool places_threads);
 /// From when all nodes had met to the last one's end.
 [[nodiscard]] double seconds_of(const report::job& all);
+
+struct program_facts {
+  std::vector<std::string> closed{};  ///< options that the user has set
+  bool places_threads = false;        ///< as in `evidence`
+  own_words own{};                    ///< as how_to_write() takes them
+};
 
 /// What is known of one program on so many nodes.
 class tuning {
  public:
-  /// `closed`: options that the user has set. What the file has of another job is forgotten, with a line in `note`.
-  tuning(std::string file, const bootstrap::launcher::job_plan& plan, std::vector<std::string> closed,
-         std::string& note);
+  /// What the file has of another job is forgotten, with a line in `note`.
+  tuning(std::string file, const bootstrap::launcher::job_plan& plan, program_facts about, std::string& note);
   [[nodiscard]] const history& known() const noexcept { return known_; }
   /// After a run with next_run(): sentences for people, and the file is written. False and a sentence in `why` if it
   /// cannot be, or no record was left to learn from.
   [[nodiscard]] bool on_run(int exit_status, const std::string& records, std::vector<std::string>& said,
                             std::string& why);
+  /// After one that was ended since it tried something and was too slow.
+  [[nodiscard]] bool on_slow(double seconds, std::vector<std::string>& said, std::string& why);
 
  private:
+  [[nodiscard]] bool keep(bool stock, std::vector<std::string>& said, std::string& why);
   std::string file_;
-  std::vector<std::string> closed_;
+  program_facts about_;
   history known_;
 };
 

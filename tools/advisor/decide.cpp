@@ -17,7 +17,14 @@ constexpr std::string_view title = "quire.advice 1";
 
 double fastest(const std::vector<double>& seconds) { return *std::ranges::min_element(seconds); }
 
-std::string text_of(const setting& s) { return s.option + "=" + s.value; }
+bool is_of_run(const setting& s) {
+  return s.option == tuned_memory || s.option == tuned_place || s.option == tuned_nodes;
+}
+/// As on the command line; of what --set takes only that.
+std::string text_of(const setting& s) {
+  const auto words = words_of(s);
+  return is_of_run(s) ? words[0] + " " + words[1] : words[1];
+}
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.0f} %",
@@ -85,14 +92,44 @@ std::string in_program(const setting& s, bool stock) {
   return "";
 }
 
+using savings = std::vector<std::pair<std::uint64_t, proposal>>;  // with what each may save, ns
+
+/// Of programs that know nothing of nodes: which memory, where threads begin, and whether fewer nodes do.
+void add_of_stock(const evidence& from, savings& all) {
+  if (!from.stock || from.nodes < 2) return;
+  // Of several threads of a node one may wait all the time.
+  const std::string faults = fmt::format("because waiting for pages takes {} of the time of {} nodes",
+                                         percent(from.fault_ns, from.nodes_ns), from.nodes);
+  if (from.fault_ns * 10 >= from.nodes_ns && from.fault_ns != 0) {
+    all.push_back({from.fault_ns / 2, {{tuned_memory, "auto"}, faults}});
+    if (from.places_threads && from.threads > from.nodes) {
+      const unsigned each = (from.threads + from.nodes - 1) / from.nodes;
+      all.push_back({from.fault_ns / 4, {{tuned_place, fmt::format("blocks:{}", each)}, faults}});
+      all.push_back({from.fault_ns / 8, {{tuned_place, "round"}, faults}});
+    }
+  }
+  if (from.waited_ns * 5 < from.nodes_ns || from.waited_ns == 0) return;
+  // When all else has been tried: with other settings more nodes may do.
+  for (unsigned n = 1; n < from.nodes; n *= 2)
+    all.push_back({0,
+                   {{tuned_nodes, std::to_string(n)},
+                    fmt::format("because waiting takes {} of the time of {} nodes",
+                                percent(from.waited_ns, from.nodes_ns), from.nodes)}});
+}
+
 }  // namespace
+
+std::vector<std::string> words_of(const setting& s) {
+  if (s.option == tuned_nodes) return {"-n", s.value};
+  if (is_of_run(s)) return {"--" + s.option, s.value};
+  return {"--set", s.option + "=" + s.value};
+}
 
 std::vector<proposal> propose(const evidence& from, std::span<const std::string> closed) {
   constexpr std::uint64_t page = 4096, enough = 256;
-  std::vector<std::pair<std::uint64_t, proposal>> all;  // with what it may save, ns
+  savings all;
   const auto add = [&](std::uint64_t saves, const char* option, std::string value, std::string why) {
-    if (std::ranges::find(closed, option) == closed.end())
-      all.push_back({saves, {{option, std::move(value)}, std::move(why)}});
+    all.push_back({saves, {{option, std::move(value)}, std::move(why)}});
   };
   if (from.heap_unit_bytes <= page && from.false_small_ns * 5 >= from.waited_ns && from.false_small_ns != 0)
     add(from.false_small_ns, "heap_views", "16",
@@ -114,6 +151,9 @@ std::vector<proposal> propose(const evidence& from, std::span<const std::string>
     add(from.fault_ns / 8, "learn_writes", "0",
         fmt::format("because {} of the units that were fetched to be written went away unwritten",
                     percent(from.exclusive_wasted, from.exclusive_reads)));
+  add_of_stock(from, all);
+  std::erase_if(all,
+                [&](const auto& one) { return std::ranges::find(closed, one.second.what.option) != closed.end(); });
   std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<proposal> sorted;
   for (auto& [saves, p] : all) sorted.push_back(std::move(p));
@@ -159,16 +199,35 @@ std::vector<std::string> on_failure(history& of, int exit_status) {
           begin_trial(of)};
 }
 
-std::vector<std::string> how_to_write(const history& of, bool stock) {
+double most_seconds(const history& of) {
+  constexpr double start = 10;  // a job takes longer than its program
+  return has_open_trial(of) ? 2 * hopeless * fastest(of.base) + start : 0;
+}
+
+std::vector<std::string> on_slow(history& of, double seconds) {
+  trial* const t = open_trial(of);
+  if (t == nullptr) return {};
+  t->how = trial::end::taken_back;
+  return {fmt::format("tried {}: the job was ended after {:.1f} s, against {:.3f} s without it, so it is taken back",
+                      text_of(t->what), seconds, fastest(of.base)),
+          begin_trial(of)};
+}
+
+std::vector<std::string> how_to_write(const history& of, bool stock, const own_words& own) {
   std::vector<std::string> said;
   std::string options;
-  for (const trial& t : of.trials)
-    if (t.how == trial::end::kept) options += " --set " + text_of(t.what);
+  bool knows_nodes = false;
+  for (const trial& t : of.trials) {
+    if (t.how != trial::end::kept) continue;
+    knows_nodes = knows_nodes || t.what.option == tuned_nodes;
+    for (const std::string& word : words_of(t.what)) options += " " + word;
+  }
   if (options.empty()) return said;
   const double now = fastest(of.base);
   said.push_back(fmt::format("what is kept has made {:.3f} s of {:.3f} s: {:.2f} times as fast", now, of.first_seconds,
                              of.first_seconds / now));
-  said.push_back(fmt::format("to have it without --auto: quire run{} ...", options));
+  said.push_back(
+      fmt::format("to have it without --auto: quire run{}{}{}", options, knows_nodes ? "" : own.nodes, own.rest));
   for (const trial& t : of.trials)
     if (const std::string text = in_program(t.what, stock); t.how == trial::end::kept && !text.empty())
       said.push_back(fmt::format("instead of {}, {}", text_of(t.what), text));

@@ -26,19 +26,27 @@ struct evidence {
   };
   std::vector<pieces> heap_pieces{};
   std::uint64_t heap_unit_bytes = 0;
-  bool stock = false;  ///< the program knows nothing of Quire, and can call nothing of it
+  bool stock = false;           ///< the program knows nothing of Quire, and can call nothing of it
+  bool places_threads = false;  ///< it makes threads itself, which begin where --place says
+  unsigned nodes = 1;
+  unsigned threads = 0;        ///< that wait for pages
+  std::uint64_t nodes_ns = 0;  ///< how long nodes were there, all together
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0;
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0, double_faults = 0;
 };
 
 /// Options that may be tried: none of them changes what a program computes.
 inline constexpr const char* tuned_options[] = {"unit", "heap_views", "read_ahead", "learn_writes"};
+/// What else may be: options of `quire run` itself, of programs that know nothing of nodes.
+inline constexpr const char *tuned_memory = "memory", *tuned_place = "place", *tuned_nodes = "nodes";
 
-/// An option of Quire and its value, as `--set` takes them.
+/// An option of Quire and its value, as `--set` takes them, or one of `quire run` itself.
 struct setting {
   std::string option, value;
   bool operator==(const setting&) const = default;
 };
+/// As `quire run` takes it: --set unit=64K, --memory auto, -n 2.
+[[nodiscard]] std::vector<std::string> words_of(const setting& s);
 struct proposal {
   setting what;
   std::string why;  ///< "because ..."
@@ -70,8 +78,16 @@ struct history {
                                               std::span<const std::string> closed);
 /// It has failed: a setting that was tried is taken back.
 [[nodiscard]] std::vector<std::string> on_failure(history& of, int exit_status);
+/// How long a run may take that tries something, so that what is hopeless ends. 0: it tries nothing.
+[[nodiscard]] double most_seconds(const history& of);
+/// A run that tried something had not ended by then.
+[[nodiscard]] std::vector<std::string> on_slow(history& of, double seconds);
+/// Words of the user's after "quire run", as a shell takes them, each part with a space before it.
+struct own_words {
+  std::string nodes{}, rest{};  ///< -n; other options, program and arguments
+};
 /// How to have what is kept without --auto; none if nothing is. `stock`: as in `evidence`.
-[[nodiscard]] std::vector<std::string> how_to_write(const history& of, bool stock);
+[[nodiscard]] std::vector<std::string> how_to_write(const history& of, bool stock, const own_words& own);
 
 /// What no setting can do, and the program could.
 [[nodiscard]] std::vector<std::string> hints(const evidence& from);

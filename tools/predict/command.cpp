@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -14,10 +15,13 @@
 #include <optional>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "command_lines.hpp"
 #include "commands.hpp"
+#include "exec_plan.hpp"
+#include "kept_input.hpp"
 #include "os/process.hpp"
 #include "predict/choice.hpp"
 #include "predict/job_run.hpp"
@@ -26,6 +30,7 @@
 #include "predict/prediction.hpp"
 #include "predict/reasons.hpp"
 #include "predict/replay.hpp"
+#include "run_program.hpp"
 
 namespace quire::tools {
 namespace {
@@ -40,14 +45,37 @@ using predict::shares;
 struct predict_arguments {
   std::string nodes = "1,2,4", network_name = "10g", page;
   unsigned threads = 1, per_host = 1, cores = 0;
-  double speed = 1, seconds = 0;
+  double speed = 1, seconds = 0, within = 600;
   bool json = false, shows = false, explains = false, chooses = false;
-  std::vector<std::string> settings;
+  std::string memory, place;
+  std::vector<std::string> settings;  ///< --set
 };
 
-std::string plain_or_quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
-  return !word.empty() && word.find_first_not_of(plain) == std::string::npos ? word : quoted(word);
+/// Options of every run.
+std::vector<std::string> run_options(const predict_arguments& asked) {
+  std::vector<std::string> words;
+  if (!asked.memory.empty()) words.insert(words.end(), {"--memory", asked.memory});
+  if (!asked.place.empty()) words.insert(words.end(), {"--place", asked.place});
+  for (const auto& one : asked.settings) words.insert(words.end(), {"--set", one});
+  return words;
+}
+
+/// Whether --place is for this program.
+bool places_threads(std::vector<std::string> command) {
+  run_program program;
+  return prepare(command, {"", "", false, false}, program) == 0 && program.places_threads;
+}
+
+/// CLI11's range takes what is no number ("nan") for one.
+CLI::Validator finite_range(double least, double most) {
+  return CLI::Validator(
+      [least, most](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return {};
+        return fmt::format("{} is no number from {:g} to {:g}", text, least, most);
+      },
+      fmt::format("FLOAT in [{:g} - {:g}]", least, most));
 }
 
 int refuse_predict(const std::string& why) {
@@ -59,8 +87,9 @@ std::optional<network> network_of(const std::string& name, std::string& why) {
   const auto& known = predict::known_networks();
   const auto found = std::ranges::find(known, name, &network::name);
   if (found != known.end()) return *found;
+  std::error_code ignored;
   std::ifstream file(name);
-  if (!file) {
+  if (!file || std::filesystem::is_directory(name, ignored)) {
     std::vector<std::string_view> names;
     for (const auto& one : known) names.push_back(one.name);
     const auto nearest = base::nearest_word(name, names);
@@ -204,100 +233,186 @@ bool write_page(const std::string& file, const std::string& text, std::string& w
   return !to.fail();
 }
 
-/// What stops the program, and where: of one more run, as many nodes as there were at the most.
-std::vector<std::string> reasons_of(const predict_arguments& asked, const std::vector<std::string>& command,
-                                    const std::vector<prediction>& all) {
+predict::run_wishes wishes_of(const predict_arguments& asked, const std::vector<std::string>& command, unsigned nodes) {
+  predict::run_wishes all;
+  all.command = command;
+  all.run_options = run_options(asked);
+  all.nodes = nodes;
+  all.threads_a_node = asked.threads;
+  all.seconds = asked.seconds;
+  return all;
+}
+
+/// As they are, and one more for the report: as many nodes as there were at the most.
+predict::run_wishes explained(predict::run_wishes all) {
+  all.explains = true;
+  all.places_threads = places_threads(all.command);
+  return all;
+}
+
+/// What stops the program, and where.
+std::vector<std::string> reasons_of(const predict::run_wishes& wanted, const std::vector<prediction>& all,
+                                    const kept_input& input) {
   auto said = predict::what_stops(all);
   std::string why;
   int status = 0;
-  const auto run = predict::run_recorded(
-      {command, asked.settings, all.back().nodes, asked.threads, asked.seconds, false, true}, why, status);
+  input.rewind();
+  const auto run = predict::run_recorded(explained(wanted), why, status);
   if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
   if (!why.empty()) said.push_back("where that is cannot be told: " + why);
   return said;
 }
 
+void say(const std::string& text) { fmt::print(stderr, "quire predict: --auto: {}\n", text); }
+
+/// The time that --auto may take.
+class budget {
+ public:
+  explicit budget(double seconds) : seconds_(seconds) {}
+  [[nodiscard]] double left() const {
+    return std::max(0.0, seconds_ - static_cast<double>(base::now_ns() - begin_) / 1e9);
+  }
+  /// For one run that tries something: others took `usual`.
+  [[nodiscard]] double for_trial(double usual) const { return std::min(left(), 3 * usual + 10); }
+
+ private:
+  double seconds_;
+  std::uint64_t begin_ = base::now_ns();
+};
+
+/// The command of the choice, as a shell takes it.
+std::string command_of(const predict::choice& chosen, const predict_arguments& asked,
+                       const std::vector<std::string>& program) {
+  // The run that was looked at had this, too.
+  std::string command =
+      std::getenv("OMP_NUM_THREADS") == nullptr ? fmt::format("OMP_NUM_THREADS={} ", chosen.nodes * asked.threads) : "";
+  command += fmt::format("quire run -n {}", chosen.nodes);
+  for (const auto& word : run_options(asked)) command += " " + plain_or_quoted(word);
+  for (const auto& word : chosen.options) command += " " + plain_or_quoted(word);
+  for (const auto& word : program)
+    command += " " + plain_or_quoted(predict::with_numbers(word, chosen.nodes, asked.threads));
+  return command;
+}
+
+bool is_closed(const predict_arguments& asked, const predict::candidate& one) {
+  return (!asked.memory.empty() && one.words[0] == "--memory") || (!asked.place.empty() && one.words[0] == "--place");
+}
+
 /// What the advisor chooses, with what it has tried on standard error: the command.
-int tell_choice(const predict_arguments& asked, const std::vector<std::string>& program, const network& net,
-                const std::vector<prediction>& all) {
+void tell_choice(const predict_arguments& asked, const std::vector<std::string>& program, const network& net,
+                 const std::vector<prediction>& all, const budget& time, const kept_input& input) {
   std::string why;
   int status = 0;
-  std::vector<predict::candidate> worth_a_try;
   const unsigned most = all.back().nodes;
-  if (const auto run = predict::run_recorded({program, asked.settings, most, asked.threads, asked.seconds, false, true},
-                                             why, status))
-    worth_a_try = run->worth_a_try;
+  const double usual = std::ranges::max_element(all, {}, &prediction::run_seconds)->run_seconds;
+  say(fmt::format("looks where the program waits on {} nodes; at most {:.0f} s are left", most, time.left()));
+  auto wanted = wishes_of(asked, program, most);
+  wanted.seconds = time.for_trial(usual);
+  input.rewind();
+  std::vector<predict::candidate> worth_a_try;
+  if (const auto run = predict::run_recorded(explained(wanted), why, status)) worth_a_try = run->worth_a_try;
+  std::erase_if(worth_a_try, [&](const auto& one) { return is_closed(asked, one); });
   const auto predicted = [&](unsigned nodes, const std::vector<std::string>& options) -> std::optional<double> {
-    auto settings = asked.settings;
-    settings.insert(settings.end(), options.begin(), options.end());
+    auto trial = wishes_of(asked, program, nodes);
+    trial.run_options.insert(trial.run_options.end(), options.begin(), options.end());
+    trial.seconds = time.for_trial(usual);
+    if (trial.seconds < usual) return std::nullopt;
+    input.rewind();
     std::string ignored;
-    const auto run =
-        predict::run_recorded({program, settings, nodes, asked.threads, asked.seconds, false}, ignored, status);
+    const auto run = predict::run_recorded(trial, ignored, status);
     if (!run || run->was_cut) return std::nullopt;
     return predict_one(*run, nodes, hardware_of(asked, net, nodes)).likely.ns;
   };
   std::vector<predict::known_time> known;
   for (const prediction& p : all) known.push_back({p.nodes, p.likely.ns});
-  const auto chosen = predict::choose(known, worth_a_try, predicted);
-  for (const auto& sentence : chosen.said) fmt::print(stderr, "quire predict: --auto: {}\n", sentence);
-  fmt::print(stderr, "quire predict: --auto: {:.3f} s on {} nodes, by\n", chosen.ns / 1e9, chosen.nodes);
-  // The run that was looked at had this, too.
-  std::string command =
-      std::getenv("OMP_NUM_THREADS") == nullptr ? fmt::format("OMP_NUM_THREADS={} ", chosen.nodes * asked.threads) : "";
-  command += fmt::format("quire run -n {}", chosen.nodes);
-  for (const auto& word : chosen.options) command += " " + word;
-  for (const auto& word : program)
-    command += " " + plain_or_quoted(predict::with_numbers(word, chosen.nodes, asked.threads));
-  fmt::print("{}\n", command);
-  return 0;
+  const auto chosen = predict::choose(known, worth_a_try, predicted, say);
+  if (time.left() < usual) say("the time that it may take is over: --within gives more");
+  say(fmt::format("{:.3f} s on {} nodes, by", chosen.ns / 1e9, chosen.nodes));
+  fmt::print("{}\n", command_of(chosen, asked, program));
 }
 
 int tell_all(const predict_arguments& asked, const std::vector<predict::page_entry>& entries, const network& net,
-             const std::vector<std::string>& program) {
+             const std::vector<std::string>& program, const budget& time, const kept_input& input) {
   std::vector<prediction> all;
   for (const auto& one : entries) all.push_back(one.told);
-  std::string command = "quire predict";
-  for (const auto& word : program) command += " " + quoted(word);
+  std::string command =
+      fmt::format("quire predict -n {} --network {}", plain_or_quoted(asked.nodes), plain_or_quoted(net.name));
+  if (asked.threads != 1) command += fmt::format(" --threads {}", asked.threads);
+  if (asked.per_host != 1) command += fmt::format(" --per-host {}", asked.per_host);
+  if (asked.cores != 0) command += fmt::format(" --cores {}", asked.cores);
+  for (const auto& word : run_options(asked)) command += " " + plain_or_quoted(word);
+  for (const auto& word : program) command += " " + plain_or_quoted(word);
   std::vector<std::string> reasons;
-  if (asked.explains) reasons = reasons_of(asked, program, all);
+  if (asked.explains) reasons = reasons_of(wishes_of(asked, program, all.back().nodes), all, input);
   if (asked.json)
     fmt::print("{}\n", json_of(all, net, reasons).dump(2));
   else
     print_table(all, net);
   for (const auto& one : reasons)
     if (!asked.json) fmt::print("{}\n", one);
-  if (asked.chooses) (void)tell_choice(asked, program, net, all);
-  if (std::string why; !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command), why))
+  if (asked.chooses) tell_choice(asked, program, net, all, time, input);
+  if (std::string why;
+      !asked.page.empty() && !write_page(asked.page, predict::page(entries, net, command, reasons), why))
     return refuse_predict(why);
   return 0;
 }
 
+/// With a line of progress, where somebody looks or waits.
+std::optional<predict::page_entry> run_on(const predict_arguments& asked, const std::vector<std::string>& command,
+                                          unsigned nodes, const network& net, const budget& time, int& status) {
+  auto wanted = wishes_of(asked, command, nodes);
+  wanted.shows = asked.shows;
+  if (asked.chooses) wanted.seconds = std::max(0.1, time.left());
+  if (asked.chooses || ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quire predict: runs on {} nodes ...\n", nodes);
+  std::string why;
+  const auto run = predict::run_recorded(wanted, why, status);
+  if (run && run->was_cut && asked.chooses)
+    why = fmt::format(
+        "on {} nodes the program had not ended after {:.1f} s, and --auto compares whole runs: a smaller input, or "
+        "--within SECONDS, which is {:g} now",
+        nodes, wanted.seconds, asked.within);
+  if (!why.empty()) {
+    (void)refuse_predict(why);
+    status = status != 0 ? status : launcher_failed;
+    return std::nullopt;
+  }
+  const hardware on = hardware_of(asked, net, nodes);
+  predict::page_entry one{predict_one(*run, nodes, on), {}};
+  if (!asked.page.empty()) one.grid = predict::grid_of(run->events, on);
+  return one;
+}
+
+/// What is wrong with them; empty: nothing.
+std::string wrong_arguments(const predict_arguments& asked, const std::vector<std::string>& command) {
+  if (command.empty() || command[0].empty())
+    return "which program? For example: quire predict -n 1,2,4 ./program arguments";
+  if (asked.chooses && (asked.json || asked.seconds > 0))
+    return "--auto compares whole runs, and ends with a command: without --json and --seconds (--within ends it)";
+  if (asked.cores != 0 && asked.cores < asked.per_host)
+    return fmt::format("--cores {}: a host with {} nodes has a core for each", asked.cores, asked.per_host);
+  return {};
+}
+
 int predict_all(const predict_arguments& asked, const std::vector<std::string>& command) {
-  if (command.empty()) return refuse_predict("which program? For example: quire predict -n 1,2,4 ./program arguments");
+  if (const auto wrong = wrong_arguments(asked, command); !wrong.empty()) return refuse_predict(wrong);
   std::string why;
   const auto net = network_of(asked.network_name, why);
   if (!net) return refuse_predict(why);
-  if (asked.chooses && (asked.json || asked.seconds > 0))
-    return refuse_predict("--auto compares whole runs, and ends with a command: without --json and --seconds");
   const auto numbers = numbers_of(asked.nodes, why);
   if (numbers.empty()) return refuse_predict(why);
   if (!asked.page.empty() && !write_page(asked.page, "", why)) return refuse_predict(why);
+  const kept_input input(true, [](const std::string& text) { fmt::print(stderr, "quire predict: {}\n", text); });
+  const budget time(asked.within);
   std::vector<predict::page_entry> all;
   for (const unsigned nodes : numbers) {
-    if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quire predict: runs on {} nodes ...\n", nodes);
     int status = 0;
-    const auto run =
-        predict::run_recorded({command, asked.settings, nodes, asked.threads, asked.seconds, asked.shows}, why, status);
-    if (!run) {
-      (void)refuse_predict(why);
-      return status != 0 ? status : launcher_failed;
-    }
-    const hardware on = hardware_of(asked, *net, nodes);
-    all.push_back({predict_one(*run, nodes, on), {}});
-    if (!asked.page.empty()) all.back().grid = predict::grid_of(run->events, on);
+    input.rewind();
+    const auto one = run_on(asked, command, nodes, *net, time, status);
+    if (!one) return status;
+    all.push_back(*one);
     tell_doubts(all.back().told);
   }
-  return tell_all(asked, all, *net, command);
+  return tell_all(asked, all, *net, command, time, input);
 }
 
 }  // namespace
@@ -323,10 +438,21 @@ void add_predict(CLI::App& quire, session& about) {
   command->add_option("--cores", asked->cores, "Cores of a host; without, one more than its nodes' threads")
       ->check(CLI::Range(1u, 65536u));
   command->add_option("--speed", asked->speed, "Of the hosts' cores, in that of this machine's")
-      ->check(CLI::Range(0.01, 100.0))
+      ->check(finite_range(0.01, 100))
       ->capture_default_str();
   command->add_option("--seconds", asked->seconds, "End each run after this time, and predict from what was done")
-      ->check(CLI::Range(0.1, 1e9));
+      ->check(finite_range(0.1, 1e9));
+  command->add_option("--within", asked->within, "Of --auto: seconds that it may take, all its runs together")
+      ->check(finite_range(1, 1e9))
+      ->capture_default_str();
+  command->add_option("--memory", asked->memory, "As of quire run: sequential, mixed or auto")
+      ->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
+  command->add_option("--place", asked->place, "As of quire run: where threads begin")
+      ->type_name("HOW")
+      ->check(CLI::Validator(wrong_place, ""));
+  command->add_option("--set", asked->settings, "As of quire run: an option of `quire info --options`")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   command->add_option("-o,--output", asked->page, "A page with the curve, and sliders for latency and bandwidth")
       ->type_name("FILE.html");
   command->add_flag("--why", asked->explains,

@@ -52,13 +52,15 @@ std::vector<std::vector<outcome>> grid_of(const std::vector<node_events>& job, c
   return grid;
 }
 
-std::string page(const std::vector<page_entry>& all, const network& net, const std::string& command) {
+std::string page(const std::vector<page_entry>& all, const network& net, const std::string& command,
+                 const std::vector<std::string>& reasons) {
   const double megabytes = net.bytes_a_second > 0 ? net.bytes_a_second / 1e6 : grid_megabytes.back();
   const bool was_cut = std::ranges::any_of(all, [](const page_entry& e) { return e.told.was_cut; });
+  const std::string told = list_of(reasons, [](const auto& one) { return report::json_text(one); });
   const std::string data = fmt::format(
-      R"({{"command":{},"was_cut":{},"network":{{"latency_us":{:.6g},"megabytes_a_second":{:.6g}}},"latencies_us":{},)"
-      R"("megabytes_a_second":{},"predictions":{}}})",
-      report::json_text(command), was_cut, std::max(net.latency_ns / 1e3, grid_latencies_us.front()), megabytes,
+      R"({{"command":{},"reasons":{},"was_cut":{},"network":{{"latency_us":{:.6g},"megabytes_a_second":{:.6g}}},)"
+      R"("latencies_us":{},"megabytes_a_second":{},"predictions":{}}})",
+      report::json_text(command), told, was_cut, std::max(net.latency_ns / 1e3, grid_latencies_us.front()), megabytes,
       list_of(grid_latencies_us, number_text), list_of(grid_megabytes, number_text), list_of(all, entry_text));
   std::string out = page_frame;
   const auto put = [&out](std::string_view mark, std::string_view content) {

@@ -20,6 +20,7 @@ struct page_entry {
   prediction told{};
   std::vector<std::vector<outcome>> grid{};
 };
-[[nodiscard]] std::string page(const std::vector<page_entry>& all, const network& net, const std::string& command);
+[[nodiscard]] std::string page(const std::vector<page_entry>& all, const network& net, const std::string& command,
+                               const std::vector<std::string>& reasons);
 
 }  // namespace quire::tools::predict

@@ -118,6 +118,11 @@ function figures(all, parent) {
 
 make('h1', 'Will it gain?', main);
 make('p', data.command, main);
+if (data.reasons.length > 0) {
+  make('h2', 'What stops it', main);
+  const list = make('ul', null, main);
+  for (const text of data.reasons) make('li', text, list);
+}
 const controls = make('section', null, main), shown = make('section', null, main);
 make('h2', 'The network', controls);
 make('p', 'The same runs, on other networks. Runs have been computed for a grid of latencies and bandwidths; what lies between is interpolated. ' +

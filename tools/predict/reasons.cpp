@@ -76,8 +76,8 @@ std::vector<std::string> what_stops(const std::vector<prediction>& all) {
                       all.back().nodes, by_share(most), most.name, since, little, most.text)};
 }
 
-std::vector<std::string> where_it_stops(const std::string& records, std::vector<candidate>& worth_a_try,
-                                        std::string& why) {
+std::vector<std::string> where_it_stops(const std::string& records, bool places_threads,
+                                        std::vector<candidate>& worth_a_try, std::string& why) {
   report::job all;
   std::vector<std::string> said;
   if (!report::read_records(records, all, why)) return said;
@@ -86,14 +86,17 @@ std::vector<std::string> where_it_stops(const std::string& records, std::vector<
   for (const auto& one : all.lines) whole_ns += all_ns(one.sums);
   add_lines(all, whole_ns, said);
   add_arrays(all, whole_ns, said);
-  const advisor::evidence told = advisor::evidence_of(all);
-  if (told.stock) {
-    worth_a_try.push_back({{"--memory", "auto"}, "which is mixed where its code allows it"});
-    worth_a_try.push_back({{"--place", "round"}, ""});
-  }
+  const advisor::evidence told = advisor::evidence_of(all, places_threads);
   for (const auto& p : advisor::propose(told, {})) {
-    worth_a_try.push_back({{"--set", p.what.option + "=" + p.what.value}, p.why});
-    said.push_back(fmt::format("try `quire run --set {}={}`, {}", p.what.option, p.what.value, p.why));
+    if (p.what.option == advisor::tuned_nodes) continue;  // the prediction has them
+    const auto words = advisor::words_of(p.what);
+    worth_a_try.push_back({words, p.why});
+    said.push_back(fmt::format("try `quire run {} {}`, {}", words[0], words[1], p.why));
+    if (p.what.option == advisor::tuned_memory)
+      worth_a_try.push_back({{"--memory", "mixed"},
+                             p.why,
+                             "no two threads write a word without a lock, or what takes its place, between them "
+                             "(quire run --check --memory mixed tells)"});
   }
   std::ranges::move(advisor::hints(told), std::back_inserter(said));
   return said;

@@ -13,8 +13,9 @@ namespace quire::tools::predict {
 
 /// What a program waits for most where it has the most nodes, and since which number of nodes.
 [[nodiscard]] std::vector<std::string> what_stops(const std::vector<prediction>& all);
-/// Lines and arrays that threads wait for, and settings to try. One sentence in `why` if the records cannot be read.
-[[nodiscard]] std::vector<std::string> where_it_stops(const std::string& records, std::vector<candidate>& worth_a_try,
-                                                      std::string& why);
+/// Lines and arrays that threads wait for, and settings to try. `places_threads`: --place is for this program. One
+/// sentence in `why` if the records cannot be read.
+[[nodiscard]] std::vector<std::string> where_it_stops(const std::string& records, bool places_threads,
+                                                      std::vector<candidate>& worth_a_try, std::string& why);
 
 }  // namespace quire::tools::predict

@@ -220,7 +220,8 @@ outcome replay(const std::vector<node_events>& job, const hardware& on, order ke
   outcome told = simulation(job, on, keep).run();
   for (const node_events& n : job) {
     const node_work w = work_of(n, on.threads_a_node);
-    told.ns = std::max(told.ns, least_ns(w) / on.speed);
+    const double of_cores_ns = (w.seen_ns + w.unseen_ns) / std::max(1u, on.cores_a_node);
+    told.ns = std::max({told.ns, least_ns(w) / on.speed, of_cores_ns / on.speed});
     told.unseen_ns += w.unseen_ns / on.speed;
   }
   told.work_ns += told.unseen_ns;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "advisor/tuned_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "advisor/advisor.hpp"
+#include "base/options.hpp"
+#include "command_lines.hpp"
+#include "kept_input.hpp"
+
+namespace quire::tools::advisor {
+namespace {
+
+using bootstrap::launcher::job_outcome;
+using bootstrap::launcher::job_plan;
+
+void say(const std::string& text) { fmt::print(stderr, "quire run: --auto: {}\n", text); }
+
+/// The words of this process.
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find('\0', from), text.size());
+    words.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return words;
+}
+
+/// What stays of the user's words after "run": not those of the advisor.
+own_words words_that_stay(std::size_t of_program) {
+  const auto all = command_line();
+  const std::size_t end = all.size() - std::min(all.size(), of_program);
+  own_words own;
+  std::size_t at = 1;
+  while (at < end && all[at] != "run") ++at;
+  for (++at; at < end; ++at) {
+    const std::string& word = all[at];
+    const std::string name = word.substr(0, word.find('='));
+    const bool takes_next = name == word && at + 1 < end;
+    if (name == "--auto") continue;
+    if (name == "--advice") {
+      at += takes_next ? 1 : 0;
+    } else if (name == "--nodes" || word.starts_with("-n")) {
+      own.nodes = " " + plain_or_quoted(word);
+      if ((word == "-n" || word == "--nodes") && takes_next) own.nodes += " " + plain_or_quoted(all[++at]);
+    } else {
+      own.rest += " " + plain_or_quoted(word);
+    }
+  }
+  for (at = end; at < all.size(); ++at) own.rest += " " + plain_or_quoted(all[at]);
+  return own;
+}
+
+std::string text_of(const std::vector<setting>& all) {
+  std::string text;
+  for (const setting& one : all)
+    for (const auto& word : words_of(one)) text += " " + word;
+  return text.empty() ? " as the program is" : " with" + text;
+}
+
+/// What is hopeless ends, where another run follows that does the same.
+bool limit(job_plan& plan, double seconds) {
+  if (!(seconds > 0)) return false;
+  const auto most_ms = static_cast<std::int64_t>(std::ceil(seconds * 1000));
+  if (plan.timeout_ms > 0 && plan.timeout_ms <= most_ms) return false;
+  plan.timeout_ms = most_ms;
+  return true;
+}
+
+}  // namespace
+
+job_outcome run_tuned(const tuned_wishes& asked, const job_plan& plan, const plan_function& plan_with,
+                      const record_folder& records, bool& kept) {
+  std::string note;
+  tuning known(asked.file, plan, {asked.closed, asked.places_threads, words_that_stay(asked.words.size())}, note);
+  if (!note.empty()) say(note);
+  const bool several = asked.runs > 1;
+  const kept_input input(several, say);
+  std::optional<job_outcome> last;
+  for (int run = 1;; ++run) {
+    const auto tried = next_run(known.known());
+    if (several) say(fmt::format("run {} of {} at most,{}", run, asked.runs, text_of(tried)));
+    std::vector<std::string> said;
+    std::string why;
+    auto with = plan_with(tried);
+    job_outcome outcome;
+    if (with) with->environment.emplace_back(base::row_of(base::option::report).variable, records.path());
+    const double seconds = several && with ? most_seconds(known.known()) : 0;
+    const bool is_limited = with && limit(*with, seconds);
+    input.rewind();
+    outcome.exit_status = bootstrap::launcher::launcher_failed;
+    if (with) outcome = bootstrap::launcher::run_job(*with);
+    const bool was_slow = is_limited && outcome.exit_status == bootstrap::launcher::job_timed_out;
+    const bool learnt = kept =
+        was_slow ? known.on_slow(seconds, said, why) : known.on_run(outcome.exit_status, records.path(), said, why);
+    for (const std::string& sentence : said) say(sentence);
+    if (!learnt) say("nothing is learnt from this run: " + why);
+    if (!was_slow) last = outcome;
+    const bool failed = !was_slow && outcome.exit_status != 0;
+    if (run >= asked.runs || !learnt || failed || is_done(known.known())) return last.value_or(outcome);
+    records.clear();
+  }
+}
+
+}  // namespace quire::tools::advisor
