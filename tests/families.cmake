@@ -256,7 +256,7 @@ function(_quire_family_test test nodes when)
   if(nodes)
     math(EXPR processors "1 + ${nodes} / 4")
   endif()
-  set(environment "")
+  set(environment ${environment_of_all})  # what a row says comes after it, and counts
   _quire_resolved(words "${settings}")
   foreach(word IN LISTS words)
     if(word MATCHES "^--")

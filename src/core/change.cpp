@@ -274,10 +274,11 @@ void changer::look_whether_quiet() noexcept {
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
-/// Where consistency is relaxed nodes have different content of a unit, each in a frame of its own.
+/// Where consistency is relaxed nodes may have different content of a unit, and in a parallel block they do.
 void changer::take_from_host(const change_call& call) noexcept {
   region_slot& r = *call.region;
-  if (!r.memory->of_host() || call.to->can.host_frames) return;
+  const bool stays = call.what == change_call::kind::set && core_.builder.may_be_of_host(r.about, *call.to);
+  if (!r.memory->of_host() || stays) return;
   const int error = core_.builder.take_from_host(r);
   if (error == 0) return;
   base::die(QUIRE_SYSTEM, "cannot give region %u frames of this node's own for another consistency: %s",

@@ -37,8 +37,7 @@ using model::access;
 
 fault_path::fault_path(core& node)
     : core_(node),
-      one_host_(!node.config.hosts.empty() && std::ranges::count(node.config.hosts, node.config.hosts[0]) ==
-                                                  static_cast<std::ptrdiff_t>(node.config.hosts.size())),
+      one_host_(is_one_host(node.config)),
       guards_(node.guarded),
       hot_(node.hot),
       sharing_(node.sharing) {}

@@ -75,6 +75,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.migratory = job.hands_on;
   shape.traces = job.traces && !of.scans;
   shape.keeps = !job.traces;
+  shape.one_memory = of.hosts.any();
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
   auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
@@ -95,7 +96,8 @@ constexpr protocol::row the_row{
             .twins = true,
             .change = true,
             .block = true,
-            .checkpoint = true},
+            .checkpoint = true,
+            .host_frames = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,

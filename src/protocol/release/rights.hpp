@@ -30,6 +30,8 @@ class rights {
   void on_differs(std::uint64_t unit);
 
  private:
+  void allow_frame(std::uint64_t unit, unit_state& s, access want, actions& out);
+
   unit_table& table_;
 };
 

@@ -130,6 +130,7 @@ struct region_shape {
   protocol::migratory migratory = protocol::migratory::learned;
   bool traces = false;  ///< all that threads write is noticed, at homes too, and can be compared with what was before
   bool keeps = false;   ///< what is written in every interval is not protected in between (kept.cpp)
+  bool one_memory = false;  ///< all nodes have their frames together: what one writes is in the content of all
 
   /// The first unit of its page.
   [[nodiscard]] std::uint64_t first_beside(std::uint64_t unit) const noexcept { return unit - unit % units_a_page; }
