@@ -51,9 +51,9 @@ def page(rows, asked, commit):
     def figure(values, digits):
         return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f})"
     lines = ["# Nodes of a host that read one array", "",
-             f"Made by `bench/python/host_frames_table.py` on {os.cpu_count()} cores, {asked.rounds} rounds, commit {commit}. All nodes sum the columns of an array of",
-             f"{asked.mebibytes} MiB, twice, and write their own rows of another one, as `bench/python/host_frames.py` says. Pages of shared memory of all nodes, each counted once; median,",
-             "and the least in brackets. Hosts are network namespaces of one machine.", "",
+             f"Made by `bench/python/host_frames_table.py` on {os.cpu_count()} cores, {asked.rounds} rounds, commit {commit}. All nodes sum the columns of",
+             f"an array of {asked.mebibytes} MiB, twice, and write their own rows of another one, as `bench/python/host_frames.py` says.",
+             "Pages of shared memory of all nodes, each counted once; median, and the least in brackets. Hosts are network namespaces of one machine.", "",
              "| where | nodes | consistency | MB, pages of each node | MB, pages of the host | s, pages of each node | s, pages of the host |",
              "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
     for where, nodes, consistency, found in rows:

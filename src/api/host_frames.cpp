@@ -19,7 +19,7 @@ namespace quire::api {
 
 void host_frames::keep_apart(const char* why) const {
   const auto how = wanted_ == choice::together ? base::log_level::warning : base::log_level::info;
-  base::log(how, "QUIRE_HOST_FRAMES=1 does not go with %s: this node has frames of its own", why);
+  base::log(how, "frames of a host do not go with %s: this node has frames of its own", why);
 }
 
 void host_frames::offer(const core::configuration& c, introduction& mine) {
@@ -28,6 +28,7 @@ void host_frames::offer(const core::configuration& c, introduction& mine) {
   if (c.survives) return keep_apart("nodes that survive others (QUIRE_ON_FAILURE=notify)");
   if (c.pool.which != pool::kind::memfd) return keep_apart("any pool but 'memfd'");
   if (c.memory_limit != 0) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");
+  if (c.races) return keep_apart("QUIRE_CHECK=races");
   const int made = os::make_memfd("quire-host", c.bytes);
   if (made < 0) {
     base::log(base::log_level::warning, "no memory file for the frames of this host: %s; this node has its own",

@@ -74,8 +74,7 @@ void tell_failure(const region_slot& r, int error) noexcept {
 }  // namespace
 
 bool is_one_host(const configuration& c) noexcept {
-  return !c.hosts.empty() &&
-         std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
+  return !c.hosts.empty() && std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
 }
 
 /// Under relaxed consistency nodes of several hosts have different content of a unit, and those of one would have to
@@ -93,9 +92,9 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   pool.code = about.code != 0;
   pool.runs = c.runs(about.id);
-  const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code &&
-                       !pool.runs && about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) &&
-                       !c.pages_out && !c.survives;
+  const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
+                       about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) && !c.pages_out &&
+                       !c.survives;
   if (!of_host) pool.host_file = -1;
   return pool;
 }

@@ -44,6 +44,7 @@ void homes::reply_with_copy(const message& m, unit_state& s, actions& out) {
 
 /// The requester may write the frame from now on, and nobody hears of it (I12).
 void homes::reply_with_frame(const message& m, unit_state& s, actions& out) {
+  if (s.written != 0) ++table_.count.host_units;
   s.written = 1;
   message r;
   r.kind = message_kind::copy_reply;

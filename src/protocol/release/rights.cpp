@@ -43,7 +43,8 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
   table_.permit(unit, s, want, out);
 }
 
-/// All nodes may write it at once (I12). Where a production phase is to notice the first write, it is mapped for reading.
+/// All nodes may write it at once (I12). Where a production phase is to notice the first write, it is mapped for
+/// reading.
 void rights::allow_frame(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.assigned = 1;
   if (s.producing == 0) want = access::write;

@@ -151,6 +151,7 @@ struct counters {
   std::uint64_t updates_sent = 0;         ///< units, times readers
   std::uint64_t updates_applied = 0;      ///< units that came before they were asked for, and were of use
   std::uint64_t kept = 0;                 ///< how often a unit began to keep its right
+  std::uint64_t host_units = 0;           ///< units whose content was not sent, as the receiver has the same frame
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests that waited for the end of a pin
 };
 
