@@ -198,6 +198,7 @@ def arguments():
 
 def main():
     wanted, groups = arguments()
+    os.environ.setdefault("QUIRE_HOST_FRAMES", "0")  # nodes stand for hosts; a program of the suite that is about one host says so
     facts = about()
     facts["complete"] = not wanted.only and not wanted.quick
     for key in ("machine", "cores", "memory", "kernel", "commit", "date", "load"):

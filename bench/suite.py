@@ -5,6 +5,7 @@ A group's programs run in turn, again and again, so that both sides of a compari
 A measurement is named "program key:name in its output". Programs with wall=True are also measured from outside, as
 "key:wall", in milliseconds.
 """
+import itertools
 import os
 from dataclasses import dataclass, field
 
@@ -118,13 +119,15 @@ def sweep_group(transport):
 
 
 def host_frames_group():
-    rows = [Row(f"frames of 256 MiB that {n} nodes read, MB", f"shared{n}:frames", 256 * 1.048576, 1.1, told=True) for n in (2, 4, 8)]
-    for n, fault, sweep in ((2, 0.5, 3), (4, None, None), (8, None, None)):
-        rows += [Row(f"first read of what a neighbour has, {n} nodes", f"shared{n}:first_read", f"own{n}:first_read", fault),
-                 Row(f"sweep of what a neighbour wrote, {n} nodes", f"shared{n}:sweep", f"own{n}:sweep", sweep, bound="least")]
-    return Group("host-frames", "nodes of one host that read the same memory: frames of the host, against one a node", [
-        Program(f"{key}{n}", ("quire_host_frames",), nodes=n, environment={"QUIRE_HOST_FRAMES": on}, quick=("--mebibytes", "16", "--rounds", "1"))
-        for n in (2, 4, 8) for key, on in (("shared", "1"), ("own", "0"))], rows)
+    rows, programs = [], []
+    for how, (n, fault, sweep) in itertools.product(("sequential", "release"), ((2, 0.5, 3), (4, None, None), (8, None, None))):
+        shared, own = f"{how}-shared{n}", f"{how}-own{n}"
+        rows += [Row(f"frames of 256 MiB that {n} nodes read, MB, {how}", f"{shared}:frames", 256 * 1.048576, 1.1, told=True),
+                 Row(f"first read of what a neighbour has, {n} nodes, {how}", f"{shared}:first_read", f"{own}:first_read", fault),
+                 Row(f"sweep of what a neighbour wrote, {n} nodes, {how}", f"{shared}:sweep", f"{own}:sweep", sweep, bound="least")]
+        programs += [Program(key, ("quire_host_frames", "--consistency", how), nodes=n, environment={"QUIRE_HOST_FRAMES": on},
+                             quick=("--mebibytes", "16", "--rounds", "1")) for key, on in ((shared, "1"), (own, "0"))]
+    return Group("host-frames", "nodes of one host read the same memory: frames of the host, and of each node", programs, rows)
 
 
 def hands_group():
@@ -582,8 +585,7 @@ GROUPS = [
           [Program("alone", ("cg", "--class", "S", "--json")),
            Program("crowded", ("cg", "--class", "S", "--json"), crowd=2)],
           [Row("CG, class S, in a crowd, against alone", "crowded:time_s", "alone:time_s", told=True)], rounds=5),
-    Group("idle", "a started job of two nodes that does nothing",
-          [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
+    Group("idle", "a started job of two nodes that does nothing", [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
           [Row("idle node", "quire:idle", 0.5, 1)]),
     Group("page-out", "counting up a word of each page of 48 MiB, with 16 MiB of memory a node",
           [Program(key, ("quire_page_out",), nodes=nodes, job_options=options, quick=("--passes", "2"))
@@ -593,7 +595,6 @@ GROUPS = [
            for how in ("in_order", "at_random")
            for key, where, baseline in (("memory", "in memory", None), ("disk", "to the file and back", None),
                                         ("nodes", "to other nodes and back", f"disk:page_out_{how}"))]),
-    Group("busy", "reading from a node whose program computes",
-          [Program("quire", ("quire_busy",), quick=("--seconds", "0.3"))],
+    Group("busy", "reading from a node whose program computes", [Program("quire", ("quire_busy",), quick=("--seconds", "0.3"))],
           [Row("read fault while the home computes", "quire:busy_read_fault", 50, 1)]),
 ]

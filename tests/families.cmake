@@ -38,6 +38,9 @@ set(QUIRE_DETECTORS_OF_file segv)
 set(QUIRE_DETECTORS_OF_sysv segv)
 set(QUIRE_DETECTORS_OF_fork userfault thread segv)
 
+# Tests of protocols have nodes apart, as content goes in messages then, as between hosts. "auto" has them share frames.
+set(QUIRE_TEST_HOST_FRAMES 0 CACHE STRING "QUIRE_HOST_FRAMES of tests of protocols, but for rows that say which")
+
 function(quire_families table prefix label)
   _quire_rows(_quire_family)
 endfunction()
@@ -256,7 +259,7 @@ function(_quire_family_test test nodes when)
   if(nodes)
     math(EXPR processors "1 + ${nodes} / 4")
   endif()
-  set(environment "")
+  set(environment ${environment_of_all})  # what a row says comes after it, and counts
   _quire_resolved(words "${settings}")
   foreach(word IN LISTS words)
     if(word MATCHES "^--")

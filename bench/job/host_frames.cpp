@@ -3,7 +3,8 @@
 // it; the others read it one after the other, the first half in random order, fault by fault (first_read), then in
 // order; node 0 writes all of it anew, and node 1 sweeps over it (sweep). At the end all nodes have it, and tell the
 // frames that they have mapped, each counted once (frames_mb: the sum of Pss_Shmem in /proc/self/smaps_rollup, less
-// what it was before). With QUIRE_HOST_FRAMES=1 there is one frame of a page, without it one a node.
+// what it was before). Where nodes have the frames of their host there is one of a page; with QUIRE_HOST_FRAMES=0 one a
+// node.
 #include <quire/quire.hpp>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ struct settings {
   std::uint64_t mebibytes = 256;
   std::uint64_t rounds = 3;
   std::uint64_t faults = 4096;
+  std::string consistency = "sequential";
 };
 
 constexpr std::size_t words_per_page = bench::page_bytes / sizeof(std::uint64_t);
@@ -64,8 +66,10 @@ void run(const settings& wanted) {
   const quire::session job;
   bench::expect_nodes_or_more(job, 2);
   const std::size_t bytes = wanted.mebibytes << 20;
-  const auto memory =
-      quire::from_node(0, [&] { return quire::region::create(bytes, {.place = quire::placement::node, .home = 0}); });
+  const auto how = wanted.consistency == "release" ? quire::consistency::release : quire::consistency::sequential;
+  const auto memory = quire::from_node(0, [&] {
+    return quire::region::create(bytes, {.consistency = how, .place = quire::placement::node, .home = 0});
+  });
   const auto words = memory.span<std::uint64_t>().first(bytes / sizeof(std::uint64_t));
   const std::int64_t before = frames_of_all();
   bench::samples first("first_read", "us"), sweep("sweep", "MB/s"), frames("frames", "MB");
@@ -102,5 +106,6 @@ int main(int argc, char** argv) {
   here.add_number("--mebibytes", wanted.mebibytes, 1, 1 << 14, "memory to read");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "sweeps over what was written anew");
   here.add_number("--faults", wanted.faults, 1, 1 << 20, "single read faults of each node, at most");
+  here.add_choice("--consistency", wanted.consistency, {"sequential", "release"}, "of the memory");
   return here.run(argc, argv, [&] { run(wanted); });
 }

@@ -70,7 +70,9 @@ class array_pool final : public pool::pool {
   [[nodiscard]] int leave() noexcept override;
   [[nodiscard]] bool of_host() const noexcept override { return host_ != nullptr; }
   [[nodiscard]] int own_frames(std::byte*& host) noexcept override;
-  void end_host() noexcept override { host_.reset(); }
+  void end_host() noexcept override {
+    if (own_ != nullptr) host_.reset();
+  }
   [[nodiscard]] int show(::quire::pool::view_kind) noexcept override;
   [[nodiscard]] int make_accessible() noexcept override { return 0; }  // what threads may do is the table's
   void dump(std::uint64_t, std::uint64_t) noexcept override {}

@@ -87,8 +87,8 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   mine.commit = static_cast<std::int32_t>(r.options.choice<base::commit_choice>(base::option::commit));
   mine.detector = detector.lack();
   mine.machine = os::machine_of_process();
-  host_frames frames;
-  frames.offer(r.options, c, mine);
+  host_frames frames(r.options, wire.is_by_memory());
+  frames.offer(c, mine);
   if (const auto s = wire.meet(others, mine); !s.ok()) return s;
   r.messages = wire.account();
   others.agree_on_detector(detector, c.self.value());

@@ -50,8 +50,10 @@ constexpr option_row table[] = {
      "pool 'file': give it its length only, or write it full of zeros", range(0, 1)},
     {option::pool_link, "QUIRE_POOL_LINK", use::experiments, option_type::choice, "ring", "ring|socket",
      "pool 'fork': how the program's process asks the engine's", range(0, 1)},
-    {option::host_frames, "QUIRE_HOST_FRAMES", use::experiments, option_type::flag, "0", "0|1",
-     "nodes of one host have one copy of a shared page in memory (sequential consistency, pool 'memfd')", range(0, 1)},
+    {option::host_frames, "QUIRE_HOST_FRAMES", use::experiments, option_type::choice, "0", "0|1|auto",
+     "nodes of one host have one copy of a shared page in memory (pool 'memfd'); 0: they are kept apart, as if on "
+     "several hosts; auto: where they talk by shared memory",
+     range(0, 2)},
     {option::crash_dir, "QUIRE_CRASH_DIR", use::experiments, option_type::path, "", "a directory",
      "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", any_text},
     {option::fault_trace, "QUIRE_FAULT_TRACE", use::experiments, option_type::path, "", "a directory",

@@ -188,6 +188,20 @@ void changer::add_up(region_slot* r, totals& t) noexcept {
   }
 }
 
+/// Where all nodes write one memory: nobody does from now on until the change is over, so that what one node takes of
+/// it is what all have. Who faults waits.
+void changer::stop_common_writes(region_slot& r) noexcept {
+  if (!r.memory->of_host() || !r.can().relaxed) return;
+  const auto used = r.machine->used();
+  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    if (r.machine->mapped(unit) != model::access::write) continue;
+    core_.actions.clear();
+    r.machine->frames().on_unmap(unit, core_.actions);
+    core_.take_step(r);
+  }
+  core_.perform_steps();
+}
+
 void changer::stop(const change_call& call, totals& t) noexcept {
   region_slot& r = *call.region;
   if (call.region.gone() || r.change.frozen.has(freeze::end)) {
@@ -202,6 +216,7 @@ void changer::stop(const change_call& call, totals& t) noexcept {
   (void)core_.held.end();
   core_.whole.end();
   r.machine->successor().stay(true);
+  stop_common_writes(r);
   if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
   if (ends && call.checked) core_.blocks.close(r);
   core_.protocols.release(core_.protocols.domain_of(r), true);
@@ -274,10 +289,11 @@ void changer::look_whether_quiet() noexcept {
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
-/// Where consistency is relaxed nodes have different content of a unit, each in a frame of its own.
+/// Where consistency is relaxed nodes may have different content of a unit, and in a parallel block they do.
 void changer::take_from_host(const change_call& call) noexcept {
   region_slot& r = *call.region;
-  if (!r.memory->of_host() || call.to->can.host_frames) return;
+  const bool stays = call.what == change_call::kind::set && core_.builder.may_be_of_host(r.about, *call.to);
+  if (!r.memory->of_host() || stays) return;
   const int error = core_.builder.take_from_host(r);
   if (error == 0) return;
   base::die(QUIRE_SYSTEM, "cannot give region %u frames of this node's own for another consistency: %s",

@@ -102,6 +102,7 @@ class changer {
   }
 
  private:
+  void stop_common_writes(region_slot& r) noexcept;
   void stop(const change_call& call, totals& t) noexcept;
   void take_from_host(const change_call& call) noexcept;
   void convert(const change_call& call) noexcept;

@@ -158,7 +158,7 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(write_ahead_units, "Units at home that sweeps of writes could write without a fault",
                   from.write_ahead_units),
     QUIRE_COUNTER(host_units, "Units whose content was not sent, as the node that asked has the same frame",
-                  from.sequential.host_units),
+                  from.sequential.host_units + from.release.host_units),
 };
 #undef QUIRE_COUNTER
 

@@ -36,12 +36,7 @@ namespace quire::core {
 using model::access;
 
 fault_path::fault_path(core& node)
-    : core_(node),
-      one_host_(!node.config.hosts.empty() && std::ranges::count(node.config.hosts, node.config.hosts[0]) ==
-                                                  static_cast<std::ptrdiff_t>(node.config.hosts.size())),
-      guards_(node.guarded),
-      hot_(node.hot),
-      sharing_(node.sharing) {}
+    : core_(node), one_host_(is_one_host(node.config)), guards_(node.guarded), hot_(node.hot), sharing_(node.sharing) {}
 
 void fault_path::forget(const region_slot& r) noexcept {
   hot_.forget(r.about.id);

@@ -73,6 +73,19 @@ void tell_failure(const region_slot& r, int error) noexcept {
 }
 }  // namespace
 
+bool is_one_host(const configuration& c) noexcept {
+  return !c.hosts.empty() && std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
+}
+
+/// Under relaxed consistency nodes of several hosts have different content of a unit, and those of one would have to
+/// tell whose: there all nodes of the job are on one, and no write needs to be noticed.
+bool region_builder::may_be_of_host(const region_description& about, const protocol::row& of) const noexcept {
+  const configuration& c = core_.config;
+  if (c.hosts.empty() || !of.can.host_frames) return false;
+  return !of.can.relaxed ||
+         (is_one_host(c) && c.races == protocol::traced::nothing && about.detector != QUIRE_DETECT_SCAN);
+}
+
 /// All nodes find the same of a host's frames: descriptions are the same, and so is what is asked of the job here.
 pool::settings region_builder::pool_for(const region_description& about, const protocol::row& of) const {
   const configuration& c = core_.config;
@@ -80,9 +93,9 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   pool.code = about.code != 0;
   pool.runs = c.runs(about.id);
-  const bool of_host = !c.hosts.empty() && of.can.host_frames && pool.which == pool::kind::memfd && !pool.code &&
-                       !pool.runs && about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) &&
-                       !c.pages_out && !c.survives;
+  const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
+                       about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) && !c.pages_out &&
+                       !c.survives;
   if (!of_host) pool.host_file = -1;
   return pool;
 }
@@ -359,7 +372,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home},
                                                 r.layout.units_a_page());
-  if (of.can.host_frames && r.memory->of_host()) shape.hosts.first = core_.config.hosts.data();
+  if (r.memory->of_host() && may_be_of_host(about, of)) shape.hosts.first = core_.config.hosts.data();
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
   if (shape.scans) scanning_ = true;

@@ -18,6 +18,10 @@
 namespace quire::core {
 
 class core;
+struct configuration;
+
+/// All nodes of the job have their frames together.
+[[nodiscard]] bool is_one_host(const configuration& c) noexcept;
 
 class region_builder {
  public:
@@ -40,6 +44,8 @@ class region_builder {
   /// right to; nothing is mapped. Driver's thread, as above, when nothing of the region is on its way. 0 or errno: as
   /// above.
   [[nodiscard]] int take_from_host(region_slot& r) noexcept;
+  /// Whether the region's frames could be its host's under this protocol. All nodes find the same.
+  [[nodiscard]] bool may_be_of_host(const region_description& about, const protocol::row& of) const noexcept;
   /// The machine of this protocol decides from now on. Driver's thread, as above.
   void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
 

@@ -57,7 +57,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
                          std::uint64_t call) noexcept {
   const auto& config = core_.config;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    const bool written = r.machine->is_written(unit);
+    const bool written = r.machine->is_written(unit) && !r.memory->of_host();  // where all nodes have it
     const std::size_t bytes = sizeof(spread_header) + (written ? r.bytes_of(unit) : 0);
     if (open_ != nobody) {
       const passage& p = *passages_[open_];
@@ -193,11 +193,15 @@ void spread_traffic::take(const passage& p) noexcept {
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
     core_.absent.settle(*r, head.unit, 1);
     release::machine& machine = *known;
-    if (machine.pushes().awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
+    const bool is_here = r->memory->of_host();
+    if (machine.pushes().awaits_spread(head.unit) &&
+        (is_here || core_.consistency.is_covered(p.m.region, head.unit, known_))) {
       ++count_.taken;
       use_content(core_.frames, *r, head.unit, 1, content::replaced);
       content_landed(*r, head.unit, 1);
-      if (head.length != 0) {
+      if (is_here) {
+        CHECK(head.length == 0);
+      } else if (head.length != 0) {
         base::copy_words(r->system(head.unit), entries.data(), head.length);
       } else if (machine.is_written(head.unit)) {
         std::memset(r->system(head.unit), 0, r->bytes_of(head.unit));

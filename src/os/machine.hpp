@@ -14,6 +14,10 @@ struct machine_place {
   [[nodiscard]] bool is_with(const machine_place& other) const noexcept {
     return machine != 0 && machine == other.machine;
   }
+  /// As far as is known. In another network namespace a node has another address, as on another host.
+  [[nodiscard]] bool is_on_network_of(const machine_place& other) const noexcept {
+    return network == 0 || other.network == 0 || network == other.network;
+  }
   /// On one machine, and kept apart.
   [[nodiscard]] bool is_kept_apart_from(const machine_place& other) const noexcept;
   /// What keeps them apart, for people: "IPC and PID namespaces", and the options of `docker run` that give one for

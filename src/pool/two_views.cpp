@@ -70,7 +70,8 @@ class two_views final : public pool {
   bool of_host() const noexcept override { return of_host_; }
   int own_frames(std::byte*& host) noexcept override;
   void end_host() noexcept override {
-    if (host_ != nullptr) (void)os::advise(host_, bytes_, MADV_REMOVE);
+    if (host_ == nullptr) return;
+    (void)os::advise(host_, bytes_, MADV_REMOVE);
     os::unmap(std::exchange(host_, nullptr), bytes_);
     of_host_ = false;
   }

@@ -17,15 +17,18 @@
 
 namespace quire::api {
 
-void host_frames::keep_apart(const char* why) {
-  base::log(base::log_level::warning, "QUIRE_HOST_FRAMES=1 does not go with %s: this node has frames of its own", why);
+void host_frames::keep_apart(const char* why) const {
+  const auto how = wanted_ == choice::together ? base::log_level::warning : base::log_level::info;
+  base::log(how, "frames of a host do not go with %s: this node has frames of its own", why);
 }
 
-void host_frames::offer(const base::option_values& options, const core::configuration& c, introduction& mine) {
-  if (!options.flag(base::option::host_frames) || c.nodes == 1) return;
+void host_frames::offer(const core::configuration& c, introduction& mine) {
+  if (wanted_ == choice::apart || c.nodes == 1) return;
+  if (wanted_ == choice::automatic && !by_memory_) return;
   if (c.survives) return keep_apart("nodes that survive others (QUIRE_ON_FAILURE=notify)");
   if (c.pool.which != pool::kind::memfd) return keep_apart("any pool but 'memfd'");
   if (c.memory_limit != 0) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");
+  if (c.races != protocol::traced::nothing) return keep_apart("QUIRE_CHECK=races");
   const int made = os::make_memfd("quire-host", c.bytes);
   if (made < 0) {
     base::log(base::log_level::warning, "no memory file for the frames of this host: %s; this node has its own",
@@ -45,7 +48,7 @@ std::string host_frames::open_first(const introductions& others, const core::con
   std::string why;
   for (std::size_t node = 0; node < self; ++node) {
     const introduction there = others.of(node);
-    if (!there.machine.is_with(mine.machine)) continue;
+    if (!there.machine.is_with(mine.machine) || !there.machine.is_on_network_of(mine.machine)) continue;
     const std::string who = "node " + std::to_string(node) + " (" + there.host + ")";
     if (there.machine.is_kept_apart_from(mine.machine)) {
       if (why.empty()) why = who + " is in other " + there.machine.why_apart_from(mine.machine).what;

@@ -2,6 +2,9 @@
 // Frames of a host (QUIRE_HOST_FRAMES): which nodes have their frames together. Each node of a host offers a memory
 // file; the others open that of the first one that they can share memory with, and all tell what they have opened, so
 // that every node knows the same of all. Application thread, in quire_start().
+//
+// Where it does not go with what else was asked for, a node has frames of its own: with a line, unless `auto` was asked
+// for. A node that wants them and cannot have them always says why.
 #pragma once
 
 #include <string>
@@ -20,16 +23,25 @@ namespace quire::api {
 
 class host_frames {
  public:
-  /// Before introductions: makes the file, if that is asked for and goes with what else was.
-  void offer(const base::option_values& options, const core::configuration& c, introduction& mine);
+  /// The words of the option, in their order.
+  enum class choice : int { apart, together, automatic };
+
+  /// `by_memory`: nodes of a host talk through shared memory. If they do not, they stand for several hosts, unless
+  /// frames were asked for by name.
+  host_frames(const base::option_values& options, bool by_memory) noexcept
+      : wanted_(options.choice<choice>(base::option::host_frames)), by_memory_(by_memory) {}
+  /// Before introductions: makes the file, if it is wanted and goes with what else was asked for.
+  void offer(const core::configuration& c, introduction& mine);
   /// After them. Collective, if any node offers a file. Fills in core::configuration::hosts and pool.host_file. A node
   /// that cannot have its host's frames has its own, and a line says why. As bootstrap::exchange().
   [[nodiscard]] base::status meet(bootstrap::bootstrap& job, const introductions& others, core::configuration& c);
 
  private:
-  void keep_apart(const char* why);
+  void keep_apart(const char* why) const;
   [[nodiscard]] std::string open_first(const introductions& others, const core::configuration& c, std::uint16_t& first);
 
+  choice wanted_;
+  bool by_memory_;
   os::descriptor file_{};
 };
 

@@ -16,6 +16,8 @@ std::string_view wire_choice::kind() const noexcept {
   return kinds[options_.number(base::option::transport)];
 }
 
+bool wire_choice::is_by_memory() const noexcept { return kind() != "tcp" && std::getenv("UCX_TLS") == nullptr; }
+
 bool wire_choice::can_be_tcp() const { return transport::can_be_tcp_instead(kind(), all_local_); }
 
 base::status wire_choice::open() {

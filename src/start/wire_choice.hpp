@@ -35,6 +35,8 @@ class wire_choice {
   base::status meet(introductions& others, const introduction& mine);
   [[nodiscard]] std::unique_ptr<transport::transport> take() noexcept { return std::move(opened_); }
   [[nodiscard]] wire_account account() const;
+  /// Whether nodes of a host are to talk through shared memory, if they can: nobody has asked for anything else.
+  [[nodiscard]] bool is_by_memory() const noexcept;
 
  private:
   base::status open(std::string_view kind);

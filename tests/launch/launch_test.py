@@ -51,6 +51,8 @@ def several_on_a_host():
                 with open(file) as told:
                     why = json.load(told)["transport"]["why"]
                 require(("by shm on a host, ucx tcp" in why) == shared, f"{options}: {why}")
+        said = run_well([*quire_run(hosts, "-n", "4", "--set=log=info", "--set=host_frames=auto"), program("contract_pages_program")], 60).err
+        require(said.count("frames are shared by 2 nodes of this host") == 4, f"not the two nodes of each host share frames: {said}")
         alone = run([*quire_run(hosts, "-n", "3", f"--stats={file}"), program("contract_sync_program")], 60)
         require(alone.status == 0, alone)
         job, pids = start_job(hosts, [*quire_run(hosts, "-n", "4"), program("death_program"), "compute"], nodes=4)

@@ -34,7 +34,7 @@ class chart {
  public:
   explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false,
                  bool pages_out = false, bool keeps = false, bool moves_between = true,
-                 protocol::migratory migratory = protocol::migratory::never)
+                 protocol::migratory migratory = protocol::migratory::never, bool one_memory = false)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -49,6 +49,7 @@ class chart {
       shape.pages_out = pages_out;
       shape.keeps = keeps;
       shape.migratory = migratory;
+      shape.one_memory = one_memory;
       open_[n].pins = &pins_[n];
       open_[n].unacknowledged.resize(nodes);
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);

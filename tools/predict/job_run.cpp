@@ -64,6 +64,8 @@ std::vector<std::string> words_of(const run_wishes& asked) {
 [[noreturn]] void become(const run_wishes& asked, const std::string& records, const std::string& output) {
   const auto which = asked.explains ? base::option::report : base::option::events;
   (void)::setenv(base::row_of(which).variable, records.c_str(), 1);
+  // Each node stands for a host: what costs messages there is to cost them here.
+  (void)::setenv(base::row_of(base::option::host_frames).variable, "0", 1);
   (void)::setenv("OMP_NUM_THREADS", std::to_string(asked.nodes * asked.threads_a_node).c_str(), 0);
   if (!asked.shows) {
     const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -17,7 +17,7 @@ using model::message_kind;
 void broadcasts::on_produce_begin(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
   s.producing = 1;
-  if (s.is_home != 0 && !table_.shape.scans) table_.protect(unit, s, access::read, out);
+  if ((s.is_home != 0 || table_.one_memory) && !table_.shape.scans) table_.protect(unit, s, access::read, out);
 }
 
 /// Ends that. True if it was written.
@@ -43,9 +43,13 @@ void broadcasts::on_spread_request(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   if (table_.passes_on(m, s, out)) return;
   s.assigned = 1;
-  migratory_units::note_push(s);
-  table_.watch_writes(m.unit, s, out);
-  s.shared = 1;
+  if (table_.one_memory) {
+    s.written = 1;
+  } else {
+    migratory_units::note_push(s);
+    table_.watch_writes(m.unit, s, out);
+    s.shared = 1;
+  }
   message spread = m;
   spread.kind = message_kind::spread;
   spread.acks = 0;
@@ -56,7 +60,7 @@ void broadcasts::on_spread_copy(std::uint64_t unit, bool zero, actions& out) {
   CHECK(awaits_spread(unit));
   unit_state& s = table_.touch(unit);
   s.valid = 1;
-  if (!zero) s.written = 1;
+  if (!zero || table_.one_memory) s.written = 1;
   rights_.allow(unit, s, access::read, out);
 }
 

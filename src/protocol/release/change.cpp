@@ -17,7 +17,7 @@ handover handovers::give(std::uint64_t unit, actions& out) {
   CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 &&
         s.granted == 0);
   handover h;
-  h.written = s.written != 0;
+  h.written = s.written != 0;  // where all have one memory: by anybody (I12)
   if (table_.is_home(unit)) {
     h.right = access::write;
     h.mapped = s.mapped();

@@ -21,6 +21,7 @@ void homes::on_copy_request(const message& m, actions& out) {
 }
 
 void homes::reply_with_copy(const message& m, unit_state& s, actions& out) {
+  if (table_.one_memory) return reply_with_frame(m, s, out);
   table_.watch_writes(m.unit, s, out);
   s.shared = 1;
   if (s.mapped() != access::write) s.current.add(table_.shape.nodes, m.requester);
@@ -48,6 +49,20 @@ void homes::on_diff_ahead(std::uint64_t unit, actions& out) {
   rights_.tell_base(unit, s, out);
   if (table_.lone.is_unnoticed(unit, s)) table_.protect(unit, s, access::read, out);
   table_.lone.end(unit);
+}
+
+/// The requester may write the frame from now on, and nobody hears of it (I12).
+void homes::reply_with_frame(const message& m, unit_state& s, actions& out) {
+  if (s.written != 0) ++table_.count.host_units;
+  s.written = 1;
+  message r;
+  r.kind = message_kind::copy_reply;
+  r.flags = message_flag::no_data;
+  r.unit = m.unit;
+  r.requester = m.requester;
+  r.a = s.moves;
+  r.b = table_.open.told;
+  table_.send(m.requester, r, false, out);
 }
 
 diff_outcome homes::on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins) {
@@ -245,7 +260,7 @@ void homes::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
 /// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the
 /// content may say, by an atomic operation, that others may go on, and here such an answer would wait for them.
 bool homes::may_give(const message& m, unit_state& s) noexcept {
-  if (s.producing != 0 || !table_.may_leave(s) || table_.awaits_homes()) return false;
+  if (table_.one_memory || s.producing != 0 || !table_.may_leave(s) || table_.awaits_homes()) return false;
   if ((m.flags & message_flag::take) != 0 && !table_.knows_copies(s)) return true;
   return migratory_.goes_along(s);
 }

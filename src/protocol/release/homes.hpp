@@ -58,6 +58,7 @@ class homes {
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
 
  private:
+  void reply_with_frame(const message& m, unit_state& s, actions& out);
   void move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out);
   [[nodiscard]] bool may_give(const message& m, unit_state& s) noexcept;
   void count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again);

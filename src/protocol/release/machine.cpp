@@ -58,10 +58,12 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.follows != 0 && (home || (s.valid == 0 && !awaits))) return false;
   if (s.version == given_away && (home || s.valid != 0)) return false;
   if (s.kept != 0 && (s.twin == 0 || s.mapped() == access::none || table_.shape.scans || table_.checked)) return false;
-  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && s.kept == 0 && !table_.shape.scans)
-    return false;
-  if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !table_.shape.scans))) return false;
-  if (!home && s.mapped() == access::write && s.twin == 0) return false;
+  const bool noticed = !table_.shape.scans && !table_.one_memory;  // what threads write
+  if (table_.one_memory && (s.twin != 0 || s.listed != 0 || (s.mapped() == access::write && s.written == 0)))
+    return false;  // (I12)
+  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && s.kept == 0 && noticed) return false;
+  if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && noticed))) return false;
+  if (!home && s.mapped() == access::write && s.twin == 0 && !table_.one_memory) return false;
   const bool unnoticed = table_.lone.is_unnoticed(unit, s) && !table_.checked && s.listed == 0;
   if (home && (table_.checked || table_.shape.traces) && s.mapped() == access::write && s.twin == 0 && !unnoticed)
     return false;
@@ -86,6 +88,20 @@ std::uint64_t machine::twins_beside(std::uint64_t first) const noexcept {
     if (s.twin != 0 && (s.is_home == 0 || table_.shape.traces) && s.declared == 0) sum += table_.shape.twin_pages;
   }
   return sum;
+}
+
+/// Each node has the content, in frames of its own, and nobody a permission. Of the copies no notice says that they go.
+void machine::on_frames_apart() noexcept {
+  if (!std::exchange(table_.one_memory, false)) return;
+  for (std::uint64_t unit = table_.used.first(); unit < table_.used.end(); ++unit) {
+    unit_state& s = table_.units[unit];
+    s.set_mapped(access::none);
+    if (s.touched == 0) continue;
+    if (s.is_home != 0) s.shared = 1;
+    s.current.clear();
+    s.version = no_version;
+    s.follows = 0;
+  }
 }
 
 /// Diffs and bases have gone before; what is left of twins nobody needs.

@@ -105,6 +105,7 @@ class machine final : public model::machine {
   [[nodiscard]] model::used_units used() const noexcept override { return table_.used; }
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return unit(u).touched != 0; }
   void forget() noexcept override;
+  void on_frames_apart() noexcept override;
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
   [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
 

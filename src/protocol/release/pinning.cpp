@@ -164,6 +164,10 @@ void page_locks::give_pin(const message& m, unit_state& s, grants::grant& g, act
   r.unit = m.unit;
   r.requester = m.requester;
   r.flags = m.flags & message_flag::no_data;
+  if (table_.one_memory) {
+    r.flags |= message_flag::no_data;
+    s.written = 1;
+  }
   r.a = s.moves;
   r.b = s.pin_ended;
   s.pin_ended = 0;

@@ -76,6 +76,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.migratory = job.hands_on;
   shape.traces = job.traces != protocol::traced::nothing && !of.scans;
   shape.keeps = job.traces == protocol::traced::nothing;
+  shape.one_memory = of.hosts.any();
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
   auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
@@ -96,7 +97,8 @@ constexpr protocol::row the_row{
             .twins = true,
             .change = true,
             .block = true,
-            .checkpoint = true},
+            .checkpoint = true,
+            .host_frames = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,

@@ -10,6 +10,7 @@ using model::action_kind;
 /// The node has the content: lets its threads have `want` of it.
 void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = s.read_ahead = 0;
+  if (table_.one_memory) return allow_frame(unit, s, want, out);
   if (s.is_home != 0) {
     s.assigned = 1;
     if (table_.shape.scans) {
@@ -42,6 +43,15 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
   table_.permit(unit, s, want, out);
 }
 
+/// All nodes may write it at once (I12). Where a production phase is to notice the first write, it is mapped for
+/// reading.
+void rights::allow_frame(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  s.assigned = 1;
+  if (s.producing == 0) want = access::write;
+  if (want == access::write) s.producing = 0;
+  table_.permit(unit, s, want, out);
+}
+
 /// A thread that has faulted writes the unit next.
 void rights::note_write(std::uint64_t unit, const unit_state& s) {
   if (s.twin != 0 && (s.is_home == 0 || table_.shape.traces) && s.declared == 0 && !table_.shape.scans)
@@ -55,7 +65,7 @@ void rights::write_here(std::uint64_t unit, unit_state& s) {
   s.streak = 0;
   migratory_units::note_write(s);
   s.current.clear();
-  if (s.shared != 0) table_.list(unit, s);
+  if (s.shared != 0 && !table_.one_memory) table_.list(unit, s);
 }
 
 /// What threads of the home write is told, byte by byte.

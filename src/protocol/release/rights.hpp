@@ -31,6 +31,8 @@ class rights {
 
  private:
   [[nodiscard]] bool is_traced(std::uint64_t unit, const unit_state& s) const noexcept;
+  void allow_frame(std::uint64_t unit, unit_state& s, access want, actions& out);
+
   unit_table& table_;
 };
 

@@ -136,6 +136,7 @@ struct region_shape {
   protocol::migratory migratory = protocol::migratory::learned;
   bool traces = false;  ///< all that threads write is noticed, at homes too, and can be compared with what was before
   bool keeps = false;   ///< what is written in every interval is not protected in between (kept.cpp)
+  bool one_memory = false;  ///< all nodes have their frames together: what one writes is in the content of all
 
   /// The first unit of its page.
   [[nodiscard]] std::uint64_t first_beside(std::uint64_t unit) const noexcept { return unit - unit % units_a_page; }
@@ -156,6 +157,7 @@ struct counters {
   std::uint64_t updates_sent = 0;         ///< units, times readers
   std::uint64_t updates_applied = 0;      ///< units that came before they were asked for, and were of use
   std::uint64_t kept = 0;                 ///< how often a unit began to keep its right
+  std::uint64_t host_units = 0;           ///< units whose content was not sent, as the receiver has the same frame
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests that waited for the end of a pin
 };
 

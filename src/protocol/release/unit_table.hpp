@@ -19,7 +19,8 @@ using model::message;
 
 class unit_table {
  public:
-  unit_table(const region_shape& of, unit_state* entries, interval& node) : shape(of), units(entries), open(node) {}
+  unit_table(const region_shape& of, unit_state* entries, interval& node)
+      : shape(of), units(entries), open(node), one_memory(of.one_memory) {}
   unit_table(const unit_table&) = delete;
   unit_table& operator=(const unit_table&) = delete;
 
@@ -67,6 +68,7 @@ class unit_table {
   std::uint64_t outstanding = 0;  ///< units that this node has asked for and not got yet
   bool homes_stay = false;        ///< none moves: the region's protocol is about to change
   bool checked = false;           ///< a parallel block is to be checked (blocks.hpp)
+  bool one_memory;                ///< as the shape says, until each node gets frames of its own (I12)
 };
 
 }  // namespace quire::release
