@@ -139,6 +139,7 @@ void measure_all(const settings& wanted, const codec& c, std::size_t units, cons
   });
   measure("memcmp" + suffix, wanted, order,
           [&](std::size_t i) { expect(std::memcmp(m.unit_at(i).data(), m.twin_at(i), page) == 0); });
+  measure("differs" + suffix, wanted, order, [&](std::size_t i) { expect(!c.differs(m.unit_at(i), m.twin_at(i))); });
   for (const pattern& p : patterns) measure_pattern(wanted, c, m, order, suffix, p);
   m.change(patterns[3]);
   measure("merge_64_words" + suffix, wanted, order,

@@ -63,6 +63,12 @@ void diff_traffic::add(region_slot& r, const model::action& a, std::uint64_t cou
   }
 }
 
+bool diff_traffic::differs(const region_slot& r, std::uint64_t unit) noexcept {
+  const std::span<const std::byte> content(r.system(unit), r.bytes_of(unit));
+  count_.compared += (content.size() + os::page_bytes - 1) / os::page_bytes;
+  return codec_.differs(content, r.twin(unit));
+}
+
 void diff_traffic::add_page(region_slot& r, const model::action& a, std::uint64_t unit, std::uint32_t offset,
                             std::uint32_t bytes, bool& differs) noexcept {
   const std::span<const std::byte> content(r.system(unit) + offset, bytes);

@@ -76,8 +76,8 @@ class diff_traffic {
     std::uint64_t compared = 0;  ///< pages, with their twins
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
-  /// So many pages were, elsewhere.
-  void note_compared(std::uint64_t pages) noexcept { count_.compared += pages; }
+  /// Whether threads here have changed a unit that has a twin. They may be writing.
+  [[nodiscard]] bool differs(const region_slot& r, std::uint64_t unit) noexcept;
 
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};

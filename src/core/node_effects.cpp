@@ -168,7 +168,7 @@ void node_effects::perform(protocol::domain& d, const protocol::domain_action& a
     case hear:
       return core_.in.handle(a.m, a.value);
     case compare:
-      return d.on_compared(differs(a.region, a.unit));
+      return d.on_compared(core_.diffs.differs(*core_.regions.slot(a.region), a.unit));
     case look_at_sends:
       return d.on_sends(core_.wire.sends_pending());
     case released:
@@ -178,20 +178,6 @@ void node_effects::perform(protocol::domain& d, const protocol::domain_action& a
     case acquired:
       return core_.races != nullptr ? core_.races->on_acquired(a.known) : void();
   }
-}
-
-/// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end
-/// there.
-bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept {
-  region_slot& r = *core_.regions.slot(region);
-  const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
-  const auto* const twin = reinterpret_cast<const std::uint64_t*>(r.twin(unit));
-  const std::uint64_t words = r.bytes_of(unit) / sizeof(std::uint64_t);
-  core_.diffs.note_compared((r.bytes_of(unit) + os::page_bytes - 1) / os::page_bytes);
-  for (std::uint64_t i = 0; i < words; ++i) {
-    if (content[i] != twin[i]) return true;
-  }
-  return false;
 }
 
 /// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed

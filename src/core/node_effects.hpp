@@ -55,7 +55,6 @@ class node_effects final : public effects, public protocol::domain::effects {
   void find_written() noexcept;
 
  private:
-  [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept;
   void trim_twins() noexcept;
 
   core& core_;

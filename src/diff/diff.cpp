@@ -221,6 +221,19 @@ encoded codec::encode(std::span<const std::byte> unit, const std::byte* twin, st
   return {bytes == 0 ? outcome::unchanged : outcome::diff, bytes};
 }
 
+bool codec::differs(std::span<const std::byte> unit, const std::byte* twin) const noexcept {
+  CHECK(!unit.empty() && unit.size() <= max_unit_bytes);
+  const std::size_t lines = unit.size() / line_bytes, ragged = unit.size() % line_bytes;
+  std::uint64_t masks[block_lines];
+  for (std::size_t line = 0; line < lines; line += block_lines) {
+    const std::size_t count = std::min(block_lines, lines - line), at = line * line_bytes;
+    if (kernels_->compare(unit.data() + at, twin + at, count, masks).changed != 0) return true;
+  }
+  if (ragged == 0) return false;
+  const padded now(unit.data() + lines * line_bytes, ragged), before(twin + lines * line_bytes, ragged);
+  return kernels_->compare(now.line, before.line, 1, masks).changed != 0;
+}
+
 bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit, beside threads) const noexcept {
   CHECK(!unit.empty() && unit.size() <= max_unit_bytes);
   if (!valid(diff, unit.size())) return false;

@@ -96,6 +96,10 @@ class codec {
   [[nodiscard]] encoded encode(std::span<const std::byte> unit, const std::byte* twin, std::span<std::byte> out,
                                writers who) const noexcept;
 
+  /// Whether encode() would find anything: a word of `unit` that other threads write counts as it is when it is read.
+  /// For units that mostly have not changed; `unit` and `twin` as for encode().
+  [[nodiscard]] bool differs(std::span<const std::byte> unit, const std::byte* twin) const noexcept;
+
   /// Writes to `unit` what `diff` says, and nothing else. False, and nothing written, if it is not a diff of a unit of
   /// this size: the bytes may come from anywhere. With beside::writers threads may write other bytes of the unit
   /// meanwhile, of the same words even: then words of which some bytes change cost a locked instruction each, without

@@ -163,13 +163,15 @@ TEST_P(diff_codec, nothing_and_everything) {
 }
 
 TEST_P(diff_codec, one_byte_at_every_offset) {
-  for (const std::size_t size : {std::size_t{100}, page, page + 1}) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{100}, page, page + 1}) {
     const bytes twin = random_bytes(size, random_);
     bytes unit = twin;
+    EXPECT_FALSE(codec_.differs(unit, twin.data()));
     for (std::size_t i = 0; i < size; ++i) {
       change(unit[i], random_);
       ASSERT_NO_FATAL_FAILURE(expect_exact(unit, twin)) << i;
-      ASSERT_EQ(result_.bytes, 20u);
+      ASSERT_TRUE(codec_.differs(unit, twin.data())) << i;
+      if (size > 1) ASSERT_EQ(result_.bytes, 20u);
       unit[i] = twin[i];
     }
   }
