@@ -42,6 +42,9 @@ constexpr message_traits messages[] = {
      .domain_sees = true},
     {.kind = message_kind::pin_end, .leaves = passage::asked_for},
     {.kind = message_kind::pin_next},
+    {.kind = message_kind::home_survives, .of_units = awaits::nothing},
+    {.kind = message_kind::home_settled, .of_units = awaits::nothing},
+    {.kind = message_kind::home_lost},
     {.kind = message_kind::spread_request, .leaves = passage::asked_for},
     {.kind = message_kind::spread, .brings = payload::spread, .to = route::part},
     {.kind = message_kind::spread_ack, .to = route::part},
@@ -59,6 +62,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
                                              protocol::domain& shared, int& error) {
   auto own = base::make_fault<machine_tables>(job.memory);
   error = own->units.make(of.units);
+  if (error == 0 && job.members != nullptr) error = own->claims.make(of.units);
   if (error != 0) return nullptr;
   region_shape shape;
   shape.region = of.region;
@@ -71,13 +75,17 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.migrates = job.move_homes;
   shape.moves_between = of.beside_others;
   shape.pages_out = job.pages_out;  // any node, not only this one
-  if (!job.updates) shape.update = updates::never;
+  shape.members = job.members;
+  // Nothing is sent unasked where nodes survive others, and no unit keeps its right: all that differs from what homes
+  // have has a twin, and is told.
+  if (!job.updates || job.members != nullptr) shape.update = updates::never;
   shape.migratory = job.hands_on;
   shape.traces = job.traces && !of.scans;
-  shape.keeps = !job.traces;
+  shape.keeps = !job.traces && job.members == nullptr;
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
-  auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
+  auto made =
+      std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open(), own->claims.data());
   made->own(std::move(own));
   return made;
 }
@@ -95,7 +103,8 @@ constexpr protocol::row the_row{
             .twins = true,
             .change = true,
             .block = true,
-            .checkpoint = true},
+            .checkpoint = true,
+            .survive = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,
