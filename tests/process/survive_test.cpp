@@ -150,6 +150,30 @@ TEST_P(survive, others_go_on) {
   running.leaves_nothing();
 }
 
+/// With release consistency.
+void add_release(std::vector<trial>& all) {
+  for (const char* const transport : {"tcp", "shm"}) {
+    for (const int victim : {0, 1, 2}) {
+      for (const char* const what : {"idle", "compute", "rounds", "in_lock", "in_fault", "destroying"})
+        all.push_back({.what = what, .victim = victim, .transport = transport, .release = true});
+      all.push_back({.what = "compute", .victim = victim, .signal = SIGSTOP, .transport = transport, .release = true});
+    }
+    for (const int pause_ms : {0, 3, 500})
+      all.push_back({.what = "compute",
+                     .victim = 0,
+                     .nodes = 4,
+                     .second = 1,
+                     .pause_ms = pause_ms,
+                     .transport = transport,
+                     .release = true});
+  }
+  for (const char* const what : {"at_barrier", "group_rounds", "home_of_lock", "objects", "allocating", "private_loop",
+                                 "waiting_for_lock", "in_rwlock", "counted_barrier"})
+    for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim, .release = true});
+  for (const char* const what : {"compute", "in_fault", "in_lock"})
+    all.push_back({.what = what, .detector = "segv", .release = true});
+}
+
 std::vector<trial> trials() {
   std::vector<trial> all;
   for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock",
@@ -197,28 +221,8 @@ std::vector<trial> trials() {
   for (const int pause_ms : {0, 3, 500})
     all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms, .transport = "tcp"});
   all.push_back({.what = "compute", .transport = "shm"});
-  // Release consistency.
-  for (const char* const transport : {"tcp", "shm"}) {
-    for (const int victim : {0, 1, 2}) {
-      for (const char* const what : {"idle", "compute", "rounds", "in_lock", "in_fault", "destroying"})
-        all.push_back({.what = what, .victim = victim, .transport = transport, .release = true});
-      all.push_back({.what = "compute", .victim = victim, .signal = SIGSTOP, .transport = transport, .release = true});
-    }
-    for (const int pause_ms : {0, 3, 500})
-      all.push_back({.what = "compute",
-                     .victim = 0,
-                     .nodes = 4,
-                     .second = 1,
-                     .pause_ms = pause_ms,
-                     .transport = transport,
-                     .release = true});
-  }
-  for (const char* const what : {"at_barrier", "group_rounds", "home_of_lock", "objects", "allocating", "private_loop",
-                                 "waiting_for_lock", "in_rwlock", "counted_barrier"})
-    for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim, .release = true});
-  for (const char* const what : {"compute", "in_fault", "in_lock"})
-    all.push_back({.what = what, .detector = "segv", .release = true});
   all.push_back({.what = "acknowledged", .replicas = true, .transport = "shm"});
+  add_release(all);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
