@@ -2,7 +2,6 @@
 // Diffs while survivors find homes (protocol/release/loss.cpp). Those that were sent before their sender knew of the
 // death are taken by a home that lives, at once, and else wait until the unit has a home; nobody acknowledges them, as
 // their senders count them no more. Those that come from nodes that are further wait until this one is as far.
-#include "core/absent_units.hpp"
 #include "core/configuration.hpp"
 #include "core/content.hpp"
 #include "core/core.hpp"
