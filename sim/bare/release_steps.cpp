@@ -155,7 +155,8 @@ void release_cluster::node_state::perform(const protocol::domain_action& a) {
     case protocol::domain_action::kind::compare:
       return release->on_compared(!cluster.changes(*this, a.region.value(), a.unit).empty());
     case protocol::domain_action::kind::look_at_sends:
-      return release->on_sends(false);  // what is sent is copied
+      return release->on_sends(false);              // what is sent is copied
+    case protocol::domain_action::kind::left_back:  // nobody dies here
     case protocol::domain_action::kind::released:
     case protocol::domain_action::kind::interval:
     case protocol::domain_action::kind::acquired:

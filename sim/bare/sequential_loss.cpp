@@ -88,7 +88,8 @@ void cluster::recover(node_id node, recovery::step s) {
     send_markers(node, recovery::round::settled);
   }
   if (s.copy) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions&) { m.losses().mend(unit); });
+    all_units(node,
+              [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().mend(unit, out); });
     replicate(node);
   }
   if (!s.go_on) return;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/counters.hpp"
+#include "core/known_machines.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/sync_calls.hpp"
@@ -30,6 +31,7 @@ mourning::mourning(const mourning_options& options)
   about.id = 1;
   about.base = region_base;
   about.bytes = pages_ * region_page;
+  about.consistency = options.release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
   about.placement = draw_.chance(50) ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_MODULO;
   if (options.minipage_bytes != 0) {
     about.unit_bytes = options.minipage_bytes;
@@ -55,6 +57,14 @@ world_options mourning::draw_options(const mourning_options& given) {
   o.node.sees_deaths = given.seed % 2 != 0;  // each in an order of its own
   o.node.replicas = given.replicas;
   o.node.read_ahead = draw_.chance(70);
+  if (given.release) {
+    homes_stay_ = draw_.chance(40);
+    o.node.move_homes = !homes_stay_;
+    o.node.migratory = homes_stay_        ? protocol::migratory::never
+                       : draw_.chance(30) ? protocol::migratory::always
+                                          : protocol::migratory::learned;
+    if (draw_.chance(30)) o.node.twin_bytes = 2 * region_page;
+  }
   pages_ = 1 + static_cast<unsigned>(draw_.below(5));
   return o;
 }
@@ -118,6 +128,7 @@ void mourning::live(mourner& m) {
     meet_threads(m);
   }
   world_.sleep(latest_death + 2'000'000);  // by then all deaths are over
+  if (options_.release) return lock_and_look(m);
   for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
 }
 
@@ -136,11 +147,45 @@ void mourning::step(mourner& m) {
   }
 }
 
+std::uint64_t mourning::draw_word(mourner& m) {
+  return region_base + m.draw.below(pages_) * region_page + m.draw.below(words) * stride_;
+}
+
+std::uint64_t mourning::draw_word_of(mourner& m, unsigned which) {
+  return region_base + m.draw.below(pages_) * region_page + (m.draw.below(words / 2) * 2 + which) * stride_;
+}
+
 void mourning::use_words(mourner& m) {
-  const std::uint64_t at = region_base + m.draw.below(pages_) * region_page + m.draw.below(words) * stride_;
+  if (!options_.release) use_word(m, draw_word(m));
+}
+
+void mourning::use_words_of(mourner& m, unsigned which) {
+  if (!options_.release) return use_words(m);
+  for (std::uint64_t i = m.draw.below(4); i != 0 && !world_.failed(); --i) use_word(m, draw_word_of(m, which));
+}
+
+void mourning::use_word(mourner& m, std::uint64_t at) {
   if (m.draw.chance(50)) return look(m, at);
   const std::uint64_t value = world_.unique();
-  m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost();
+  m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost(at);
+}
+
+void mourning::look_at_words_of(mourner& m, unsigned which) {
+  for (unsigned word = 0; word < pages_ * words && !world_.failed(); ++word) {
+    const std::uint64_t at = region_base + word / words * region_page + word % words * stride_;
+    if (word % 2 == which) look(m, at);
+  }
+}
+
+void mourning::lock_and_look(mourner& m) {
+  for (unsigned which = 0; which < 2 && !world_.failed(); ++which) {
+    const auto why = m.call(operation::mutex_lock, objects_[which].handle);
+    m.must(why, "a mutex", QUIRE_OWNER_DIED);
+    own(m, mutexes_[which], why);
+    look_at_words_of(m, which);
+    mutexes_[which].owner = nobody;
+    m.must(m.call(operation::mutex_unlock, objects_[which].handle), "an unlock");
+  }
 }
 
 std::size_t mourning::place_of(std::uint64_t at) const noexcept {
@@ -157,14 +202,18 @@ void mourning::note_write(mourner& m, std::uint64_t at, std::uint64_t value) {
   knows_.write(m.node_number(), place_of(at), writes_);
 }
 
-void mourning::note_lost() {
+void mourning::note_lost(std::uint64_t at) {
   ++done_["lost units"];
   if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
+  if (!homes_stay_) return;
+  const core::region_slot& r = *world_.at(0).core().regions.find(at);
+  const model::node_id home = core::release_of(r)->shape().managers.of(r.unit_of(at));
+  if (!is_dead(home.value())) world_.fail("a unit is lost, though its home lives");
 }
 
 void mourning::look(mourner& m, std::uint64_t at) {
   std::uint64_t found = 0;
-  if (!m.here.try_load(address_of(m, at), found)) return note_lost();
+  if (!m.here.try_load(address_of(m, at), found)) return note_lost(at);
   if (found != world_.latest(at)) {
     roll_back(at, found);
     if (past_[at].empty() ? found != 0 : past_[at].back().value != found) m.check(at, found);
@@ -178,6 +227,10 @@ void mourning::roll_back(std::uint64_t at, std::uint64_t found) {
   auto& past = past_[at];
   while (!past.empty() && past.back().value != found && is_dead(past.back().by)) {
     const bool acknowledged = past.back().number <= knows_.acknowledged(place_of(at));
+    for (const auto& [n, number] : told_[at / stride_ % 2]) {
+      if (options_.release && !is_dead(n) && past.back().number <= number)
+        world_.fail("what a survivor has been told is lost: " + world_.name_of(at));
+    }
     if (options_.replicas && acknowledged) world_.fail("an acknowledged write is lost: " + world_.name_of(at));
     past.pop_back();
     ++done_["lost writes"];
@@ -206,6 +259,10 @@ void mourning::own(mourner& m, holders& h, const base::status& why) {
     world_.fail("the owner of a lock has died, and the next one does not hear it");
   if (why.code() == QUIRE_OWNER_DIED) ++done_["inherited locks"];
   h = {{}, m.place, false};
+  if (!options_.release || &h == &rwlock_) return;
+  const auto which = static_cast<unsigned>(&h - mutexes_);
+  if (why.code() == QUIRE_OWNER_DIED) look_at_words_of(m, which);
+  told_[which][m.node_number()] = writes_;
 }
 
 /// Some who have it wait for the condition, others notify it.
@@ -217,7 +274,7 @@ void mourning::use_mutex(mourner& m) {
   if (timed && why.code() == QUIRE_TIMED_OUT) return;
   m.must(why, "a mutex", QUIRE_OWNER_DIED);
   own(m, mutexes_[which], why);
-  use_words(m);
+  use_words_of(m, which);
   if (m.draw.chance(40)) m.rest();
   if (m.draw.chance(30)) {
     (void)ended_well(objects_[condition],

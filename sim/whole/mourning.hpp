@@ -5,6 +5,8 @@
 //
 //   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes
 //             one death loses none, and no write that another node could know of (sim/bare/ledger.hpp)
+//             With release consistency: what an owner of the word's mutex wrote, and a node that lives has been told by
+//             getting the mutex, is there or lost; and a unit whose home never moves is lost with its home only.
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is
 //             shared rightly
@@ -32,6 +34,7 @@ struct mourning_options {
   bool replicas = false;
   unsigned minipage_bytes = 0;   ///< of the units; 0: pages
   unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
+  bool release = false;          ///< consistency: each word is used by who has its mutex
 };
 
 class mourning {
@@ -77,6 +80,13 @@ class mourning {
   void use_words(mourner& m);
   void note_write(mourner& m, std::uint64_t at, std::uint64_t value);
   void look(mourner& m, std::uint64_t at);
+  [[nodiscard]] std::uint64_t draw_word(mourner& m);
+  /// With release consistency: a word of a mutex; and all of them.
+  [[nodiscard]] std::uint64_t draw_word_of(mourner& m, unsigned which);
+  void look_at_words_of(mourner& m, unsigned which);
+  void use_words_of(mourner& m, unsigned which);
+  void lock_and_look(mourner& m);
+  void use_word(mourner& m, std::uint64_t at);
   /// The word has an older value than it should: what dead nodes have written last may be gone.
   void roll_back(std::uint64_t at, std::uint64_t found);
   /// One of the addresses of a word.
@@ -92,7 +102,7 @@ class mourning {
   void meet_nodes(mourner& m, unsigned lap);
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
-  void note_lost();
+  void note_lost(std::uint64_t at);
 
   mourning_options options_;
   sim::random draw_;
@@ -108,6 +118,8 @@ class mourning {
   std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};     ///< by lap and node
   std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
   std::uint64_t writes_ = 0;
+  std::map<unsigned, std::uint64_t> told_[2]{};  ///< by node: which writes of words of this mutex it has been told
+  bool homes_stay_ = false;
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};
 };

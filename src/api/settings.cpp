@@ -111,6 +111,8 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
   for (const protocol::row* const p : c.protocols) {
     const bool of_heap = p->id.value() == static_cast<std::uint8_t>(r.options.number(base::option::consistency));
+    if (of_heap && p->can.survive && c.replicas && !p->can.replicas)
+      return refuse_survival(("a heap with " + std::string(p->name) + " consistency and replicas").c_str());
     if (of_heap && !p->can.survive) return refuse_survival((std::string(p->name) + " consistency").c_str());
   }
   return {};

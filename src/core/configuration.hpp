@@ -56,7 +56,7 @@ struct configuration {
   std::string page_out_directory{};
   bool runs_heap = false;           ///< threads run what they have written to the heap
   bool sees_deaths = false;         ///< where it does: each node by itself (bootstrap::see_deaths()); no launcher tells
-  bool survives = false;            ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
+  bool survives = false;            ///< when nodes die the job goes on (abilities::survive); at most 64 nodes
   std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
                                     ///< keep regions; 0: when it is asked for
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches

@@ -248,6 +248,7 @@ void diff_traffic::free_sent() noexcept {
 void diff_traffic::deliver(const message& m) noexcept {
   arrivals_.with(m, [&](std::span<const std::byte> entries) {
     settle(m, entries);
+    if (core_.config.survives && is_put_off(m, entries)) return;
     m.kind == message_kind::patch ? on_patches(m, entries) : on_diffs(m, entries);
   });
 }

@@ -60,6 +60,13 @@ class diff_traffic {
   void on_diffs(const model::message& m, std::span<const std::byte> entries) noexcept;
   void on_ack(const model::message& m) noexcept;
 
+  // A node has died, and the others go on (model/survival.hpp).
+  /// Nothing is on its way any more. Diffs of nodes alive that were sent to the dead may be lost, and those that are
+  /// kept here wait: machines hear of both. After they have been cut.
+  void cut() noexcept;
+  /// Machines have been mended: what was kept goes where it belongs.
+  void rebuild() noexcept;
+
   /// Whether something of a region has been sent and is not acknowledged, or waits to be sent.
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
     return std::any_of(departures_.begin(), departures_.end(), [&](const auto& d) {
@@ -120,6 +127,8 @@ class diff_traffic {
   [[nodiscard]] bool apply(const entry& e, std::byte* unit, diff::beside threads = diff::beside::none) const noexcept;
   [[nodiscard]] bool apply_here(region_slot& r, const entry& e) const noexcept;
   void settle(const model::message& m, std::span<const std::byte> entries) noexcept;
+  [[nodiscard]] bool is_put_off(const model::message& m, std::span<const std::byte> entries) noexcept;
+  void take_old(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[noreturn]] void refuse(const model::message& m) noexcept;
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
@@ -132,8 +141,16 @@ class diff_traffic {
   void free_sent() noexcept;
   void depart(std::uint32_t index) noexcept;
 
+  /// Of a message that waits, or of one entry of it, while survivors find homes.
+  struct kept_diffs {
+    model::message m{};
+    base::fault_vector<std::byte> entries{};
+  };
+
   core& core_;
   diff::codec codec_{};
+  base::fault_vector<kept_diffs> early_{};  ///< from nodes that know where homes are already
+  base::fault_vector<kept_diffs> held_{};   ///< for homes that are not known: an entry each
   base::fault_vector<base::fault_ptr<departure>> departures_{};
   arrivals arrivals_{};
   base::fault_vector<std::uint32_t> open_;         ///< by destination: the departure that is being filled

@@ -30,6 +30,7 @@
 #include "core/watching.hpp"
 #include "model/action.hpp"
 #include "record/events.hpp"
+#include "protocol/release/node.hpp"
 #include "sync/kinds.hpp"
 
 namespace quire::core {
@@ -86,6 +87,10 @@ void inbox::deliver(const message& m) noexcept {
 
 void inbox::admit(const message& m, std::span<const std::byte> value) noexcept {
   const protocol::message_traits& t = core_.messages.of(m.kind);
+  if (core_.survival.is_mending() && core_.relaxed()) {
+    if (core_.survival.puts_off(m, value)) return;
+    if (core_.consistency.open().recovering) return handle(m, value);
+  }
   if (core_.relaxed() && (synchronises(m, t, core_.protocols) || is_ordered(m, t)) &&
       core_.protocols.keeps_back(m, value))
     return;
@@ -102,8 +107,9 @@ bool inbox::is_ordered(const message& m, const protocol::message_traits& t) cons
 /// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all
 /// that was sent has come.
 bool inbox::is_too_late(const message& m) const noexcept {
-  return core_.config.survives && m.kind < message_kind::sync_first && core_.messages.of(m.kind).to != route::part &&
-         core_.regions.slot(m.region) == nullptr;
+  if (!core_.config.survives || m.kind >= message_kind::sync_first) return false;
+  const route to = core_.messages.of(m.kind).to;
+  return to != route::part && to != route::domain && core_.regions.slot(m.region) == nullptr;
 }
 
 /// What was sent before its sender knew of a death is not counted there any more.

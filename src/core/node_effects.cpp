@@ -26,6 +26,7 @@
 #include "core/spread.hpp"
 #include "core/store_status.hpp"
 #include "core/stored_units.hpp"
+#include "core/survival.hpp"
 #include "core/transactions.hpp"
 #include "core/unit_waiters.hpp"
 #include "os/memory.hpp"
@@ -166,7 +167,9 @@ void node_effects::perform(protocol::domain& d, const protocol::domain_action& a
     case transmit:
       return this->transmit(a.to, a.m, a.value);
     case hear:
-      return core_.in.handle(a.m, a.value);
+      return core_.survival.is_mending() ? core_.in.admit(a.m, a.value) : core_.in.handle(a.m, a.value);
+    case left_back:
+      return core_.survival.take_back(a.to, a.m, a.value, a.edge);
     case compare:
       return d.on_compared(core_.diffs.differs(*core_.regions.slot(a.region), a.unit));
     case look_at_sends:

@@ -22,6 +22,7 @@
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/spread.hpp"
+#include "core/survival.hpp"
 #include "core/unit_calls.hpp"
 #include "model/atomic_operation.hpp"
 #include "model/membership.hpp"
@@ -239,6 +240,7 @@ void outbox::send_later() noexcept {
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value,
                          model::edge what) noexcept {
   if (what != model::edge::none) core_.protocols.tell(to);
+  if (core_.survival.is_mending() && core_.relaxed() && core_.survival.takes(to, m, value, what)) return;
   if (core_.relaxed() && core_.protocols.leaves(to, m, value, what)) return;
   if (!is_of_recovery(m.kind) && core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);

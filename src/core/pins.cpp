@@ -18,6 +18,7 @@
 #include "core/region_slot.hpp"
 #include "core/services.hpp"
 #include "core/store_status.hpp"
+#include "core/unit_calls.hpp"
 #include "core/unit_waiters.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
@@ -131,6 +132,7 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
   if (!r->can().pins) return QUIRE_UNSUPPORTED;
+  if (const auto why = core_.calls.refusal(*r, "quire_pin()"); !why.ok()) return why;
   const std::uint64_t deadline_ns =
       timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const auto [first, end] = r->under(address, bytes);

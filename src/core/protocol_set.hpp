@@ -93,6 +93,13 @@ class protocol_set {
     }
     return false;
   }
+  /// A node has died, and the others go on.
+  void cut(std::uint64_t dead) const {
+    for (protocol::domain* d : relaxed_) feed(*d, [dead](protocol::domain& of) { of.cut(dead); });
+  }
+  void rebuild() const {
+    for (protocol::domain* d : relaxed_) d->rebuild();
+  }
   // All domains that tell something before messages that synchronise.
   void tell(model::node_id to) const {
     for (protocol::domain* d : telling_) d->tell(to);

@@ -46,10 +46,10 @@ void replicator::replicate() noexcept {
                           });
       });
   core_.perform_steps();
-  if (!recovery.copying() || traffic.rounds.active || traffic.rounds.unsaved != 0) return;
-  recovery.on_copied();
-  core_.survival.send_markers(watch::recovery::round::copied);
+  core_.survival.look_at_copies();
 }
+
+bool replicator::is_safe() const noexcept { return !traffic.rounds.active && traffic.rounds.unsaved == 0; }
 
 bool replicator::hold_back(model::node_id to, const message& m, std::span<const std::byte> value, bool tells) noexcept {
   return core_.config.replicas && traffic.hold_back(to, m, value, tells);

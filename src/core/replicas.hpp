@@ -68,6 +68,8 @@ class replica_traffic {
 
 class replicator {
  public:
+  /// All content that is to be on two nodes is.
+  [[nodiscard]] bool is_safe() const noexcept;
   replicator(core& node, sequential::replica_rounds& rounds) : traffic(rounds), core_(node) {}
 
   /// Rounds begin and end. Between steps of machines.

@@ -122,7 +122,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       effects(parts_.make<node_effects>(*this)),
       performer(parts_.make<quire::core::performer>(effects)),
       out(parts_.make<outbox>(*this)),
-      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes, c.replicas)),
+      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes)),
       members(survival.members()),
       protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, members), effects)),
       messages(parts_.make<message_table>(config.protocols)),
@@ -192,6 +192,7 @@ bool core::round() noexcept {
   if (watching.look_is_wanted()) watching.look_at_peers(now());
   if (frames.over() || paging.under_way()) paging.page_out();
   transactions.look();  // also at what has just left memory
+  survival.look_at_copies();
   if (!out.local.empty()) any = true;
   if (!out.local.empty() || config.replicas) settle();
   return any;

@@ -7,6 +7,7 @@
 #include "core/survival.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "base/nanoseconds.hpp"
 #include "base/log.hpp"
@@ -16,10 +17,14 @@
 #include "core/change.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
+#include "core/diffs.hpp"
 #include "core/held_units.hpp"
 #include "core/host.hpp"
 #include "core/inbox.hpp"
+#include "core/message_table.hpp"
+#include "core/node_effects.hpp"
 #include "core/outbox.hpp"
+#include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"
@@ -27,6 +32,9 @@
 #include "core/watching.hpp"
 #include "model/action.hpp"
 #include "os/presence.hpp"
+#include "protocol/release/node.hpp"
+#include "sync/kinds.hpp"
+#include "sync/object_id.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -101,13 +109,19 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   if (survival_.members.is_dead(m.from)) return true;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
-    if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::copied)) return true;
+    if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return true;
     recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a));
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.absorb(m, value, out); });
+    return true;
+  }
+  if (m.kind < message_kind::sync_first && core_.messages.of(m.kind).to == protocol::route::domain) {
+    core_.protocols.feed(core_.protocols.domain(core_.messages.of(m.kind).of), [&](protocol::domain& of) {
+      if (!of.on_message(m, value)) core_.in.refuse(m, "what it tells is nonsense");
+    });
     return true;
   }
   region_slot* const slot = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
@@ -145,18 +159,25 @@ void survivor::all_units(F f) noexcept {
 void survivor::recover(watch::recovery::step s) noexcept {
   if (s.begin) begin_recovery();
   if (s.report) {
+    core_.protocols.acquire();
     all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
     core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.report(out); });
     send_markers(watch::recovery::round::reports);
   }
   if (s.settle) {
     all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().settle(unit, out); });
-    core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.settle(out); });
     send_markers(watch::recovery::round::settled);
   }
   if (s.copy) {
-    all_units([](model::machine& m, std::uint64_t unit, model::actions&) { m.losses().mend(unit); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().mend(unit, out); });
+    core_.protocols.rebuild();
+    core_.diffs.rebuild();
     core_.replicas.replicate();
+    end_copying();
+  }
+  if (s.join) {
+    core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.settle(out); });
+    send_markers(watch::recovery::round::joined);
   }
   if (s.go_on) go_on();
 }
@@ -192,10 +213,12 @@ void survivor::begin_recovery() noexcept {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
   all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
+  core_.diffs.cut();
   core_.stored.cut();
   core_.absent.cut([&](region_slot& r, const message& m) { absorb(r, m); });
   core_.perform_steps();
   core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
+  core_.protocols.cut(dead);
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
     for (unsigned node = 0; !l.when_over && node < core_.config.nodes; ++node) {
@@ -244,7 +267,9 @@ void survivor::call_again() noexcept {
       call.execute(core_);
       continue;
     }
-    if (!call.pushes && (core_.config.replicas || survival_.members.is_dead(call.to))) {
+    const bool unknown = core_.config.replicas || survival_.members.is_dead(call.to) ||
+                         (r.can().relaxed && r.machine->authority_of(call.m.unit) != call.to);
+    if (!call.pushes && unknown) {
       --r.change.calls;
       (void)core_.tokens.take(token);
       call.complete(QUIRE_PEER_LOST);
@@ -277,7 +302,63 @@ void survivor::go_on() noexcept {
     if (!survival_.recovery.active()) core_.changes.thaw(r, freeze::recovery, false);
   });
   core_.replicas.replicate();  // others may have gone on before, and asked
+  hear_put_off();
   tell_over();
+}
+
+/// Diffs of this node are where they belong, and content that lacked a backup has one.
+void survivor::end_copying() noexcept {
+  if (!survival_.recovery.copying() || core_.protocols.busy() || !core_.replicas.is_safe()) return;
+  survival_.recovery.on_copied();
+  send_markers(watch::recovery::round::copied);
+}
+
+namespace {
+/// Locks and rounds are put together from what the survivors have, not from what is on its way.
+bool is_made_anew(const message& m) noexcept {
+  if (m.kind < message_kind::sync_first || m.kind > message_kind::sync_last) return false;
+  const sync::kind k = sync::kind_of(m.kind);
+  if (k == sync::kind::request) return sync::kind_of(sync::object_id{m.unit}) == sync::object_kind::mutex;
+  return (k >= sync::kind::lock_request && k <= sync::kind::lock_revoked) || k == sync::kind::lock_survives ||
+         sync::is_of_groups(k);
+}
+/// Threads of the receiver may go on by it.
+bool lets_go_on(const message& m) noexcept {
+  return m.kind >= message_kind::sync_first && m.kind <= message_kind::service_notice && !is_made_anew(m);
+}
+}  // namespace
+
+bool survivor::puts_off(const message& m, std::span<const std::byte> value) noexcept {
+  if (!lets_go_on(m)) return false;
+  if (!survival_.members.is_dead(m.from)) coming_.push_back({{}, {}, m, {value.begin(), value.end()}});
+  return true;
+}
+
+bool survivor::takes(node_id to, const message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (!lets_go_on(m) && (is_made_anew(m) || core_.consistency.open().recovering)) {
+    core_.effects.transmit(to, m, value);
+    return true;
+  }
+  if (!lets_go_on(m)) return false;
+  leaving_.push_back({to, what, m, {value.begin(), value.end()}});
+  return true;
+}
+
+void survivor::take_back(node_id to, const message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (survival_.members.is_dead(to)) return;
+  if (lets_go_on(m)) return leaving_.push_back({to, what, m, {value.begin(), value.end()}});
+  core_.effects.transmit(to, m, value);
+}
+
+void survivor::hear_put_off() noexcept {
+  const auto leaving = std::exchange(leaving_, {});
+  for (const put_off& p : leaving) {
+    if (!survival_.members.is_dead(p.to)) core_.out.synchronise(p.to, p.m, p.value, p.what);
+  }
+  const auto coming = std::exchange(coming_, {});
+  for (const put_off& p : coming) {
+    if (!survival_.members.is_dead(p.m.from)) core_.in.admit(p.m, p.value);
+  }
 }
 
 bool survivor::is_back(unsigned peer) noexcept {

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
+#include "model/edge.hpp"
 #include "model/membership.hpp"
 #include "model/message.hpp"
 #include "watch/recovery.hpp"
@@ -20,7 +22,7 @@ struct region_slot;
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
-  survival(unsigned self, unsigned nodes, bool replicas) : recovery(self, nodes, replicas) {}
+  survival(unsigned self, unsigned nodes) : recovery(self, nodes, true, true) {}
 
   /// Who is told of a death, by the driver: as soon as this node knows, or when all survivors go on.
   struct listener {
@@ -60,7 +62,7 @@ struct survival {
 
 class survivor {
  public:
-  survivor(core& node, unsigned self, unsigned nodes, bool replicas) : core_(node), survival_(self, nodes, replicas) {}
+  survivor(core& node, unsigned self, unsigned nodes) : core_(node), survival_(self, nodes) {}
 
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
   /// they do. Before the node starts.
@@ -86,6 +88,23 @@ class survivor {
   /// knew. True if the message was dealt with here.
   [[nodiscard]] bool take_recovery(const model::message& m, std::span<const std::byte> value) noexcept;
   void send_markers(watch::recovery::round round) noexcept;
+  /// All that was to be sent again may have come to where it belongs.
+  void look_at_copies() noexcept {
+    if (survival_.recovery.copying()) end_copying();
+  }
+
+  // While survivors put together what they have, threads go on by nothing that comes from other nodes, but for what the
+  // survivors make anew (locks, rounds of groups). What else synchronises waits where it is, if some consistency is
+  // weaker than sequential: content is not where it belongs yet.
+  [[nodiscard]] bool is_mending() const noexcept { return survival_.recovery.active(); }
+  /// What came, and waits until all go on. False if it does not.
+  [[nodiscard]] bool puts_off(const model::message& m, std::span<const std::byte> value) noexcept;
+  /// What is about to leave. False if it leaves as ever.
+  [[nodiscard]] bool takes(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                           model::edge what) noexcept;
+  /// What had to wait for diffs, and has not left.
+  void take_back(model::node_id to, const model::message& m, std::span<const std::byte> value,
+                 model::edge what) noexcept;
   /// Nothing is heard from a peer, and the launcher is to judge.
   void suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept;
   /// It is heard again. True if others are still suspected.
@@ -103,9 +122,18 @@ class survivor {
   void call_again() noexcept;
   void go_on() noexcept;
   void tell_over() noexcept;
+  void end_copying() noexcept;
+  void hear_put_off() noexcept;
 
+  struct put_off {
+    model::node_id to{};
+    model::edge what{};
+    model::message m{};
+    base::fault_vector<std::byte> value{};
+  };
   core& core_;
   survival survival_;
+  base::fault_vector<put_off> coming_{}, leaving_{};
 };
 
 }  // namespace quire::core

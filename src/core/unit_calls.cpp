@@ -55,6 +55,14 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   return o.result();
 }
 
+base::status unit_calls::refusal(const region_slot& r, const char* call) const noexcept {
+  if (!core_.config.survives || !r.can().relaxed) return {};
+  return base::explain(QUIRE_UNSUPPORTED,
+                       "%s: not in a region with release consistency in a job that goes on when a node is lost: set "
+                       "QUIRE_ON_FAILURE to end, or make the region with sequential consistency",
+                       call);
+}
+
 base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
@@ -67,6 +75,7 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return {};
   if (!o.region->can().push) return QUIRE_UNSUPPORTED;
+  if (const auto why = refusal(*o.region, "quire_push()"); !why.ok()) return why;
   o.m.unit = o.region->unit_of(address);
   const auto noted = note_memory("quire_push()", *o.region, o.m.unit);
   o.replies = o.region->under(address, bytes).count();
@@ -86,6 +95,7 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
   if (!o.region->can().push) return QUIRE_UNSUPPORTED;
+  if (const auto why = refusal(*o.region, "a production phase"); !why.ok()) return why;
   o.m.unit = o.region->unit_of(address);
   const auto noted = note_memory("a production phase", *o.region, o.m.unit);
   o.m.c = o.region->under(address, bytes).count();
@@ -143,7 +153,7 @@ void unit_calls::finish(const message& m) noexcept {
   op* const o = core_.tokens.find(m.token);
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
-  if (m.kind == message_kind::unit_lost) call.why = QUIRE_LOST;
+  if (m.kind == message_kind::unit_lost || m.kind == message_kind::home_lost) call.why = QUIRE_LOST;
   if (m.kind == message_kind::unit_refused) call.why = store_status::of(static_cast<int>(m.operation));
   if (m.kind == message_kind::service_reply) call.why = base::status_of(m.operation);
   call.m = m;

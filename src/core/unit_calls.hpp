@@ -32,6 +32,9 @@ class unit_calls {
   /// Units of a push that homes have spread are at all nodes.
   void on_spread_done(const model::message& m) noexcept;
 
+  /// Of a region of weaker consistency, in a job that goes on when nodes die: the call is refused.
+  [[nodiscard]] base::status refusal(const region_slot& r, const char* call) const noexcept;
+
  private:
   void push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept;
   void begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept;

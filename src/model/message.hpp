@@ -70,6 +70,11 @@ enum class message_kind : std::uint8_t {
               ///< stamp
   owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit
   unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
+  // the same under release consistency: see src/protocol/release/loss.hpp
+  home_survives,  ///< a node that has something of a unit -> its manager; a = what, by bits; b, c = whose diffs may be
+                  ///< lost, or are held back (a number and one; 255: of several)
+  home_settled,   ///< and back: `requester` is the home; a = how that came
+  home_lost,      ///< home -> requester: nobody has the unit any more; operation = what was asked
   // units that a store keeps: see src/model/storing.hpp
   unit_refused,  ///< manager -> requester: the content cannot be had from the store; operation = errno, a = what was
                  ///< asked

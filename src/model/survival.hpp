@@ -25,7 +25,7 @@ class survival {
   virtual void absorb(const message&, actions&) { left_out(); }
   virtual void report(std::uint64_t, actions&) { left_out(); }
   virtual void settle(std::uint64_t, actions&) { left_out(); }
-  virtual void mend(std::uint64_t) { left_out(); }
+  virtual void mend(std::uint64_t, actions&) { left_out(); }
   /// What is known of units stands in these.
   [[nodiscard]] virtual std::span<const unit_table> tables() const noexcept { return {}; }
   /// Content is kept on two nodes.

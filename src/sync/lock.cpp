@@ -29,7 +29,7 @@ void lock_part::on_lock(const call& c, actions& out) {
   const object_id id{c.object};
   note_lock(id, c.now_ns);
   local* l = local_.find(id);
-  if (l != nullptr && l->has_token) {
+  if (l != nullptr && l->has_token && !l->rests) {
     if (!l->owned) {
       own(id, *l, c.thread);
       out.complete(c.token, std::exchange(l->orphaned, false) ? QUIRE_OWNER_DIED : QUIRE_OK);
@@ -61,7 +61,7 @@ void lock_part::acquire(object_id id, ticket t, actions& out) {
   }
   if (l == nullptr) l = &local_.make(id);
   shared_.calls.push(l->waiting, t);
-  if (l->has_token && !l->owned) {
+  if (l->has_token && !l->owned && !l->rests) {
     take(id, *l, shared_.calls.pop(l->waiting), out);
   } else if (!l->has_token && !l->requested) {
     request(id, *l, false, out);
@@ -251,7 +251,7 @@ bool lock_part::is_valid() const noexcept {
     if (l.owned && !l.has_token) return false;
     if (l.wanted && !l.has_token) return false;
     if (l.has_token && l.requested) return false;
-    if (l.has_token && !l.owned && (l.wanted != l.lingers || !l.waiting.empty())) return false;
+    if (l.has_token && !l.owned && !l.rests && (l.wanted != l.lingers || !l.waiting.empty())) return false;
     if (l.lingers && (l.owned || !l.wanted || l.grants >= max_local_grants)) return false;
     if (!l.has_token && !l.requested) return false;  // such an entry is dropped
     if (l.grants > max_local_grants) return false;

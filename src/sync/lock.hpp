@@ -77,6 +77,7 @@ class lock_part final : lock_home::own_node {
  private:
   struct local {
     bool has_token = false;
+    bool rests = false;      ///< came while a death is being dealt with: nobody gets it before all go on
     bool requested = false;  ///< the home will answer with a grant or a refusal
     bool owned = false;
     bool orphaned = false;  ///< the token was a dead node's; who gets it next is told

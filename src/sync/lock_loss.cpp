@@ -4,6 +4,8 @@
 // to it: it is made again, and whoever gets it first hears that what it guards may be half done.
 #include "sync/lock.hpp"
 
+#include <utility>
+
 #include "base/fault_heap.hpp"
 
 namespace quire::sync {
@@ -25,9 +27,8 @@ void lock_part::absorb(const message& m, actions& out) {
   if (kind_of(m.kind) != kind::lock_grant) return;
   local* l = local_.find(id);
   if (l == nullptr) l = &local_.make(id);
-  l->has_token = true;
+  l->has_token = l->rests = true;
   l->orphaned = (m.b & 2) != 0;
-  if (!l->owned && !l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
 }
 
 void lock_part::report(actions& out) {
@@ -48,6 +49,7 @@ void lock_part::adopt_token(object_id id, actions& out) {
 void lock_part::resume(actions& out) {
   base::fault_vector<object_id> idle;
   for (auto& [id, l] : local_) {
+    if (std::exchange(l.rests, false) && !l.owned && !l.waiting.empty()) take(id, l, shared_.calls.pop(l.waiting), out);
     if (l.has_token || l.requested) continue;
     if (l.waiting.empty()) {
       idle.push_back(id);

@@ -38,6 +38,11 @@ recovery::step recovery::advance(step s) noexcept {
     s.go_on = !copies_;
   }
   if (at_ == round::copied && complete(round::copied)) {
+    at_ = joins_ ? round::joined : round::none;
+    s.join = joins_;
+    s.go_on = !joins_;
+  }
+  if (at_ == round::joined && complete(round::joined)) {
     at_ = round::none;
     s.go_on = true;
   }

@@ -7,7 +7,8 @@
 //   cut      all that was sent before the sender knew has arrived: nothing old is on its way any more
 //   reports  everyone has told the new managers what it has
 //   settled  the managers have decided; everyone has heard; all go on
-//   copied   only where content is kept on two nodes: it is again; all go on
+//   copied   only where content is to be sent again before anybody goes on: it is where it belongs
+//   joined   only where threads must not go on before that: what they synchronise by is settled, too; all go on
 //
 // Markers keep their order with all other messages of their pair. So what comes from a peer before its marker of `cut`
 // is old, and what comes after it is new.
@@ -20,19 +21,24 @@ namespace quire::watch {
 
 class recovery {
  public:
-  enum class round : std::uint8_t { none, cut, reports, settled, copied };
+  enum class round : std::uint8_t { none, cut, reports, settled, copied, joined };
 
   /// What is to be done now, in this order.
   struct step {
     bool begin = false;   ///< give up all that is under way; send a marker of `cut` to all
     bool report = false;  ///< tell the managers what this node has; then send a marker of `reports`
     bool settle = false;  ///< decide, as a manager; then send a marker of `settled`
-    bool copy = false;    ///< send content whose backup died to another; when all has arrived, call on_copied()
+    bool copy = false;    ///< send content where it belongs now; when all has arrived, call on_copied()
+    bool join = false;    ///< decide on what threads synchronise by; then send a marker of `joined`
     bool go_on = false;   ///< it is over
   };
 
-  recovery(unsigned self, unsigned nodes, bool copies = false) noexcept
-      : copies_(copies), self_(self), all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
+  /// `copies`: with the round `copied`; `joins`: and with `joined`.
+  recovery(unsigned self, unsigned nodes, bool copies = false, bool joins = false) noexcept
+      : copies_(copies),
+        joins_(joins),
+        self_(self),
+        all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
 
   /// The launcher says that these are dead; this node is not among them.
   [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept;
@@ -61,9 +67,9 @@ class recovery {
   [[nodiscard]] bool complete(round r) const noexcept { return (all_ & ~dead_ & ~seen(r)) == 0; }
   [[nodiscard]] step advance(step s) noexcept;
 
-  bool copies_ = false, copying_ = false;
+  bool copies_ = false, joins_ = false, copying_ = false;
   std::uint64_t self_, all_, dead_ = 0;
-  std::array<std::uint64_t, 5> seen_{};  ///< [round]: whose markers have come
+  std::array<std::uint64_t, 6> seen_{};  ///< [round]: whose markers have come
   round at_ = round::none;
 };
 

@@ -30,6 +30,7 @@ struct trial {
   int minipages = 0;   ///< bytes of the units; 0: pages
   bool small = false;  ///< small objects of the heap are minipages
   std::string transport = "auto";
+  bool release = false;  ///< consistency, of the heap as well
 };
 
 words command_of(const trial& t) {
@@ -93,6 +94,7 @@ class running_job {
     if (t.minipages != 0)
       all.insert(all.end(), {{"CONTRACT_MINIPAGES", std::to_string(t.minipages)}, {"CONTRACT_GROUPING", grouping}});
     if (t.small) all.insert(all.end(), {{"QUIRE_HEAP_VIEWS", "16"}, {"QUIRE_HEAP_GROUPING", grouping}});
+    if (t.release) all.insert(all.end(), {{"TEST_RELEASE", "1"}, {"QUIRE_CONSISTENCY", "release"}});
     return all;
   }
 
@@ -113,6 +115,7 @@ std::string name_of(const testing::TestParamInfo<trial>& info) {
   if (t.minipages != 0) name += "_minipages_" + std::to_string(t.minipages);
   if (t.small) name += "_small";
   if (t.transport != "auto") name += "_" + t.transport;
+  if (t.release) name += "_release";
   return name + "_of_" + std::to_string(t.nodes);
 }
 
@@ -145,6 +148,30 @@ TEST_P(survive, others_go_on) {
     EXPECT_THAT(result.out, HasSubstr(own + " ends well"));
   }
   running.leaves_nothing();
+}
+
+/// With release consistency.
+void add_release(std::vector<trial>& all) {
+  for (const char* const transport : {"tcp", "shm"}) {
+    for (const int victim : {0, 1, 2}) {
+      for (const char* const what : {"idle", "compute", "rounds", "in_lock", "in_fault", "destroying"})
+        all.push_back({.what = what, .victim = victim, .transport = transport, .release = true});
+      all.push_back({.what = "compute", .victim = victim, .signal = SIGSTOP, .transport = transport, .release = true});
+    }
+    for (const int pause_ms : {0, 3, 500})
+      all.push_back({.what = "compute",
+                     .victim = 0,
+                     .nodes = 4,
+                     .second = 1,
+                     .pause_ms = pause_ms,
+                     .transport = transport,
+                     .release = true});
+  }
+  for (const char* const what : {"at_barrier", "group_rounds", "home_of_lock", "objects", "allocating", "private_loop",
+                                 "waiting_for_lock", "in_rwlock", "counted_barrier"})
+    for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim, .release = true});
+  for (const char* const what : {"compute", "in_fault", "in_lock"})
+    all.push_back({.what = what, .detector = "segv", .release = true});
 }
 
 std::vector<trial> trials() {
@@ -195,6 +222,7 @@ std::vector<trial> trials() {
     all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms, .transport = "tcp"});
   all.push_back({.what = "compute", .transport = "shm"});
   all.push_back({.what = "acknowledged", .replicas = true, .transport = "shm"});
+  add_release(all);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
@@ -203,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
 TEST(survival, is_refused_where_it_cannot_work) {
   const words run{QUIRE_TOOL, "run", "-n", "2", "--timeout", "30", "--on-failure", "notify"};
   const std::vector<words> settings = {
-      {"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}};
+      {"--detect", "thread"}, {"--set", "consistency=transactional"}, {"--memory-limit", "64M"}, {"--pool", "fork"}};
   for (const auto& setting : settings) {
     words all = run;
     all.insert(all.end(), setting.begin(), setting.end());

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "core/change.hpp"
+#include "core/pins.hpp"
 #include "core/region_builder.hpp"
+#include "core/unit_calls.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/mourning.hpp"
 
@@ -18,9 +20,10 @@ class whole_deaths : public testing::TestWithParam<unsigned> {};
 
 using counts = std::map<std::string, std::uint64_t>;
 
-void run_all(unsigned nodes, bool replicas, counts& done) {
+void run_all(mourning_options how, counts& done) {
   for (const std::uint64_t seed : sim::seeds(1, 300)) {
-    mourning m({.seed = seed, .nodes = nodes, .replicas = replicas});
+    how.seed = seed;
+    mourning m(how);
     const std::string wrong = m.run();
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
     for (const auto& [name, often] : m.done()) done[name] += often;
@@ -31,7 +34,7 @@ void run_all(unsigned nodes, bool replicas, counts& done) {
 
 TEST_P(whole_deaths, lose_only_what_nobody_has) {
   counts done;
-  run_all(GetParam(), false, done);
+  run_all({.nodes = GetParam()}, done);
   if (!sim::usual_seeds()) return;
   for (const char* const what : {"lost units", "lost objects", "inherited locks", "barriers", "in vain"}) {
     EXPECT_GT(done[what], 20u) << what << ": too few to mean anything";
@@ -40,7 +43,17 @@ TEST_P(whole_deaths, lose_only_what_nobody_has) {
 
 TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
   counts done;
-  run_all(GetParam(), true, done);
+  run_all({.nodes = GetParam(), .replicas = true}, done);
+}
+
+/// Release consistency: what a survivor has been told is there, or the unit is lost.
+TEST_P(whole_deaths, lose_nothing_that_was_told_under_release) {
+  counts done;
+  run_all({.nodes = GetParam(), .release = true}, done);
+  if (!sim::usual_seeds()) return;
+  for (const char* const what : {"lost units", "lost writes", "inherited locks", "barriers"}) {
+    EXPECT_GT(done[what], 20u) << what << ": too few to mean anything";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths, testing::Values(2u, 3u, 5u),
@@ -82,9 +95,8 @@ TEST(whole_deaths_pinned, claims_of_pages_that_have_been_saved) {
   }
 }
 
-/// What is written under release consistency, and not at its home yet, would die with its writer: such a region is
-/// refused.
-TEST(whole_deaths_refused, release_consistency) {
+/// No region changes its consistency in a job that goes on without nodes.
+TEST(whole_deaths_refused, changes_of_consistency) {
   world_options o;
   o.net.nodes = 2;
   o.node.survives = true;
@@ -93,12 +105,19 @@ TEST(whole_deaths_refused, release_consistency) {
   about.id = 1;
   about.base = base_address;
   about.bytes = 1u << 20;
-  about.consistency = QUIRE_RELEASE;
-  EXPECT_EQ(w.at(0).core().builder.add(about).code(), QUIRE_UNSUPPORTED);
   about.consistency = QUIRE_SEQUENTIAL;
   w.add_region(about);
-  w.start(0, [](node& here) {
+  about.id = 2;
+  about.base += 1u << 21;
+  about.consistency = QUIRE_RELEASE;
+  w.add_region(about);
+  w.start(0, [base = about.base](node& here) {
     EXPECT_EQ(here.core().changes.set_consistency(1, QUIRE_RELEASE).code(), QUIRE_UNSUPPORTED);
+    EXPECT_EQ(here.core().changes.set_consistency(2, QUIRE_SEQUENTIAL).code(), QUIRE_UNSUPPORTED);
+    int holder = 0;
+    EXPECT_EQ(here.core().pins.acquire(base, 4096, -1, holder).code(), QUIRE_UNSUPPORTED);
+    EXPECT_EQ(here.core().calls.push(base, 4096).code(), QUIRE_UNSUPPORTED);
+    EXPECT_EQ(here.core().calls.produce(base, 4096, false).code(), QUIRE_UNSUPPORTED);
   });
   EXPECT_EQ(w.run(), "");
 }

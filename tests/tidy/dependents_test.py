@@ -36,6 +36,8 @@ SEEN_BY_MANY = {
     "arrivals": "a member of the parts that take payloads",
     "kept_run": "a value that checkpoints go over",
     "region_rest": "a value that nodes send",
+    "survival": "whatever synchronises, in or out, asks whether survivors put together what they have",
+    "protocol_set": "whoever tells domains of an event, deaths too",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.M)

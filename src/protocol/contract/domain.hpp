@@ -105,6 +105,12 @@ class domain {
   virtual void on_region(model::region_id, model::machine& /*in_charge*/, std::uint32_t /*life*/) noexcept {}
   /// The region goes, here and on all other nodes; none of its messages is on its way.
   virtual void forget(model::region_id) {}
+  /// Nodes are dead, a bit each, and the others go on (model/survival.hpp): the machines have been cut. All that this
+  /// node knows or has written is told to the others alive, what waits to leave or to be heard comes out
+  /// (domain_action::left_back, hear), and nothing begins until rebuild().
+  virtual void cut(std::uint64_t /*dead*/) {}
+  /// The machines have been mended.
+  virtual void rebuild() {}
   /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it
   /// wait. Of a region: one that writes it, or that cannot be undone any more.
   [[nodiscard]] virtual bool commits() const { return false; }

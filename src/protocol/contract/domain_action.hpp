@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/action.hpp"
+#include "model/edge.hpp"
 #include "model/ids.hpp"
 #include "model/message.hpp"
 
@@ -15,11 +16,12 @@ namespace quire::protocol {
 
 struct domain_action {
   enum class kind : std::uint8_t {
-    perform,        ///< `list`, of `region`: in order, together at perform_all at the latest
-    perform_all,    ///< now
-    transmit,       ///< `m` to any node, this one included; `value` is copied
-    hear,           ///< `m`, which keeps_back() has kept, with `value`: it is handled as if it came now
-    compare,        ///< whether the content of the unit differs from its twin: on_compared()
+    perform,      ///< `list`, of `region`: in order, together at perform_all at the latest
+    perform_all,  ///< now
+    transmit,     ///< `m` to any node, this one included; `value` is copied
+    hear,         ///< `m`, which keeps_back() has kept, with `value`: it is handled as if it came now
+    left_back,  ///< `m` with `value`, which leaves() has taken as `edge`, to `to`, has not left: it is the core's again
+    compare,    ///< whether the content of the unit differs from its twin: on_compared()
     look_at_sends,  ///< whether content or twins that this node has sent may still be read where they lie: on_sends()
     released,       ///< a release has ended: what threads here have written since the one before belongs to it
     interval,       ///< an interval of this node has `number`, and has what belongs to the first so many `releases`
@@ -29,6 +31,7 @@ struct domain_action {
   kind what = kind::perform;
   model::region_id region{};
   model::node_id to{};
+  model::edge edge = model::edge::none;
   std::uint32_t number = 0;
   std::uint64_t unit = 0, releases = 0;
   const model::actions* list = nullptr;

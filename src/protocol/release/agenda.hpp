@@ -36,6 +36,7 @@ struct task {
     acquire,        ///< notices from `first` on; `flag`: some were of homes, `other`: some of what was written
     end_epoch,      ///< of `group`
     hear,           ///< what was kept back
+    cut,            ///< `first`: the dead
   };
   kind what = kind::hear;
   std::uint8_t step = 0;  ///< how far it has come

@@ -41,4 +41,12 @@ void arrivals::hear_on() {
   state_.hear(heard_.m, std::span(heard_.value).first(heard_.bytes));
 }
 
+bool arrivals::hear_one() {
+  if (unheard_.empty()) return false;
+  heard_ = unheard_.front();
+  unheard_.erase(unheard_.begin());
+  state_.hear(heard_.m, std::span(heard_.value).first(heard_.bytes));
+  return true;
+}
+
 }  // namespace quire::release

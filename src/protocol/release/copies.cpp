@@ -11,6 +11,7 @@ namespace message_flag = model::message_flag;
 
 fault_outcome copies::on_fault(std::uint64_t unit, access want, actions& out) {
   unit_state& s = table_.touch(unit);
+  if (table_.is_lost(unit)) return fault_outcome::lost;
   if (s.is_home != 0 || s.valid != 0) {
     ++table_.count.local_faults;
     rights_.allow(unit, s, want, out);
@@ -32,6 +33,7 @@ fault_outcome copies::on_fault(std::uint64_t unit, access want, actions& out) {
 /// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
 bool copies::on_read_ahead(std::uint64_t unit, bool withhold, actions& out) {
   unit_state& s = table_.touch(unit);
+  if (table_.is_lost(unit)) return false;
   if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.pin_data != 0 || s.useless != 0) return false;
   ++table_.count.read_ahead_units;
   s.read_ahead = 1;
@@ -43,6 +45,7 @@ bool copies::on_read_ahead(std::uint64_t unit, bool withhold, actions& out) {
 /// What a thread will write counts as written, and is made ready for it: a fault less.
 bool copies::on_hint(std::uint64_t unit, access want, actions& out) {
   unit_state& s = table_.touch(unit);
+  if (table_.is_lost(unit)) return false;
   if (s.is_home != 0 || s.valid != 0) {
     if (s.mapped() >= want) return false;
     rights_.allow(unit, s, want, out);
@@ -55,7 +58,7 @@ bool copies::on_hint(std::uint64_t unit, access want, actions& out) {
 
 bool copies::on_fault_around(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
-  if ((s.is_home == 0 && s.valid == 0) || s.mapped() != access::none) return false;
+  if ((s.is_home == 0 && s.valid == 0) || s.mapped() != access::none || table_.is_lost(unit)) return false;
   rights_.allow(unit, s, access::read, out);
   return true;
 }
@@ -140,6 +143,10 @@ void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interva
   }
   if (s.pending() != access::none || s.pin_data != 0) note_news(s, teller);
   if (s.valid == 0) return;
+  if (table_.open.recovering) {  // what was changed in it waits for its home
+    s.news = 1;
+    return table_.protect(unit, s, access::none, out);
+  }
   take_copy(unit, s, out);
   ++table_.count.invalidations;
   note_unused(s);

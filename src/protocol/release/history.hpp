@@ -61,6 +61,11 @@ class history {
   void forget_region(model::region_id region);
   /// Every node knows what comes before `up_to`.
   void forget(position up_to);
+  /// Nothing that is known has to be told, or means anything: no node has a copy.
+  void forget_all() {
+    forget(end());
+    for (position& told : told_) told = base_;
+  }
   /// Last complete interval known of `writer`: an element of the vector timestamp.
   [[nodiscard]] std::uint32_t known(node_id writer) const noexcept { return known_[writer.value()]; }
   /// All of it, by node.

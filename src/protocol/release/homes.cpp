@@ -14,6 +14,7 @@ void homes::on_copy_request(const message& m, actions& out) {
     return;
   }
   if (table_.passes_on(m, s, out)) return;
+  if (table_.is_lost(m.unit)) return table_.refuse_lost(m, out);
   if (grants_.must_wait(m.unit, s, m.requester)) return grants_.put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, message_flag::fresh, out);
   if (may_give(m, s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
@@ -102,6 +103,12 @@ void homes::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool
 void homes::on_atomic(const message& call, actions& out) {
   ++table_.count.atomics;
   unit_state& s = table_.touch(call.unit);
+  if (table_.is_lost(call.unit)) {
+    auto& a = out.add(action_kind::complete, call.unit);
+    a.m = call;
+    a.m.kind = message_kind::home_lost;
+    return;
+  }
   if (s.is_home != 0) {
     message m = call;
     m.kind = message_kind::home_atomic;
@@ -120,6 +127,7 @@ void homes::on_atomic_reply(const message& m, actions& out) { out.add(action_kin
 void homes::on_home_atomic(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   if (table_.passes_on(m, s, out)) return;
+  if (table_.is_lost(m.unit)) return table_.refuse_lost(m, out);
   grants_.must_wait(m.unit, s, m.requester) ? grants_.put_off(m) : operate_for(m, s, out);
 }
 

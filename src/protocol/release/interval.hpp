@@ -101,6 +101,7 @@ struct interval {
       false;  ///< what this node has sent of units may still be read where it lies, and be as new as that is then
   newest_twins newest{};
   std::uint64_t bases = 0;  ///< units whose twin is the base copy of a parallel block
+  bool recovering = false;  ///< a node has died, and homes are being found (node::cut() to node::rebuild())
   std::uint64_t passing =
       0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged
 };

@@ -37,6 +37,12 @@ void machine::on_message(const message& m, actions& out) {
       return pins_.on_pin_next(m, out);
     case message_kind::spread_request:
       return pushes_.on_spread_request(m, out);
+    case message_kind::home_survives:
+      return losses_.on_home_survives(m);
+    case message_kind::home_settled:
+      return losses_.on_home_settled(m);
+    case message_kind::home_lost:
+      return losses_.on_home_lost(m, out);
     default:
       CHECK(!"a message of the release protocol");
   }
@@ -76,7 +82,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
       (s.pinned != 0 && s.pin_asked != 0))
     return false;
   if (s.pinned != 0 && home && pins_.holder_of(unit) != table_.shape.self) return false;
-  if (s.news != 0 && !table_.checked) return false;
+  if (s.news != 0 && !table_.checked && !table_.open.recovering) return false;
   return s.stale == 0 || (awaits && s.follows == 0);
 }
 
@@ -112,6 +118,7 @@ void machine::forget() noexcept {
   table_.used.clear();
   own_.reset();
   table_.units = nullptr;
+  table_.claims = nullptr;
 }
 
 }  // namespace quire::release

@@ -26,6 +26,7 @@
 #include "protocol/release/homes.hpp"
 #include "protocol/release/interval.hpp"
 #include "protocol/release/kept.hpp"
+#include "protocol/release/loss.hpp"
 #include "protocol/release/migratory.hpp"
 #include "protocol/release/paging.hpp"
 #include "protocol/release/pinning.hpp"
@@ -40,9 +41,10 @@ inline constexpr model::protocol_id id{QUIRE_RELEASE};
 
 class machine final : public model::machine {
  public:
-  /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
-  machine(const region_shape& shape, unit_state* units, interval& open)
-      : model::machine(id), table_(shape, units, open) {}
+  /// The tables have shape.units elements, zero at first, and outlive the machine; so does `open`. `claims`: where the
+  /// shape has members.
+  machine(const region_shape& shape, unit_state* units, interval& open, claim* claims = nullptr)
+      : model::machine(id), table_(shape, units, open, claims) {}
   /// The table lasts as long as the machine.
   void own(base::fault_ptr<machine_tables> tables) noexcept {
     table_.lone.use(tables->lone.data());
@@ -59,6 +61,7 @@ class machine final : public model::machine {
   [[nodiscard]] broadcasts& pushes() noexcept override { return pushes_; }
   [[nodiscard]] page_out& frames() noexcept override { return frames_; }
   [[nodiscard]] handovers& successor() noexcept override { return handovers_; }
+  [[nodiscard]] release::losses& losses() noexcept override { return losses_; }
 
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned /*lost*/ = 0) override {
     return copies_.on_fault(unit, want, out);
@@ -124,6 +127,7 @@ class machine final : public model::machine {
   page_out frames_{table_, homes_};
   handovers handovers_{table_};
   release::blocks blocks_{table_, rights_, copies_};
+  release::losses losses_{table_, rights_, homes_};
 };
 
 /// The machine of a region that this protocol decides for; null if another one does.

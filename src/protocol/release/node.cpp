@@ -55,6 +55,8 @@ void node::go_on() {
       return end_epoch_on(t);
     case task::kind::hear:
       return arrivals_.hear_on();
+    case task::kind::cut:
+      return cut_on(t);
   }
 }
 
@@ -118,7 +120,7 @@ void node::release_on(task& t) {
 /// Twins are short: none is kept, and units written first are sent first. Those written last need theirs, also beyond
 /// the limit.
 void node::relieve() {
-  if (state_.open.twins <= twin_limit_) return;
+  if (state_.open.twins <= twin_limit_ || state_.open.recovering) return;
   std::uint64_t needed = 0;
   state_.open.newest.for_each([&](const written_unit& w) {
     if (const machine* const m = state_.machine_of(w.region); m != nullptr) needed += m->twins_beside(w.unit);
@@ -318,6 +320,7 @@ void node::on_gathered(round_marks& group) {
 }
 
 void node::on_epoch(round_marks& group) {
+  if (state_.open.recovering) return on_round_refused(group);
   state_.agenda.push(task::kind::end_epoch).group = &group;
   acquire();  // first
 }

@@ -99,9 +99,13 @@ class node final : public protocol::domain {
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may
   /// keep its right beyond that if `all_end`: every write from now on is noticed. Units that were written without
   /// faults are known before (rights::on_written).
-  void release(bool all_end = false) override { begin_release(state_.self, all_end); }
+  void release(bool all_end = false) override {
+    if (!state_.open.recovering) begin_release(state_.self, all_end);
+  }
   /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
-  void release_ahead(node_id next) override { begin_release(next, false); }
+  void release_ahead(node_id next) override {
+    if (!state_.open.recovering) begin_release(next, false);
+  }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
   /// Diffs of this node are on their way.
@@ -142,6 +146,9 @@ class node final : public protocol::domain {
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
   void on_round_refused(round_marks& group) override { group.gathered = group.settled; }
 
+  void cut(std::uint64_t dead) override;
+  void rebuild() override;
+
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
   [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(state_.self); }
@@ -178,6 +185,7 @@ class node final : public protocol::domain {
   void acquire_on(task& t);
   void apply_notice(task& t);
   void end_epoch_on(task& t);
+  void cut_on(task& t);
 
   node_state state_;
   unsigned nodes_;

@@ -54,6 +54,10 @@ struct node_state {
     next_ = {.what = action::kind::hear, .m = m, .value = value};
     asks_ = true;
   }
+  void leave_back(node_id to, const model::message& m, std::span<const std::byte> value, model::edge edge) noexcept {
+    next_ = {.what = action::kind::left_back, .to = to, .edge = edge, .m = m, .value = value};
+    asks_ = true;
+  }
   void compare(const written_unit& w) noexcept {
     next_ = {.what = action::kind::compare, .region = w.region, .unit = w.unit};
     asks_ = true;

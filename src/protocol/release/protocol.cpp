@@ -42,6 +42,9 @@ constexpr message_traits messages[] = {
      .domain_sees = true},
     {.kind = message_kind::pin_end, .leaves = passage::asked_for},
     {.kind = message_kind::pin_next},
+    {.kind = message_kind::home_survives, .of_units = awaits::nothing},
+    {.kind = message_kind::home_settled, .of_units = awaits::nothing},
+    {.kind = message_kind::home_lost},
     {.kind = message_kind::spread_request, .leaves = passage::asked_for},
     {.kind = message_kind::spread, .brings = payload::spread, .to = route::part},
     {.kind = message_kind::spread_ack, .to = route::part},
@@ -60,6 +63,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   auto own = base::make_fault<machine_tables>(job.memory);
   error = own->units.make(of.units);
   if (error == 0 && job.traces == protocol::traced::shared && !of.scans) error = own->lone.make(of.units);
+  if (error == 0 && job.members != nullptr) error = own->claims.make(of.units);
   if (error != 0) return nullptr;
   region_shape shape;
   shape.region = of.region;
@@ -72,14 +76,18 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.migrates = job.move_homes;
   shape.moves_between = of.beside_others;
   shape.pages_out = job.pages_out;  // any node, not only this one
-  if (!job.updates) shape.update = updates::never;
+  shape.members = job.members;
+  // Nothing is sent unasked where nodes survive others, and no unit keeps its right: all that differs from what homes
+  // have has a twin, and is told.
+  if (!job.updates || job.members != nullptr) shape.update = updates::never;
   shape.migratory = job.hands_on;
   shape.traces = job.traces != protocol::traced::nothing && !of.scans;
-  shape.keeps = job.traces == protocol::traced::nothing;
+  shape.keeps = job.traces == protocol::traced::nothing && job.members == nullptr;
   shape.one_memory = of.hosts.any();
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
-  auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
+  auto made =
+      std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open(), own->claims.data());
   made->own(std::move(own));
   return made;
 }
@@ -98,6 +106,7 @@ constexpr protocol::row the_row{
             .change = true,
             .block = true,
             .checkpoint = true,
+            .survive = true,
             .host_frames = true},
     .messages = messages,
     .make_domain = make_domain,

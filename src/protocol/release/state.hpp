@@ -8,6 +8,7 @@
 #include "directory/placement.hpp"
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
+#include "model/membership.hpp"
 #include "protocol/contract/row.hpp"
 #include "protocol/contract/table_memory.hpp"
 
@@ -98,6 +99,28 @@ static_assert(sizeof(unit_state) == 32);
   return moves == 0xffff ? 1 : static_cast<std::uint16_t>(moves + 1);
 }
 
+/// What becomes of a unit when a node has died (loss.hpp).
+enum class outcome : std::uint8_t {
+  none,
+  kept,    ///< its home lives
+  chosen,  ///< a copy is the content from now on
+  lost,
+};
+
+/// Of a unit, while the survivors of a death find its home. Names of nodes are their numbers and one.
+struct claim {
+  // At the unit's manager, as reported.
+  std::uint64_t copies = 0;                 ///< nodes whose copy counts
+  std::uint64_t asks = 0;                   ///< nodes that want to hear where the home is
+  std::uint8_t home = 0;                    ///< who says that it is
+  std::uint8_t owes = 0, held = 0;          ///< whose diffs may be lost; whose are kept back. 255: of several nodes
+  std::uint8_t own_owes = 0, own_held = 0;  ///< the same, of this node's report
+  std::uint8_t at = 0;                      ///< the home, if this node knows
+  outcome how = outcome::none;              ///< and how that came
+  std::uint8_t lost = 0;                    ///< nobody has it: for good
+  friend bool operator==(const claim&, const claim&) noexcept = default;
+};
+
 /// Whether homes send what they wrote to those that will read it (update.cpp).
 enum class updates : std::uint8_t {
   never,
@@ -112,9 +135,10 @@ struct lone_count {
 
 /// Of a machine that has its own.
 struct machine_tables {
-  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from), lone(from) {}
+  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from), lone(from), claims(from) {}
   protocol::table<unit_state> units;
   protocol::table<lone_count> lone;  ///< where writes are traced, but for those that nobody could miss
+  protocol::table<claim> claims;     ///< where nodes survive others
 };
 
 /// What a machine needs to know of its region and job.
@@ -134,6 +158,7 @@ struct region_shape {
   bool pages_out = false;          ///< nodes give up copies without a word
   updates update = updates::learned;
   protocol::migratory migratory = protocol::migratory::learned;
+  const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
   bool traces = false;  ///< all that threads write is noticed, at homes too, and can be compared with what was before
   bool keeps = false;   ///< what is written in every interval is not protected in between (kept.cpp)
   bool one_memory = false;  ///< all nodes have their frames together: what one writes is in the content of all

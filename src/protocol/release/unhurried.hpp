@@ -12,6 +12,7 @@ class unhurried {
  public:
   explicit unhurried(node_state& state) noexcept : state_(state) {}
   void note(node_id to);
+  void forget() noexcept { nodes_.clear(); }
   /// A task: those that hold diffs back are called, but for `but`.
   void begin_hurry(node_id but) { state_.agenda.push(task::kind::hurry).to = but; }
   /// A task: `to`, which has called, is called back.

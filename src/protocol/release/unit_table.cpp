@@ -14,9 +14,10 @@ unit_state& unit_table::touch(std::uint64_t unit) noexcept {
     used.add(unit);
     s.touched = 1;
     s.version = no_version;
-    s.home = shape.managers.of(unit);
+    s.home = first_home_of(unit);
     s.is_home = s.home == shape.self ? 1 : 0;
     s.assigned = shape.first_touch ? 0 : 1;
+    if (s.is_home != 0 && shape.managers.of(unit) != shape.self) claims[unit].lost = s.assigned = 1;
   }
   return s;
 }
@@ -28,6 +29,16 @@ void unit_table::send(node_id to, const message& m, bool with_content, actions& 
   a.m.region = shape.region;
   a.m.from = shape.self;
   a.with_content = with_content;
+}
+
+void unit_table::refuse_lost(const message& m, actions& out) const {
+  message r;
+  r.kind = model::message_kind::home_lost;
+  r.unit = m.unit;
+  r.requester = m.requester;
+  r.token = m.token;
+  r.operation = static_cast<std::uint32_t>(m.kind);
+  send(m.requester, r, false, out);
 }
 
 /// To where the home is, as far as is known here.

@@ -19,8 +19,8 @@ using model::message;
 
 class unit_table {
  public:
-  unit_table(const region_shape& of, unit_state* entries, interval& node)
-      : shape(of), units(entries), open(node), one_memory(of.one_memory) {}
+  unit_table(const region_shape& of, unit_state* entries, interval& node, claim* of_losses = nullptr)
+      : shape(of), units(entries), claims(of_losses), open(node), one_memory(of.one_memory) {}
   unit_table(const unit_table&) = delete;
   unit_table& operator=(const unit_table&) = delete;
 
@@ -36,12 +36,25 @@ class unit_table {
   /// here.
   [[nodiscard]] way way_of(std::uint64_t unit) const noexcept {
     const unit_state& s = units[unit];
-    if (s.touched == 0) return {shape.managers.of(unit), 0};
+    if (s.touched == 0) return {first_home_of(unit), 0};
     return {s.home, s.is_home != 0 ? std::uint16_t{0} : s.moves};
   }
   [[nodiscard]] bool is_home(std::uint64_t unit) const noexcept {
-    return units[unit].touched != 0 ? units[unit].is_home != 0 : shape.managers.of(unit) == shape.self;
+    return units[unit].touched != 0 ? units[unit].is_home != 0 : first_home_of(unit) == shape.self;
   }
+  /// Who knows where the home is: the first home, or the next node alive.
+  [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept {
+    const node_id first = shape.managers.of(unit);
+    return shape.members == nullptr ? first : shape.members->successor(first, shape.nodes.nodes);
+  }
+  /// The home of a unit that this node has not used: as long as deaths are being dealt with, as before them.
+  [[nodiscard]] node_id first_home_of(std::uint64_t unit) const noexcept {
+    return open.recovering ? shape.managers.of(unit) : manager_of(unit);
+  }
+  /// Its home has died, and nobody has it, as far as this node knows.
+  [[nodiscard]] bool is_lost(std::uint64_t unit) const noexcept { return claims != nullptr && claims[unit].lost != 0; }
+  /// At the home: what is asked cannot be had.
+  void refuse_lost(const message& m, actions& out) const;
   void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
   [[nodiscard]] bool is_for_here(const unit_state& s, node_id requester, std::uint16_t moves) const noexcept;
   [[nodiscard]] bool passes_on(const message& m, const unit_state& s, actions& out);
@@ -61,6 +74,7 @@ class unit_table {
 
   const region_shape shape;
   unit_state* units;
+  claim* claims;  ///< null: the job ends when a node is lost
   interval& open;
   counters count{};
   model::used_units used{};

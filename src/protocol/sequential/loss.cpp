@@ -179,7 +179,7 @@ void losses::on_unit_lost(const message& m, actions& out) {
 }
 
 /// The owner's backup is dead, or nobody knows of one: the content is to be sent to another.
-void losses::mend(std::uint64_t unit) {
+void losses::mend(std::uint64_t unit, actions&) {
   const unit_state& s = table_.units[unit];
   if (!table_.replicated() || s.owner == 0 || s.written == 0) return;
   const replica_state& r = table_.shape.replicas.units[unit];

@@ -23,7 +23,7 @@ class losses final : public model::survival {
   void report(std::uint64_t unit, actions& out) override;
   void settle(std::uint64_t unit, actions& out) override;
   /// After settle() on all nodes: a unit of this node's whose backup died is unsaved.
-  void mend(std::uint64_t unit) override;
+  void mend(std::uint64_t unit, actions& out) override;
   [[nodiscard]] std::span<const model::unit_table> tables() const noexcept override { return tables_; }
   [[nodiscard]] bool replicated() const noexcept override { return table_.replicated(); }
 
