@@ -31,7 +31,7 @@ void all_write() {
 void own_locks() {
   for (word r = 0; r < rounds; ++r) {
     REQUIRE_OK(quire_mutex_lock(locks[me() % 2]));
-    for (std::size_t i = 0; i < 512; ++i) table[i] += 1 + 100'000 * me();  // RACE own_locks
+    for (std::size_t i = 0; i < 512; ++i) table[i] = table[i] + 1 + 100'000 * me();  // RACE own_locks
     REQUIRE_OK(quire_mutex_unlock(locks[me() % 2]));
     barrier();
   }
@@ -41,7 +41,7 @@ void too_early() {
     if (me() == 0)
       for (std::size_t i = 0; i < 600; ++i) table[i] = i + r;  // RACE too_early
     else
-      for (std::size_t i = 0; i < 600; ++i) table[i] += 9 * r + me();  // RACE too_early
+      for (std::size_t i = 0; i < 600; ++i) table[i] = table[i] + 9 * r + me();  // RACE too_early
     barrier();
   }
 }
@@ -69,7 +69,7 @@ void late_guest() {
 void one_lock() {
   for (word r = 0; r < rounds; ++r) {
     REQUIRE_OK(quire_mutex_lock(locks[0]));
-    for (std::size_t i = 0; i < 512; ++i) table[i] += 1 + me();
+    for (std::size_t i = 0; i < 512; ++i) table[i] = table[i] + 1 + me();
     REQUIRE_OK(quire_mutex_unlock(locks[0]));
   }
   barrier();
