@@ -26,6 +26,10 @@ constexpr option_rule rules[] = {
     {is(option::check, check_choice::all_races), unset(option::report), QUIRE_BAD_OPTION,
      "QUIRE_CHECK=all_races leaves its record where QUIRE_REPORT says: set that to a directory, or start the "
      "program by `quire run --check=exact`"},
+    {is(option::check, check_choice::races), is(option::on_failure, failure_choice::notify), QUIRE_UNSUPPORTED,
+     "QUIRE_CHECK=races cannot tell which writes are whose after a death: set QUIRE_ON_FAILURE to end"},
+    {is(option::check, check_choice::all_races), is(option::on_failure, failure_choice::notify), QUIRE_UNSUPPORTED,
+     "QUIRE_CHECK=all_races cannot tell which writes are whose after a death: set QUIRE_ON_FAILURE to end"},
     {set(option::cache_limit), set(option::memory_limit), QUIRE_BAD_OPTION,
      "QUIRE_MEMORY_LIMIT limits what containers take of memory, too: unset QUIRE_CACHE_LIMIT, or that one"},
     {set(option::mount), is(option::on_failure, failure_choice::notify), QUIRE_UNSUPPORTED,

@@ -167,7 +167,10 @@ base::status changer::drain(region_slot* r, totals last, channel by) noexcept {
   for (;;) {
     wait_quiet(r);
     totals t;
-    core_.as_driver([&] { add_up(r, t); });
+    core_.as_driver([&] {
+      if (r != nullptr) stop_common_writes(*r);  // what was asked for before has come with a right to write
+      add_up(r, t);
+    });
     if (const auto why = gather(t, by); !why.ok()) return why;
     if (last.busy == 0 && last.received == t.sent) return {};
     last = t;

@@ -44,6 +44,7 @@ void diff_traffic::take_old(const message& m, std::span<const std::byte> entries
       ++count_.applied;
       continue;
     }
+    if (core_.members.is_dead(m.requester)) continue;  // nobody was told of it, as no home had it
     const auto own = before.first(before.size() - entries.size());
     held_.push_back({m, {own.begin(), own.end()}});
     machine->losses().holds_back(e.unit, m.requester);

@@ -202,6 +202,8 @@ void survivor::begin_recovery() noexcept {
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
   if (survival_.suspects == 0) core_.watching.doubt_nobody();
+  // Before gates open: who does not know of the death yet is to take what comes out of them as old.
+  send_markers(watch::recovery::round::none);
   core_.regions.for_each([](region_slot& r) {
     r.change.frozen.add(freeze::recovery);
     r.change.sent = r.change.received = 0;  // from here on: what was sent before, others take as old

@@ -130,7 +130,7 @@ void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
 }
 
 void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
-  l.has_token = l.wanted = l.lingers = false;
+  l.has_token = l.wanted = l.lingers = l.rests = false;
   const bool settled = shared_.home_of(id) == shared_.self;
   message m = shared_.make(kind::lock_grant, id);
   m.b = (settled ? 1 : 0) | (std::exchange(l.orphaned, false) ? 2 : 0);

@@ -49,7 +49,8 @@ void lock_part::adopt_token(object_id id, actions& out) {
 void lock_part::resume(actions& out) {
   base::fault_vector<object_id> idle;
   for (auto& [id, l] : local_) {
-    if (std::exchange(l.rests, false) && !l.owned && !l.waiting.empty()) take(id, l, shared_.calls.pop(l.waiting), out);
+    const bool rested = std::exchange(l.rests, false);  // but others may have gone on before, and asked for it
+    if (rested && l.has_token && !l.owned && !l.waiting.empty()) take(id, l, shared_.calls.pop(l.waiting), out);
     if (l.has_token || l.requested) continue;
     if (l.waiting.empty()) {
       idle.push_back(id);

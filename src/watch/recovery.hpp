@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How the survivors of a death go on together: a pure state machine, one a node. Nobody leads. Whoever learns of a
 // death stops what it is doing and tells all others, by a marker that carries all deaths it knows of; who hears of more
-// than it knew begins again. Three rounds of markers, each from everyone to everyone (itself included, where it sends
+// than it knew begins again. Rounds of markers, each from everyone to everyone (itself included, where it sends
 // messages to itself):
 //
+//   none     (no round: who has not heard of the death yet begins, and takes what the sender had kept back as old)
 //   cut      all that was sent before the sender knew has arrived: nothing old is on its way any more
 //   reports  everyone has told the new managers what it has
-//   settled  the managers have decided; everyone has heard; all go on
+//   settled  the managers have decided; everyone has heard
 //   copied   only where content is to be sent again before anybody goes on: it is where it belongs
 //   joined   only where threads must not go on before that: what they synchronise by is settled, too; all go on
 //

@@ -165,7 +165,7 @@ class job {
 
 TEST(services_task_board, runs_each_task_once) {
   unsigned ran = 0, cancelled = 0, restarts = 0;
-  for (const std::uint64_t seed : sim::seeds(1, 20)) {
+  for (const std::uint64_t seed : sim::seeds(1, 20, sim::looks_for::rare_outcomes)) {
     job j(seed);
     for (int i = 0; i < 600 && !testing::Test::HasFatalFailure(); ++i) j.step();
     ASSERT_FALSE(testing::Test::HasFatalFailure()) << "replay: QUIRE_SIM_SEED=" << seed;
@@ -173,6 +173,7 @@ TEST(services_task_board, runs_each_task_once) {
     cancelled += j.cancelled;
     restarts += j.restarts;
   }
+  if (!sim::usual_seeds()) return;
   EXPECT_GT(ran, 500u);
   EXPECT_GT(cancelled, 500u);
   EXPECT_GT(restarts, 100u);

@@ -35,7 +35,8 @@ void handovers::take(std::uint64_t unit, const handover& h, actions& out) {
   CHECK(s.mapped() == access::none && s.pending() == access::none);
   s.assigned = 1;
   s.set_mapped(h.mapped);
-  if (h.written) s.written = 1;
+  // In one memory whoever has the unit may write it, and nobody hears of it (I12).
+  if (h.written || (table_.one_memory && (h.right != access::none || manages))) s.written = 1;
   if (h.right == access::write || (manages && h.owner == table_.shape.self)) {
     s.is_home = 1;
     s.home = table_.shape.self;

@@ -114,7 +114,9 @@ void losses::on_home_survives(const message& m) {
 void losses::decide(std::uint64_t unit, claim& c) const noexcept {
   const bool implied = table_.units[unit].touched == 0 && table_.shape.managers.of(unit) == table_.shape.self;
   if (implied) c.home = named(table_.shape.self);
-  if (c.home == 0) add_name(c.owes, c.held);
+  // A diff that is held back may come to the home after a newer one of its writer, whose copy has both.
+  const bool may_overtake = c.held == several || (c.held != 0 && (c.copies & bit(node_of(c.held))) != 0);
+  if (c.home == 0 || may_overtake) add_name(c.owes, c.held);
   if (c.owes != 0) {
     const bool has_it = c.owes != several && (c.copies & bit(node_of(c.owes))) != 0;
     c.at = has_it ? c.owes : named(table_.shape.self);
