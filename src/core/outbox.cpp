@@ -99,6 +99,8 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
   if (t.counted && !core_.members.is_dead(to)) r.change.sent += count;
+  const bool shows_frame = t.brings == protocol::payload::content && (m.flags & model::message_flag::no_data) != 0;
+  if (shows_frame && r.memory->of_host()) r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
   if (core_.orders(r)) return send_in_order(r, to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
