@@ -10,7 +10,6 @@
 #include "core/known_machines.hpp"
 #include "core/performer.hpp"
 #include "core/plans/planner.hpp"
-#include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
 #include "model/neighbours.hpp"
@@ -32,9 +31,7 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   read_ahead_plan plan = stream.on_any_fault(id, unit, units, max_window, want == access::write, here);
   const bool fresh = plan.fresh && !here && r.layout.is_uniform();
   if (fresh && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
-  const bool costs_nobody = core_.builder.has_one_memory(r) && !r.can().relaxed;
-  if (fresh && plan.count == 0 && one_host_ && r.memory->of_host() && (want == access::read || costs_nobody))
-    return near(r, unit);
+  if (fresh && plan.count == 0 && want == access::read && one_host_ && r.memory->of_host()) return near(r, unit);
   return plan;
 }
 
