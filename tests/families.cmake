@@ -38,7 +38,7 @@ set(QUIRE_DETECTORS_OF_file segv)
 set(QUIRE_DETECTORS_OF_sysv segv)
 set(QUIRE_DETECTORS_OF_fork userfault thread segv)
 
-# Tests of protocols have nodes apart, as content goes in messages then, as between hosts. "auto" has all others run, too.
+# Tests of protocols have nodes apart, as content goes in messages then, as between hosts. "auto" has them share frames.
 set(QUIRE_TEST_HOST_FRAMES 0 CACHE STRING "QUIRE_HOST_FRAMES of tests of protocols, but for rows that say which")
 
 function(quire_families table prefix label)

@@ -68,7 +68,7 @@ void run(const settings& wanted) {
   const std::size_t bytes = wanted.mebibytes << 20;
   const auto how = wanted.consistency == "release" ? quire::consistency::release : quire::consistency::sequential;
   const auto memory = quire::from_node(0, [&] {
-    return quire::region::create(bytes, {.place = quire::placement::node, .home = 0, .consistency = how});
+    return quire::region::create(bytes, {.consistency = how, .place = quire::placement::node, .home = 0});
   });
   const auto words = memory.span<std::uint64_t>().first(bytes / sizeof(std::uint64_t));
   const std::int64_t before = frames_of_all();

@@ -20,7 +20,7 @@ from namespaces import Hosts  # noqa: E402
 from processes import output_of  # noqa: E402
 
 PROGRAM = ROOT / "bench/python/host_frames.py"
-KINDS = {"of each node": "0", "of the host": "auto"}  # what QUIRE_HOST_FRAMES is
+KINDS = {"of each node": "0", "of the host": "1"}  # what QUIRE_HOST_FRAMES is
 
 
 def run(build, asked, consistency, frames, nodes, hosts=None):

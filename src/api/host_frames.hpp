@@ -3,8 +3,8 @@
 // file; the others open that of the first one that they can share memory with, and all tell what they have opened, so
 // that every node knows the same of all. Application thread, in quire_start().
 //
-// Nobody has to ask for it. Where it does not go with what else was asked for, a node has frames of its own: with a
-// line if it was asked for by name. A node that wants them and cannot have them always says why.
+// Where it does not go with what else was asked for, a node has frames of its own: with a line, unless `auto` was asked
+// for. A node that wants them and cannot have them always says why.
 #pragma once
 
 #include <string>

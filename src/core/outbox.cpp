@@ -95,12 +95,13 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   core_.diffs.send_all();  // a request does not overtake the diff that it is to see
   const protocol::message_traits& t = core_.messages.of(m.kind);
   if (t.brings == protocol::payload::spread) return core_.spread.add(r, first, count, m.requester, m.token);
+  if ((m.flags & model::message_flag::no_data) != 0 && r.memory->of_host())
+    use_content(core_.frames, r, first, count,
+                content::read);  // who has the frame may write it: it is in use here, too
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
   if (t.counted && !core_.members.is_dead(to)) r.change.sent += count;
-  const bool shows_frame = t.brings == protocol::payload::content && (m.flags & model::message_flag::no_data) != 0;
-  if (shows_frame && r.memory->of_host()) r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
   if (core_.orders(r)) return send_in_order(r, to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
