@@ -53,8 +53,8 @@ TEST(sequential_one_memory_exhaustive, pushes) {
 }
 
 TEST(sequential_one_memory_exhaustive, pins_of_two_nodes_and_a_writer) {
-  explore(together(),
-          {{a, {get(0), set(0, 1)}}, {b, {lock, set(0, 2), unlock}}, {c, {get(0), lock, get(0), unlock}}}, 1'000);
+  explore(together(), {{a, {get(0), set(0, 1)}}, {b, {lock, set(0, 2), unlock}}, {c, {get(0), lock, get(0), unlock}}},
+          1'000);
 }
 
 TEST(sequential_one_memory_exhaustive, pins_operations_and_a_push) {

@@ -76,8 +76,8 @@ bool manager_side::settle_write(const message& m, directory_entry& e, actions& o
 }
 
 bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& out) {
-  const bool alone = e.owner == table_.shape.self &&
-                     model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() == 0;
+  const bool alone =
+      e.owner == table_.shape.self && model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() == 0;
   if (!alone && !writes_beside_others(m.unit)) return false;
   e.dirty = 1;
   message f = m;
