@@ -69,6 +69,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, cl
     shape.learns = options.learns;
     shape.stored = options.stored;
     shape.hosts = hosts();
+    shape.one_memory = options_.one_memory;
     if (options_.survives) shape.members = &state_.members[n];
     const std::size_t at = std::size_t{n} * options.units;
     if (options.replicas) shape.replicas = {&state_.replicas[at], &state_.books[n], &state_.rounds[n]};
@@ -441,8 +442,9 @@ void cluster::operate(node_id node, const action& a) {
   if (value != latest(a.unit, word))
     fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
-    if (node_id{n} != node && view(node_id{n}, a.unit) != access::none)
-      fail("an atomic operation, while others have copies");
+    const bool uses =
+        options_.one_memory ? machine(node_id{n}).unit(a.unit).pinned != 0 : view(node_id{n}, a.unit) != access::none;
+    if (node_id{n} != node && uses) fail("an atomic operation, while others have copies");
     const bool own = n == node.value() && a.kind == action_kind::operate_here;
     if (!own && pins_of(node_id{n}, a.unit) != 0) {
       fail("another node's atomic operation on a pinned unit (unit " + std::to_string(a.unit) + ")");

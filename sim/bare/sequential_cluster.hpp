@@ -91,6 +91,7 @@ struct cluster_options {
       false;            ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
   bool stored = false;  ///< a store keeps the content. Each unit has a word more: it counts writes
   unsigned store_fails = 0;            ///< so many fills and flushes fail, whichever (explorer)
+  bool one_memory = false;             ///< all are on one host, and several may write a unit
   std::vector<std::uint16_t> hosts{};  ///< [node]: the first node that it has frames together with; empty: none has
   unsigned deaths = 0;                 ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;

@@ -233,6 +233,16 @@ std::string check_commits(world& w, std::uint16_t region) {
   return {};
 }
 
+/// Of one memory: who has a unit pinned is the only one who may use it.
+std::string check_pinned(world& w, std::uint16_t region, std::uint64_t unit, unsigned users) {
+  for (unsigned n = 0; n < w.nodes(); ++n) {
+    const core::region_slot& r = slot_of(w.at(n), region);
+    if (directory_of(r)->unit(unit).pinned != 0 && users > 1)
+      return about("a node may use what another has pinned", r, unit);
+  }
+  return {};
+}
+
 std::string check_views(world& w, std::uint16_t region) {
   if (has(w.at(0), region) && by_token(slot_of(w.at(0), region)) != nullptr) {
     for (unsigned n = 0; n < w.nodes(); ++n) {
@@ -260,6 +270,10 @@ std::string check_views(world& w, std::uint16_t region) {
           is_transactional(r) && directory_of(r)->right_of(unit) == access::write ? access::write : mapped;
       readers += right == access::read ? 1 : 0;
       writers += right == access::write ? 1 : 0;
+    }
+    if (directory_of(first)->shape().one_memory) {
+      if (std::string wrong = check_pinned(w, region, unit, readers + writers); !wrong.empty()) return wrong;
+      continue;
     }
     if (writers > 1) return about("two nodes may write a unit", first, unit);
     if (first.about.backing != 0 && writers == 1) {

@@ -244,7 +244,7 @@ void job::count(node& n) {
   done_["pin waits"] += release.pin_waits + sequential.pin_waits;
   done_["replicas"] += sequential.replicas_sent;
   done_["units in frames of a host"] += sequential.host_units;
-  done_["units of one memory"] += release.host_units;
+  done_["units of one memory"] += release.host_units + sequential.one_memory_units;
 }
 
 /// One after the other, each on its node; then everything else.

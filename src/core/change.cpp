@@ -141,6 +141,11 @@ base::status changer::change(const change_call& call) noexcept {
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = drain(&r, t, call.by);
+  if (why.ok() && core_.builder.has_one_memory(r)) {  // what has come meanwhile is mapped
+    core_.as_driver([&] { stop_common_writes(r); });
+    t = {};
+    why = gather(t, call.by);
+  }
   if (why.ok()) {
     core_.as_driver([&] { convert(call); });
     do {  // conversion answers nothing: what has been sent is all there will be
@@ -167,10 +172,7 @@ base::status changer::drain(region_slot* r, totals last, channel by) noexcept {
   for (;;) {
     wait_quiet(r);
     totals t;
-    core_.as_driver([&] {
-      if (r != nullptr) stop_common_writes(*r);  // what was asked for before has come with a right to write
-      add_up(r, t);
-    });
+    core_.as_driver([&] { add_up(r, t); });
     if (const auto why = gather(t, by); !why.ok()) return why;
     if (last.busy == 0 && last.received == t.sent) return {};
     last = t;
@@ -194,10 +196,10 @@ void changer::add_up(region_slot* r, totals& t) noexcept {
 /// Where all nodes write one memory: nobody does from now on until the change is over, so that what one node takes of
 /// it is what all have. Who faults waits.
 void changer::stop_common_writes(region_slot& r) noexcept {
-  if (!r.memory->of_host() || !r.can().relaxed) return;
+  if (!core_.builder.has_one_memory(r)) return;
   const auto used = r.machine->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    if (r.machine->mapped(unit) != model::access::write) continue;
+    if (r.machine->mapped(unit) == model::access::none) continue;
     core_.actions.clear();
     r.machine->frames().on_unmap(unit, core_.actions);
     core_.take_step(r);

@@ -18,7 +18,9 @@
 #include "core/stored_units.hpp"
 #include "core/survival.hpp"
 #include "os/limits.hpp"
+#include "os/process_file.hpp"
 #include "os/segments.hpp"
+#include "pool/host_file.hpp"
 #include "protocol/contract/row.hpp"
 
 namespace quire::core {
@@ -86,6 +88,16 @@ bool region_builder::may_be_of_host(const region_description& about, const proto
          (is_one_host(c) && c.races == protocol::traced::nothing && about.detector != QUIRE_DETECT_SCAN);
 }
 
+bool region_builder::has_one_memory(const region_slot& r) const noexcept {
+  return r.memory->of_host() && is_one_host(core_.config) && (r.can().relaxed || r.about.orders == 0);
+}
+
+/// Nodes of several hosts would each need to know whose content is in which host's frames before it is used.
+bool region_builder::may_be_adopted_by_host() const noexcept {
+  const configuration& c = core_.config;
+  return is_one_host(c) && os::size_of(c.pool.host_file) >= pool::host_span;
+}
+
 /// All nodes find the same of a host's frames: descriptions are the same, and so is what is asked of the job here.
 pool::settings region_builder::pool_for(const region_description& about, const protocol::row& of) const {
   const configuration& c = core_.config;
@@ -94,8 +106,8 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   pool.code = about.code != 0;
   pool.runs = c.runs(about.id);
   const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
-                       about.copies == 0 && about.backing == 0 && !core_.regions.is_adopted(about) && !c.pages_out &&
-                       !c.survives;
+                       about.copies == 0 && about.backing == 0 && !c.pages_out && !c.survives &&
+                       (!core_.regions.is_adopted(about) || may_be_adopted_by_host());
   if (!of_host) pool.host_file = -1;
   return pool;
 }

@@ -46,6 +46,8 @@ class region_builder {
   [[nodiscard]] int take_from_host(region_slot& r) noexcept;
   /// Whether the region's frames could be its host's under this protocol. All nodes find the same.
   [[nodiscard]] bool may_be_of_host(const region_description& about, const protocol::row& of) const noexcept;
+  /// All nodes of the job have the region's frames together, and none has to give a unit up for another (one memory).
+  [[nodiscard]] bool has_one_memory(const region_slot& r) const noexcept;
   /// The machine of this protocol decides from now on. Driver's thread, as above.
   void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
 
@@ -63,6 +65,7 @@ class region_builder {
 
  private:
   [[nodiscard]] base::status lay_out(region_slot& r) const;
+  [[nodiscard]] bool may_be_adopted_by_host() const noexcept;
   [[nodiscard]] pool::settings pool_for(const region_description& about, const protocol::row& of) const;
   [[nodiscard]] std::uint64_t position_for(const region_description& about);
 

@@ -34,6 +34,11 @@ file_identity identity_of(int fd) noexcept {
   return ::fstat(fd, &about) == 0 ? file_identity{about.st_dev, about.st_ino} : file_identity{};
 }
 
+std::uint64_t size_of(int fd) noexcept {
+  struct stat about {};
+  return ::fstat(fd, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
+}
+
 int open_of_process(pid_t pid, int fd, file_identity which) noexcept {
   if (injected(call::process_file)) return -errno;
   return open_if(pid, fd, [which](const struct stat& about) {

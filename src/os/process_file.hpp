@@ -18,6 +18,8 @@ struct file_identity {
 };
 /// Of an open descriptor; not known if that fails.
 [[nodiscard]] file_identity identity_of(int fd) noexcept;
+/// How long it is; 0 if that cannot be told.
+[[nodiscard]] std::uint64_t size_of(int fd) noexcept;
 /// Opens what process `pid` has open under number `fd`, for reading and writing, if it is that file. A descriptor, or
 /// -errno: ESTALE if it is another one.
 [[nodiscard]] int open_of_process(pid_t pid, int fd, file_identity which) noexcept;

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "os/memory.hpp"
 #include "os/segments.hpp"
+#include "pool/host_file.hpp"
 
 namespace quire::pool {
 namespace {
@@ -187,7 +188,7 @@ base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* syste
 }
 
 base::result<std::unique_ptr<pool>> make_of_host(const request& r, const settings& how) {
-  const std::uint64_t offset = r.address - how.host_base;
+  const std::uint64_t offset = position_in_host_file(r.address, how.host_base);
   int error = 0;
   void* const application = os::map_shared_part(how.host_file, offset, r.bytes, r.application(), r.accessible, error);
   void* const system =

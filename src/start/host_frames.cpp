@@ -14,6 +14,7 @@
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/process_file.hpp"
+#include "pool/host_file.hpp"
 
 namespace quire::api {
 
@@ -29,7 +30,9 @@ void host_frames::offer(const core::configuration& c, introduction& mine) {
   if (c.pool.which != pool::kind::memfd) return keep_apart("any pool but 'memfd'");
   if (c.memory_limit != 0) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");
   if (c.races != protocol::traced::nothing) return keep_apart("QUIRE_CHECK=races");
-  const int made = os::make_memfd("quire-host", c.bytes);
+  // Where files may not be so long it has no place for what is adopted.
+  const bool has_all = os::file_may_have(pool::host_span);
+  const int made = os::make_memfd("quire-host", has_all ? pool::host_span : c.bytes);
   if (made < 0) {
     base::log(base::log_level::warning, "no memory file for the frames of this host: %s; this node has its own",
               std::strerror(-made));

@@ -29,8 +29,9 @@ using model::message_kind;
 /// Units 0 to N-1, unit u managed by node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool stored = false)
-      : units_(nodes * nodes),
+  explicit chart(unsigned nodes, bool stored = false, bool one_memory = false)
+      : one_host_(nodes),
+        units_(nodes * nodes),
         entries_(nodes * nodes),
         pools_(nodes, directory::request_pool(1)),
         pins_(nodes, pin_table(nodes)) {
@@ -41,6 +42,8 @@ class chart {
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});
       shape.units = nodes;
       shape.stored = stored;
+      if (one_memory) shape.hosts.first = one_host_.data();
+      shape.one_memory = one_memory;
       machines_.emplace_back(shape, &units_[n * nodes], &entries_[n * nodes], pools_[n], pins_[n]);
     }
   }
@@ -237,6 +240,7 @@ class chart {
   void line(std::uint16_t node, const std::string& what) { lines_ += std::to_string(node) + ": " + what + "\n"; }
   static const char* name(access a) { return a == access::none ? "none" : a == access::read ? "read" : "write"; }
 
+  std::vector<std::uint16_t> one_host_;  ///< all nodes are on node 0's
   std::vector<unit_state> units_;
   std::vector<directory_entry> entries_;
   std::vector<directory::request_pool> pools_;

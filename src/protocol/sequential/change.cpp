@@ -7,9 +7,19 @@ namespace quire::sequential {
 using model::handover;
 using model::message_kind;
 
+void handovers::make_copies(std::uint64_t unit) {
+  unit_state& s = table_.units[unit];
+  if (s.touched == 0) return;
+  CHECK(s.mapped() == access::none);
+  const bool beside_others = s.owner == 0 || s.read_first != 0;
+  if (beside_others && s.right() == access::write) s.set_right(access::read);
+  s.read_first = 0;
+}
+
 handover handovers::give(std::uint64_t unit, actions&) {
   unit_state& s = table_.units[unit];
   handover h;
+  if (table_.shape.one_memory) make_copies(unit);
   h.right = table_.right_of(unit);
   h.mapped = s.mapped();
   h.written = s.written != 0;

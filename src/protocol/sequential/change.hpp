@@ -16,6 +16,8 @@ class handovers final : public model::succession {
   [[nodiscard]] model::handover give(std::uint64_t unit, actions& out) override;
   /// An owner's manager hears of it.
   void take(std::uint64_t unit, const model::handover& h, actions& out) override;
+  /// Who has a unit of one memory beside others has a copy of it from now on, to be read; nothing is mapped.
+  void make_copies(std::uint64_t unit);
   void all_given() noexcept override { table_.used.clear(); }
   void on_owner_here(const message& m);
 

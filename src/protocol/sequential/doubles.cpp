@@ -27,6 +27,7 @@ bool habits::read_as_write(unit_state& s) {
 
 /// A thread here writes: by a fault, an atomic operation, or soon, having pinned the unit.
 void habits::note_write(unit_state& s) {
+  if (table_.shape.one_memory) return;
   if (s.probe != 0) {
     s.probe = 0;
     s.habit = habit_sure;
@@ -40,6 +41,7 @@ void habits::note_write(unit_state& s) {
 
 /// The right to write is taken from this node, or all rights are.
 void habits::note_loss(unit_state& s, access to) {
+  if (table_.shape.one_memory) return;
   if (s.probe != 0 && s.right() == access::write) {
     s.probe = 0;
     s.habit = 0;

@@ -65,11 +65,13 @@ void machine::on_message(const message& m, actions& out) {
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = table_.units[unit];
   const bool writes = s.pending() == access::write || table_.right_of(unit) == access::write;
-  if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;                                   // (I11)
-  if (s.producing != 0 && s.mapped() == access::write) return false;                                            // (I11)
-  if (s.mapped() > table_.right_of(unit)) return false;                                                         // (I2)
-  if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;  // (I3)
-  if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;                         // (I9)
+  if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;  // (I11)
+  if (s.producing != 0 && s.mapped() == access::write) return false;           // (I11)
+  if (s.mapped() > table_.right_of(unit)) return false;                        // (I2)
+  const access most = table_.shape.one_memory ? access::write : access::read;  // without being the owner
+  if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() > most)) return false;           // (I3)
+  if (table_.shape.one_memory && s.touched != 0 && (s.right() == access::read || s.probe != 0)) return false;  // (I20)
+  if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;                        // (I9)
   if (table_.replicated() && !marks_.is_valid(unit)) return false;
   if (!flushes_.is_valid(unit)) return false;
   if (s.held != 0 && (s.pending() != access::none || table_.right_of(unit) == access::none)) return false;  // (I13)
@@ -83,9 +85,12 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
 }
 
 void machine::on_frames_apart() noexcept {
+  const bool together = std::exchange(table_.shape.one_memory, false);
   table_.shape.hosts = {};
-  for (std::uint64_t unit = table_.used.first(); unit < table_.used.end(); ++unit)
+  for (std::uint64_t unit = table_.used.first(); unit < table_.used.end(); ++unit) {
     table_.units[unit].set_mapped(access::none);
+    if (together) handovers_.make_copies(unit);
+  }
 }
 
 bool machine::at_rest() noexcept {

@@ -76,8 +76,9 @@ bool manager_side::settle_write(const message& m, directory_entry& e, actions& o
 }
 
 bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& out) {
-  if (e.owner != table_.shape.self || model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() != 0)
-    return false;
+  const bool alone =
+      e.owner == table_.shape.self && model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() == 0;
+  if (!alone && !writes_beside_others(m.unit)) return false;
   e.dirty = 1;
   message f = m;
   f.flags |= message_flag::settled;
@@ -89,6 +90,11 @@ bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& 
 bool manager_side::has_neighbour(node_id node, const directory_entry& e) const {
   const auto g = table_.shape.nodes;
   return g.exact() && table_.shape.hosts.neighbour(e.copies, g, node) != node;
+}
+
+/// This node may write the unit, whoever else may (I20).
+bool manager_side::writes_beside_others(std::uint64_t unit) const {
+  return table_.shape.one_memory && table_.right_of(unit) == access::write;
 }
 
 /// Starts the request at the front of the queue.
@@ -153,8 +159,14 @@ void manager_side::serve_write(const message& m, directory_entry& e, actions& ou
   e.copies = copyset::of(g, m.requester);
 }
 
-/// An atomic operation is done by the owner, alone: copies elsewhere go first, and acknowledge to the manager.
+/// An atomic operation is done by the owner, alone: copies elsewhere go first, and acknowledge to the manager. In one
+/// memory anybody with a right to it does it, as processors do (I20).
 void manager_side::serve_atomic(const message& m, directory_entry& e, actions& out) {
+  if (table_.shape.one_memory) {
+    message f = m;
+    f.kind = message_kind::atomic_fetch;
+    return table_.send(writes_beside_others(m.unit) ? table_.shape.self : e.owner, f, false, out);
+  }
   const auto g = table_.shape.nodes;
   const model::node_set losers{e.copies, g, e.owner, e.owner};
   e.acks_left = static_cast<std::uint16_t>(losers.count());

@@ -29,6 +29,7 @@ class manager_side {
   [[nodiscard]] bool has_neighbour(node_id node, const directory_entry& e) const;
   [[nodiscard]] bool settle_read(const message& m, directory_entry& e, actions& out);
   [[nodiscard]] bool settle_write(const message& m, directory_entry& e, actions& out);
+  [[nodiscard]] bool writes_beside_others(std::uint64_t unit) const;
   [[nodiscard]] bool settle_atomic(const message& m, directory_entry& e, actions& out);
   void serve_read(const message& m, directory_entry& e, actions& out);
   void serve_write(const message& m, directory_entry& e, actions& out);

@@ -39,7 +39,26 @@ fault_outcome node_side::on_fault(std::uint64_t unit, access want, actions& out,
   } else {
     ++(s.right() == access::read ? table_.count.upgrade_faults : table_.count.write_faults);
   }
-  ask(unit, s, want == access::read && habits_.read_as_write(s) ? access::write : want, out);
+  ask(unit, s, wish(s, want), out);
+  return fault_outcome::started;
+}
+
+/// What to ask for. Where all have one memory, who asks to read may write (I20).
+access node_side::wish(unit_state& s, access want) {
+  if (table_.shape.one_memory) return access::read;
+  return want == access::read && habits_.read_as_write(s) ? access::write : want;
+}
+
+/// All others are to give the unit up, whatever this node may do already.
+fault_outcome node_side::on_fault_alone(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.touch(unit);
+  s.useless = s.withhold = s.read_ahead = 0;
+  if (s.pending() != access::none) {
+    ++table_.count.racing_faults;
+    return fault_outcome::joined;
+  }
+  ++(s.right() == access::none ? table_.count.write_faults : table_.count.upgrade_faults);
+  ask(unit, s, access::write, out);
   return fault_outcome::started;
 }
 
@@ -49,14 +68,13 @@ bool node_side::on_read_ahead(std::uint64_t unit, access want, bool withhold, ac
   ++table_.count.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
-  if (guessed) {
+  if (guessed && !table_.shape.one_memory) {
     ++table_.count.exclusive_reads;
     s.probe = s.withhold;
-    want = access::write;
-  } else if (want == access::read && habits_.read_as_write(s)) {
-    want = access::write;
+    ask(unit, s, access::write, out);
+  } else {
+    ask(unit, s, wish(s, want), out);
   }
-  ask(unit, s, want, out);
   return true;
 }
 
@@ -190,7 +208,12 @@ void node_side::on_read_reply(const message& m, actions& out) {
       table_.shape.refills;  // this node itself may have got all of it meanwhile, being the manager (touch_entry())
   CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read || inherited);
   note_written(s, m);
-  if (s.right() != access::write) s.set_right(access::read);  // else it may be pinned already, and written (I8)
+  if (table_.shape.one_memory) {
+    s.set_right(access::write);  // (I20)
+    s.read_first = 1;
+  } else if (s.right() != access::write) {
+    s.set_right(access::read);  // else it may be pinned already, and written (I8)
+  }
   marks_.note_content(m);
   arrived(m.unit, s, (m.flags & message_flag::settled) != 0, out);
 }
@@ -227,6 +250,7 @@ void node_side::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool 
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
   s.owner = 1;  // (I3)
+  if (table_.shape.one_memory) s.read_first = 0;
   if (table_.pins.find(table_.shape.region, unit) != nullptr)
     s.pinned = 1;  // (I8), from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
@@ -241,13 +265,19 @@ void node_side::on_fetch(const message& m, actions& out) {
   const bool for_writing = m.kind == message_kind::fetch_write;
   const bool in_frame = (m.flags & message_flag::no_data) != 0 || table_.is_in_frame_of(m.requester);  // (I19)
   const bool there = in_frame || marks_.is_backup(m.unit, m.requester);
-  lower(m.unit, s, for_writing ? access::none : access::read, out);
+  const bool had_content = s.written != 0;
+  if (for_writing || !table_.shape.one_memory) {
+    lower(m.unit, s, for_writing ? access::none : access::read, out);
+  } else {
+    s.written = s.read_first = 1;  // who asked may write it, unheard (I20)
+    ++table_.count.one_memory_units;
+  }
   message r = table_.reply_to(m, for_writing ? message_kind::write_reply : message_kind::read_reply);
   r.acks = m.acks;
   r.flags = m.flags & message_flag::settled;
   if (s.written == 0) r.flags |= message_flag::zero;
   if (there) r.flags |= message_flag::no_data;
-  if (in_frame && s.written != 0) ++table_.count.host_units;
+  if (in_frame && had_content) ++table_.count.host_units;
   if (table_.replicated()) r.b = table_.shape.replicas.units[m.unit].stamp;
   table_.send(m.requester, r, s.written != 0 && !there, out);
 }
@@ -287,7 +317,7 @@ void node_side::on_atomic(const message& call, actions& out) {
 /// This node is the owner, all other copies are gone: it may write, and does the operation.
 void node_side::on_atomic_fetch(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
-  CHECK(s.owner != 0 && s.right() >= access::read);  // (I3), (I5)
+  CHECK(s.right() == access::write || (s.owner != 0 && s.right() == access::read));  // (I3), (I5), (I20)
   s.set_right(access::write);
   s.written = 1;
   marks_.mark_unsaved(m.unit);

@@ -20,6 +20,7 @@ class node_side {
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed);
   bool on_hint(std::uint64_t unit, access want, actions& out);
+  fault_outcome on_fault_alone(std::uint64_t unit, actions& out);
   bool on_fault_around(std::uint64_t unit, actions& out);
   void on_hold_over(std::uint64_t unit, actions& out);
   void on_atomic(const message& call, actions& out);
@@ -41,6 +42,7 @@ class node_side {
   void arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void send_done(std::uint64_t unit, actions& out) const;
+  [[nodiscard]] access wish(unit_state& s, access want);
   void note_written(unit_state& s, const message& m) const;
 
   unit_table& table_;

@@ -19,6 +19,8 @@ fault_outcome page_locks::on_pin(std::uint64_t unit, actions& out) {
 fault_outcome page_locks::on_pin_again(std::uint64_t unit, actions& out) {
   CHECK(table_.pins.find(table_.shape.region, unit) != nullptr);
   unit_state& s = table_.touch(unit);
+  if (table_.shape.one_memory && s.pinned == 0 && (s.owner == 0 || s.read_first != 0))
+    return node_.on_fault_alone(unit, out);
   if (s.right() != access::write) return node_.on_fault(unit, access::write, out);
   s.pinned = 1;
   habits_.note_write(s);

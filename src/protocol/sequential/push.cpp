@@ -57,15 +57,20 @@ void broadcasts::send_copy(node_id to, message copy, const unit_state& s, action
 void broadcasts::on_fetch_push(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
   CHECK(s.right() >= access::read);
-  node_.lower(m.unit, s, access::read, out);
+  if (table_.shape.one_memory) {
+    s.written = s.read_first = 1;  // (I20)
+  } else {
+    node_.lower(m.unit, s, access::read, out);
+  }
   push_on(m, table_.shape.self, out);
 }
 
 void broadcasts::on_push_copy(const message& m, actions& out) {
   unit_state& s = table_.touch(m.unit);
-  CHECK(s.right() != access::write);
+  CHECK(s.right() != access::write || table_.shape.one_memory);
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
-  s.set_right(access::read);
+  s.set_right(table_.shape.one_memory ? access::write : access::read);
+  if (table_.shape.one_memory) s.read_first = 1;
   marks_.note_content(m);
   node_.permit(m.unit, s, access::read, out);
   push_on(m, node_id{static_cast<std::uint16_t>(m.a)}, out);

@@ -40,7 +40,8 @@ struct unit_state {
   std::uint16_t pinned : 1 = 0;      ///< this node has it for writing, and gives it to nobody until the last release
   std::uint16_t advised : 1 = 0;     ///< threads here are going to write it: a read fault asks for a writable copy
   std::uint16_t habit : 3 = 0;       ///< double faults: see below
-  std::uint16_t read_first : 1 = 0;  ///< came, or was asked for, to be read: a write would be a double fault
+  std::uint16_t read_first : 1 = 0;  ///< came, or was asked for, to be read: a write would be a double fault. In one
+                                     ///< memory: others may have it beside this node
   std::uint16_t acks_got : 10 = 0;
   std::uint16_t probe : 1 = 0;      ///< came writable for a read fault, and is mapped for reading to see the write
   std::uint16_t producing : 1 = 0;  ///< in a production phase, and not written yet: mapped for reading to see the write
@@ -125,6 +126,7 @@ struct region_shape {
   bool stored = false;   ///< a store keeps the content: a unit begins there, and not as zeroes
   bool refills = false;  ///< this node has that store: what nobody alive has begins there again
   model::host_map hosts{};  ///< whose frames are the same
+  bool one_memory = false;  ///< all nodes have them together, and several may write a unit (I20)
 };
 
 struct counters {
@@ -137,6 +139,7 @@ struct counters {
   std::uint64_t replicas_sent = 0;        ///< units whose content was sent to a backup
   std::uint64_t flushes = 0;              ///< units that went to their store
   std::uint64_t replica_waits = 0;        ///< orders and requests that waited for that
+  std::uint64_t one_memory_units = 0;     ///< units that a node got beside others that may write them
   std::uint64_t host_units = 0;           ///< units whose content was not sent, as the receiver has the same frame
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
