@@ -26,6 +26,9 @@ std::string library_path(const std::string& more_folders) {
   return more_folders.empty() ? set : std::string(set) + ":" + more_folders;
 }
 
+/// One string of the environment has 128 KiB at most (MAX_ARG_STRLEN), its name and the 0 behind it included.
+constexpr std::size_t most_path_bytes = 120 << 10;
+
 bool is_fresh() {
   constexpr const char* left[] = {exec_preload_variable, exec_bind_now_variable, exec_library_path_variable,
                                   exec_stack_variable,   exec_memory_variable,   exec_place_variable,
@@ -61,8 +64,9 @@ exec_settings settings_for(const exec_plan& plan, const std::string& stack_befor
   exec_settings all;
   change(all, "LD_PRELOAD", list, exec_preload_variable);
   change(all, "LD_BIND_NOW", "1", exec_bind_now_variable);
-  if (const std::string path = library_path(more_folders); has_stack_for_room()) {
-    change(all, "LD_LIBRARY_PATH", with_loader_room(path), exec_library_path_variable);
+  const std::string path = library_path(more_folders), with_room = with_loader_room(path);
+  if (has_stack_for_room() && with_room.size() <= most_path_bytes) {
+    change(all, "LD_LIBRARY_PATH", with_room, exec_library_path_variable);
   } else if (!more_folders.empty()) {
     change(all, "LD_LIBRARY_PATH", path, exec_library_path_variable);
   }

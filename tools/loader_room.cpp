@@ -10,8 +10,9 @@ constexpr const char* nowhere = "/dev/null";
 constexpr std::size_t room_bytes = 64 << 10;
 constexpr std::size_t step_bytes = 8 << 10;
 
-/// glibc copies a folder's name, removes the slashes at its end, sees that it knows the folder, and frees the copy: what
-/// its allocator got for the longest of them serves what it allocates later, and no page comes between two libraries.
+/// glibc copies a folder's name, removes the slashes at its end, sees that it knows the folder, and frees the copy:
+/// what its allocator got for the longest of them serves what it allocates later, and no page comes between two
+/// libraries.
 std::string again(std::size_t bytes) { return nowhere + std::string(bytes - std::string(nowhere).size(), '/'); }
 
 }  // namespace

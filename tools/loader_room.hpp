@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Libraries at the same addresses on all nodes, though LD_LIBRARY_PATH is not the same: mpirun, for one, extends it on
-// other hosts alone. The dynamic linker allocates pages between the libraries that it maps, and how many depends on that
-// variable's length.
+// other hosts alone. The dynamic linker allocates pages between the libraries that it maps, and how many depends on
+// that variable's length.
 #pragma once
 
 #include <string>

@@ -23,6 +23,7 @@
 #include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/statistics.hpp"
+#include "closed_options.hpp"
 #include "commands.hpp"
 #include "copies.hpp"
 #include "exec_plan.hpp"
@@ -308,22 +309,6 @@ int plan_into(const run_arguments& asked, std::vector<std::string> words, bool i
   return limits_into(asked, plan, why) ? 0 : refuse(why);
 }
 
-/// What the advisor may not touch, since the user has set it.
-std::vector<std::string> closed_options(const run_arguments& asked) {
-  std::vector<std::string> closed;
-  std::string why;
-  base::option_values options;
-  if (const auto from_environment = base::read_options(environ, why); from_environment.ok())
-    options = from_environment.value();
-  bootstrap::launcher::job_plan unused;
-  (void)settings_into(asked, options, unused, why);
-  for (const char* const name : advisor::tuned_options)
-    if (options.given(base::find_option(name)->id)) closed.emplace_back(name);
-  if (!asked.memory.empty()) closed.emplace_back(advisor::tuned_memory);
-  if (!asked.place.empty()) closed.emplace_back(advisor::tuned_place);
-  return closed;
-}
-
 bootstrap::launcher::job_outcome run_tuned(const run_arguments& asked, const std::vector<std::string>& words,
                                            const wanted_job& job, const record_folder& records, bool& kept) {
   const auto plan_with = [&](const std::vector<advisor::setting>& tried) {
@@ -343,8 +328,10 @@ bootstrap::launcher::job_outcome run_tuned(const run_arguments& asked, const std
     start_at_once(made.program, made.plan);
     return std::optional(std::move(made.plan));
   };
-  return advisor::run_tuned({asked.automatic, asked.advice, closed_options(asked), job.program.places_threads, words},
-                            job.plan, plan_with, records, kept);
+  const auto closed = closed_options(asked.memory, asked.place, asked.settings, words);
+  return advisor::run_tuned(
+      {asked.automatic, asked.advice, closed, job.program.places_threads, job.program.by_exec, words}, job.plan,
+      plan_with, records, kept);
 }
 
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {

@@ -57,13 +57,13 @@ struct runtime {
 /// The running runtime or null, for contexts that must not fail (interposed calls, counters).
 [[nodiscard]] runtime* current() noexcept;
 
-/// Whether the caller's stack lies in shared memory. What the driver, or the kernel, is to write must not lie there.
 /// At the start, and at the end.
 void set_current(runtime* r) noexcept;
 /// From now on a child of fork(2) has no runtime: is_forked() there.
 void watch_forks() noexcept;
 [[nodiscard]] bool is_forked() noexcept;
 
+/// Whether the caller's stack lies in shared memory. What the driver, or the kernel, is to write must not lie there.
 [[nodiscard]] inline bool on_shared_stack() noexcept { return calls::is_shared(__builtin_frame_address(0)); }
 /// Of a call that is not made from there: why not.
 [[nodiscard]] quire_status refuse_shared_stack() noexcept;

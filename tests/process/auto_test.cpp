@@ -74,6 +74,15 @@ TEST_F(Auto, ASettingOfTheUsersIsLeftAlone) {
   EXPECT_THAT(content(), Not(HasSubstr(" unit ")));
 }
 
+/// Nor does what it has found out before win over that.
+TEST_F(Auto, ASettingThatTheUserMakesLaterWins) {
+  const auto first = run_auto("sparse", "2");
+  ASSERT_THAT(content(), HasSubstr("open unit 64K")) << first.err;
+  const auto result = run_auto("sparse", "1", {"--set", "unit=4K"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(content(), Not(HasSubstr(" unit ")));
+}
+
 TEST_F(Auto, HasNothingToSayOfAProgramThatWaitsForNothing) {
   const auto first = run_auto("still", "1");
   EXPECT_THAT(first.err, HasSubstr("the next one is the same"));

@@ -169,6 +169,63 @@ TEST(advisor, a_setting_with_which_the_job_fails_is_taken_back_and_other_failure
   EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "16K"}));
 }
 
+/// Half of the nodes' time in faults: first it tries --memory auto.
+history with_memory_open() {
+  evidence e = sweeping();
+  e.stock = true;
+  e.nodes = 2;
+  e.nodes_ns = 1000;
+  history h;
+  h.job = "x";
+  for (int run = 0; run < 2; ++run) (void)on_run(h, 2.0, e, {});
+  return h;
+}
+
+TEST(advisor, a_trial_whose_option_the_user_has_set_since_goes_and_the_next_begins) {
+  const std::vector<std::string> unit{"unit"}, both{"unit", "memory"}, other{"place"};
+  history h;
+  h.job = "x";
+  for (int run = 0; run < 2; ++run) (void)on_run(h, 2.0, sweeping(), {});
+  EXPECT_THAT(leave_alone(h, other), IsEmpty());
+  EXPECT_THAT(next_run(h), ElementsAre(setting{"unit", "64K"}));
+  EXPECT_THAT(leave_alone(h, unit), HasSubstr("nothing is left to try"));
+  EXPECT_THAT(next_run(h), IsEmpty());
+  EXPECT_TRUE(is_done(h));
+  EXPECT_TRUE(read(write(h)));
+  h = with_memory_open();
+  const auto first = next_run(h);
+  ASSERT_EQ(first.size(), 1u);
+  const std::vector<std::string> closed{first[0].option};
+  EXPECT_THAT(leave_alone(h, closed), HasSubstr("the next run tries "));
+  ASSERT_EQ(next_run(h).size(), 1u);
+  EXPECT_NE(next_run(h)[0].option, closed[0]);
+  EXPECT_TRUE(read(write(h)));
+}
+
+TEST(advisor, what_was_kept_and_the_user_sets_since_makes_it_begin_anew) {
+  const std::vector<std::string> closed{"unit"};
+  history h;
+  h.job = "x";
+  for (const double seconds : {2.0, 2.0, 1.0, 1.0}) (void)on_run(h, seconds, sweeping(), {});
+  ASSERT_THAT(next_run(h), ElementsAre(setting{"unit", "64K"}));
+  EXPECT_THAT(leave_alone(h, closed), HasSubstr("unit=64K was kept, and you have set that yourself: it begins anew"));
+  EXPECT_THAT(next_run(h), IsEmpty());
+  EXPECT_THAT(h.base, IsEmpty());
+  EXPECT_EQ(h.job, "x");
+  EXPECT_TRUE(read(write(h)));
+}
+
+TEST(advisor, what_no_job_can_have_is_taken_back) {
+  history h = with_memory_open();
+  const auto first = next_run(h);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_THAT(all_of(on_refused(h)), HasSubstr("no job can be started so, so it is taken back"));
+  EXPECT_THAT(next_run(h), testing::Not(ElementsAre(first[0])));
+  while (!next_run(h).empty()) (void)on_refused(h);
+  EXPECT_TRUE(is_done(h));
+  EXPECT_THAT(on_refused(h), IsEmpty()) << "the program as it is";
+}
+
 TEST(advisor, its_file_says_all_that_it_knows) {
   history h;
   h.job = "2 nodes './a program' 7";

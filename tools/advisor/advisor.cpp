@@ -124,6 +124,7 @@ tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, prog
       note = fmt::format("{} is of another program, build, arguments or nodes: it begins anew", file_);
     } else {
       known_ = std::move(*found);
+      note = leave_alone(known_, about_.closed);
       return;
     }
   }
@@ -131,7 +132,6 @@ tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, prog
 }
 
 bool tuning::on_run(int exit_status, const std::string& records, std::vector<std::string>& said, std::string& why) {
-  bool stock = false;
   if (exit_status != 0) {
     said = on_failure(known_, exit_status);
   } else {
@@ -139,20 +139,25 @@ bool tuning::on_run(int exit_status, const std::string& records, std::vector<std
     if (!report::read_records(records, all, why)) return false;
     report::explain(all);
     const evidence told = evidence_of(all, about_.places_threads);
-    stock = told.stock;
+    about_.stock = told.stock;
     said = advisor::on_run(known_, seconds_of(all), told, about_.closed);
     if (is_done(known_)) std::ranges::move(hints(told), std::back_inserter(said));
   }
-  return keep(stock, said, why);
+  return keep(said, why);
 }
 
 bool tuning::on_slow(double seconds, std::vector<std::string>& said, std::string& why) {
   said = advisor::on_slow(known_, seconds);
-  return keep(true, said, why);
+  return keep(said, why);
 }
 
-bool tuning::keep(bool stock, std::vector<std::string>& said, std::string& why) {
-  if (is_done(known_)) std::ranges::move(how_to_write(known_, stock, about_.own), std::back_inserter(said));
+bool tuning::on_refused(std::vector<std::string>& said, std::string& why) {
+  said = advisor::on_refused(known_);
+  return keep(said, why);
+}
+
+bool tuning::keep(std::vector<std::string>& said, std::string& why) {
+  if (is_done(known_)) std::ranges::move(how_to_write(known_, about_.stock, about_.own), std::back_inserter(said));
   errno = 0;
   std::ofstream to(file_, std::ios::trunc);
   to << write(known_);

@@ -20,6 +20,7 @@ namespace quire::tools::advisor {
 struct program_facts {
   std::vector<std::string> closed{};  ///< options that the user has set
   bool places_threads = false;        ///< as in `evidence`
+  bool stock = false;                 ///< the same, until a record tells
   own_words own{};                    ///< as how_to_write() takes them
 };
 
@@ -35,9 +36,11 @@ class tuning {
                             std::string& why);
   /// After one that was ended since it tried something and was too slow.
   [[nodiscard]] bool on_slow(double seconds, std::vector<std::string>& said, std::string& why);
+  /// No job can have next_run(). `said` stays empty if nothing was tried.
+  [[nodiscard]] bool on_refused(std::vector<std::string>& said, std::string& why);
 
  private:
-  [[nodiscard]] bool keep(bool stock, std::vector<std::string>& said, std::string& why);
+  [[nodiscard]] bool keep(std::vector<std::string>& said, std::string& why);
   std::string file_;
   program_facts about_;
   history known_;

@@ -167,6 +167,22 @@ std::vector<setting> next_run(const history& of) {
   return all;
 }
 
+std::string leave_alone(history& of, std::span<const std::string> closed) {
+  const auto is_closed = [&](const trial& t) {
+    return std::ranges::find(closed, t.what.option) != closed.end() && t.how != trial::end::taken_back;
+  };
+  const auto kept =
+      std::ranges::find_if(of.trials, [&](const trial& t) { return is_closed(t) && t.how == trial::end::kept; });
+  if (kept != of.trials.end()) {
+    std::string said = fmt::format("{} was kept, and you have set that yourself: it begins anew", text_of(kept->what));
+    of = {.job = of.job};
+    return said;
+  }
+  const bool was_open = has_open_trial(of);
+  std::erase_if(of.trials, is_closed);
+  return was_open && !has_open_trial(of) ? begin_trial(of) : "";
+}
+
 bool is_done(const history& of) { return of.base.size() >= runs_each && !has_open_trial(of); }
 
 std::vector<std::string> on_run(history& of, double seconds, const evidence& told,
@@ -197,6 +213,13 @@ std::vector<std::string> on_failure(history& of, int exit_status) {
   t->how = trial::end::taken_back;
   return {fmt::format("tried {}: the job has ended with status {}, so it is taken back", text_of(t->what), exit_status),
           begin_trial(of)};
+}
+
+std::vector<std::string> on_refused(history& of) {
+  trial* const t = open_trial(of);
+  if (t == nullptr) return {};
+  t->how = trial::end::taken_back;
+  return {fmt::format("tried {}: no job can be started so, so it is taken back", text_of(t->what)), begin_trial(of)};
 }
 
 double most_seconds(const history& of) {

@@ -71,6 +71,9 @@ struct history {
 
 /// What the next run is to have: what is kept, and what is being tried.
 [[nodiscard]] std::vector<setting> next_run(const history& of);
+/// The user has set the options of `closed` since: trials of theirs go. What was measured with one that was kept is of
+/// no use any more: then it begins anew. A sentence if another trial is open now, or if it begins anew; else empty.
+[[nodiscard]] std::string leave_alone(history& of, std::span<const std::string> closed);
 /// Whether the next run would find out nothing new.
 [[nodiscard]] bool is_done(const history& of);
 /// A run with next_run() has ended well. Sentences for people.
@@ -78,6 +81,8 @@ struct history {
                                               std::span<const std::string> closed);
 /// It has failed: a setting that was tried is taken back.
 [[nodiscard]] std::vector<std::string> on_failure(history& of, int exit_status);
+/// No job can have next_run(): a setting that was tried is taken back. None: nothing is being tried.
+[[nodiscard]] std::vector<std::string> on_refused(history& of);
 /// How long a run may take that tries something, so that what is hopeless ends. 0: it tries nothing.
 [[nodiscard]] double most_seconds(const history& of);
 /// A run that tried something had not ended by then.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "advisor/advisor.hpp"
 #include "base/options.hpp"
@@ -74,29 +75,50 @@ bool limit(job_plan& plan, double seconds) {
   return true;
 }
 
+/// The job of the next run. What no job can have is taken back, with a line; nothing: nor can it be without that.
+std::optional<job_plan> next_plan(tuning& known, const plan_function& plan_with) {
+  for (;;) {
+    if (auto plan = plan_with(next_run(known.known())); plan) return plan;
+    std::vector<std::string> said;
+    std::string why;
+    const bool written = known.on_refused(said, why);
+    for (const std::string& sentence : said) say(sentence);
+    if (!written) say(why);
+    if (said.empty()) return std::nullopt;
+  }
+}
+
 }  // namespace
 
 job_outcome run_tuned(const tuned_wishes& asked, const job_plan& plan, const plan_function& plan_with,
                       const record_folder& records, bool& kept) {
   std::string note;
-  tuning known(asked.file, plan, {asked.closed, asked.places_threads, words_that_stay(asked.words.size())}, note);
+  tuning known(asked.file, plan, {asked.closed, asked.places_threads, asked.stock, words_that_stay(asked.words.size())},
+               note);
   if (!note.empty()) say(note);
   const bool several = asked.runs > 1;
-  const kept_input input(several, say);
+  job_outcome failed_outcome;
+  failed_outcome.exit_status = bootstrap::launcher::launcher_failed;
+  const kept_input input(several, kept_input::usual_seconds, say);
+  if (kept = input.why_not().empty(); !kept) {
+    say(input.why_not());
+    return failed_outcome;
+  }
   std::optional<job_outcome> last;
   for (int run = 1;; ++run) {
-    const auto tried = next_run(known.known());
-    if (several) say(fmt::format("run {} of {} at most,{}", run, asked.runs, text_of(tried)));
+    auto with = next_plan(known, plan_with);
+    if (!with) return last.value_or(failed_outcome);
+    if (last && is_done(known.known())) return *last;  // the rest was refused
+    const double seconds = several ? most_seconds(known.known()) : 0;
+    const bool is_limited = limit(*with, seconds);
+    if (several)
+      say(fmt::format("run {} of {} at most,{}{}", run, asked.runs, text_of(next_run(known.known())),
+                      is_limited ? fmt::format("; after {:.1f} s that is hopeless, and --auto ends it", seconds) : ""));
     std::vector<std::string> said;
     std::string why;
-    auto with = plan_with(tried);
-    job_outcome outcome;
-    if (with) with->environment.emplace_back(base::row_of(base::option::report).variable, records.path());
-    const double seconds = several && with ? most_seconds(known.known()) : 0;
-    const bool is_limited = with && limit(*with, seconds);
+    with->environment.emplace_back(base::row_of(base::option::report).variable, records.path());
     input.rewind();
-    outcome.exit_status = bootstrap::launcher::launcher_failed;
-    if (with) outcome = bootstrap::launcher::run_job(*with);
+    const auto outcome = bootstrap::launcher::run_job(*with);
     const bool was_slow = is_limited && outcome.exit_status == bootstrap::launcher::job_timed_out;
     const bool learnt = kept =
         was_slow ? known.on_slow(seconds, said, why) : known.on_run(outcome.exit_status, records.path(), said, why);

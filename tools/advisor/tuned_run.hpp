@@ -18,6 +18,7 @@ struct tuned_wishes {
   std::string file{};
   std::vector<std::string> closed{};
   bool places_threads = false;       ///< as in `evidence`
+  bool stock = false;                ///< the same, until a record tells
   std::vector<std::string> words{};  ///< program and arguments
 };
 /// The job with these settings; nothing, after a message, where it cannot have them.

@@ -20,6 +20,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "command_lines.hpp"
 #include "commands.hpp"
+#include "closed_options.hpp"
 #include "exec_plan.hpp"
 #include "kept_input.hpp"
 #include "os/process.hpp"
@@ -47,6 +48,7 @@ struct predict_arguments {
   unsigned threads = 1, per_host = 1, cores = 0;
   double speed = 1, seconds = 0, within = 600;
   bool json = false, shows = false, explains = false, chooses = false;
+  bool has_within = false;  ///< `within` was given
   std::string memory, place;
   std::vector<std::string> settings;  ///< --set
 };
@@ -244,20 +246,21 @@ predict::run_wishes wishes_of(const predict_arguments& asked, const std::vector<
 }
 
 /// As they are, and one more for the report: as many nodes as there were at the most.
-predict::run_wishes explained(predict::run_wishes all) {
+predict::run_wishes explained(predict::run_wishes all, const predict_arguments& asked) {
   all.explains = true;
+  all.closed = closed_options(asked.memory, asked.place, asked.settings, all.command);
   all.places_threads = places_threads(all.command);
   return all;
 }
 
 /// What stops the program, and where.
-std::vector<std::string> reasons_of(const predict::run_wishes& wanted, const std::vector<prediction>& all,
-                                    const kept_input& input) {
+std::vector<std::string> reasons_of(const predict_arguments& asked, const std::vector<std::string>& program,
+                                    const std::vector<prediction>& all, const kept_input& input) {
   auto said = predict::what_stops(all);
   std::string why;
   int status = 0;
   input.rewind();
-  const auto run = predict::run_recorded(explained(wanted), why, status);
+  const auto run = predict::run_recorded(explained(wishes_of(asked, program, all.back().nodes), asked), why, status);
   if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
   if (!why.empty()) said.push_back("where that is cannot be told: " + why);
   return said;
@@ -294,10 +297,6 @@ std::string command_of(const predict::choice& chosen, const predict_arguments& a
   return command;
 }
 
-bool is_closed(const predict_arguments& asked, const predict::candidate& one) {
-  return (!asked.memory.empty() && one.words[0] == "--memory") || (!asked.place.empty() && one.words[0] == "--place");
-}
-
 /// What the advisor chooses, with what it has tried on standard error: the command.
 void tell_choice(const predict_arguments& asked, const std::vector<std::string>& program, const network& net,
                  const std::vector<prediction>& all, const budget& time, const kept_input& input) {
@@ -310,8 +309,8 @@ void tell_choice(const predict_arguments& asked, const std::vector<std::string>&
   wanted.seconds = time.for_trial(usual);
   input.rewind();
   std::vector<predict::candidate> worth_a_try;
-  if (const auto run = predict::run_recorded(explained(wanted), why, status)) worth_a_try = run->worth_a_try;
-  std::erase_if(worth_a_try, [&](const auto& one) { return is_closed(asked, one); });
+  if (const auto run = predict::run_recorded(explained(wanted, asked), why, status)) worth_a_try = run->worth_a_try;
+  if (!why.empty()) say("where that is cannot be told, so only numbers of nodes are compared: " + why);
   const auto predicted = [&](unsigned nodes, const std::vector<std::string>& options) -> std::optional<double> {
     auto trial = wishes_of(asked, program, nodes);
     trial.run_options.insert(trial.run_options.end(), options.begin(), options.end());
@@ -343,7 +342,7 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
   for (const auto& word : run_options(asked)) command += " " + plain_or_quoted(word);
   for (const auto& word : program) command += " " + plain_or_quoted(word);
   std::vector<std::string> reasons;
-  if (asked.explains) reasons = reasons_of(wishes_of(asked, program, all.back().nodes), all, input);
+  if (asked.explains) reasons = reasons_of(asked, program, all, input);
   if (asked.json)
     fmt::print("{}\n", json_of(all, net, reasons).dump(2));
   else
@@ -393,6 +392,12 @@ std::string wrong_arguments(const predict_arguments& asked, const std::vector<st
   return {};
 }
 
+/// How long standard input may take to end.
+double seconds_for_input(const predict_arguments& asked) {
+  if (asked.seconds > 0) return asked.seconds;
+  return asked.has_within ? asked.within : kept_input::usual_seconds;
+}
+
 int predict_all(const predict_arguments& asked, const std::vector<std::string>& command) {
   if (const auto wrong = wrong_arguments(asked, command); !wrong.empty()) return refuse_predict(wrong);
   std::string why;
@@ -401,7 +406,9 @@ int predict_all(const predict_arguments& asked, const std::vector<std::string>& 
   const auto numbers = numbers_of(asked.nodes, why);
   if (numbers.empty()) return refuse_predict(why);
   if (!asked.page.empty() && !write_page(asked.page, "", why)) return refuse_predict(why);
-  const kept_input input(true, [](const std::string& text) { fmt::print(stderr, "quire predict: {}\n", text); });
+  const kept_input input(true, seconds_for_input(asked),
+                         [](const std::string& text) { fmt::print(stderr, "quire predict: {}\n", text); });
+  if (!input.why_not().empty()) return refuse_predict(input.why_not());
   const budget time(asked.within);
   std::vector<predict::page_entry> all;
   for (const unsigned nodes : numbers) {
@@ -473,6 +480,7 @@ void add_predict(CLI::App& quire, session& about) {
       const std::size_t ours = words.empty() && !about.after_dashes.empty() ? 1 : 0;
       words.insert(words.end(), about.after_dashes.begin() + static_cast<std::ptrdiff_t>(ours),
                    about.after_dashes.end());
+      asked->has_within = command->count("--within") != 0;
       return predict_all(*asked, words);
     };
   });

@@ -131,7 +131,7 @@ std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why
     return std::nullopt;
   }
   if (asked.explains) {
-    result.reasons = where_it_stops(records, asked.places_threads, result.worth_a_try, why);
+    result.reasons = where_it_stops(records, asked.places_threads, asked.closed, result.worth_a_try, why);
     return result;
   }
   auto events = read_events(records, why);

@@ -14,10 +14,11 @@ namespace quire::tools::predict {
 struct run_wishes {
   std::vector<std::string> command{}, run_options{};
   unsigned nodes = 1, threads_a_node = 1;
-  double seconds = 0;           ///< 0: no limit
-  bool places_threads = false;  ///< of the program, for `explains`
-  bool shows = false;           ///< what the program writes
-  bool explains = false;        ///< with a record for the report, and without the other one
+  double seconds = 0;                 ///< 0: no limit
+  bool places_threads = false;        ///< of the program, for `explains`
+  std::vector<std::string> closed{};  ///< options that the user has set, for `explains`
+  bool shows = false;                 ///< what the program writes
+  bool explains = false;              ///< with a record for the report, and without the other one
 };
 struct run_result {
   std::vector<node_events> events{};

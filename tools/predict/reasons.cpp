@@ -77,7 +77,8 @@ std::vector<std::string> what_stops(const std::vector<prediction>& all) {
 }
 
 std::vector<std::string> where_it_stops(const std::string& records, bool places_threads,
-                                        std::vector<candidate>& worth_a_try, std::string& why) {
+                                        std::span<const std::string> closed, std::vector<candidate>& worth_a_try,
+                                        std::string& why) {
   report::job all;
   std::vector<std::string> said;
   if (!report::read_records(records, all, why)) return said;
@@ -87,7 +88,7 @@ std::vector<std::string> where_it_stops(const std::string& records, bool places_
   add_lines(all, whole_ns, said);
   add_arrays(all, whole_ns, said);
   const advisor::evidence told = advisor::evidence_of(all, places_threads);
-  for (const auto& p : advisor::propose(told, {})) {
+  for (const auto& p : advisor::propose(told, closed)) {
     if (p.what.option == advisor::tuned_nodes) continue;  // the prediction has them
     const auto words = advisor::words_of(p.what);
     worth_a_try.push_back({words, p.why});

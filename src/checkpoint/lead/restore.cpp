@@ -334,12 +334,14 @@ quire_status restore(runtime& r, const checkpoint_path& path, quire_status (*go_
   services::checkpoint_restore steps(quire_node() == 0);
   auto next = steps.begin();
   auto last = next.what;
+  quire_status done = QUIRE_OK;
   while (next.what != restore_work::work::over) {
     last = next.what;
-    next = steps.on_done(here.does(next.what, steps.taken()));
+    done = here.does(last, steps.taken());
+    next = steps.on_done(done);
   }
   if (next.why == QUIRE_OK) return here.tell(steps.passed_over()), QUIRE_OK;
-  if (last != restore_work::work::choose) return next.why;
+  if (last != restore_work::work::choose || done != QUIRE_NOT_FOUND) return next.why;  // it has said what was wrong
   if (steps.passed_over() == 0)
     return base::explain(next.why, "%s: there is no checkpoint in %s", restore_call, path.text);
   return base::explain(next.why, "%s%s", here.first_words().c_str(),
