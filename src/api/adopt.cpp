@@ -378,6 +378,7 @@ quire_status kept_memory::fetch(runtime& r) {
 void kept_memory::put_back(runtime& r) noexcept {
   for (part& p : parts_) {
     auto* const at = reinterpret_cast<std::byte*>(p.region->about.base);
+    p.region->memory->end_host();  // other nodes still use what they have not put back: their frames stay
     r.core->builder.empty(*p.region);
     if (const int error = p.content.move_to(at); error != 0) {
       base::die(QUIRE_SYSTEM, "quire_end(): cannot give the program its data back: %s", std::strerror(error));

@@ -159,7 +159,7 @@ base::status changer::change(const change_call& call) noexcept {
     });
   }
   core_.as_driver([&] {
-    if (why.ok() && !call.region.gone()) r.memory->end_host();  // all nodes have theirs
+    if (why.ok() && !call.region.gone() && goes_apart(call)) r.memory->end_host();  // all nodes have theirs
     if (!call.region.gone()) thaw(r, freeze::change, call.what == change_call::kind::begin_block && r.block != nullptr);
   });
   return why;
@@ -294,11 +294,16 @@ void changer::look_whether_quiet() noexcept {
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
+bool changer::goes_apart(const change_call& call) const noexcept {
+  const region_slot& r = *call.region;
+  return r.memory->of_host() &&
+         (call.what != change_call::kind::set || !core_.builder.may_be_of_host(r.about, *call.to));
+}
+
 /// Where consistency is relaxed nodes may have different content of a unit, and in a parallel block they do.
 void changer::take_from_host(const change_call& call) noexcept {
   region_slot& r = *call.region;
-  const bool stays = call.what == change_call::kind::set && core_.builder.may_be_of_host(r.about, *call.to);
-  if (!r.memory->of_host() || stays) return;
+  if (!goes_apart(call)) return;
   const int error = core_.builder.take_from_host(r);
   if (error == 0) return;
   base::die(QUIRE_SYSTEM, "cannot give region %u frames of this node's own for another consistency: %s",

@@ -104,6 +104,8 @@ class changer {
  private:
   void stop_common_writes(region_slot& r) noexcept;
   void stop(const change_call& call, totals& t) noexcept;
+  /// The region's frames are its host's no longer afterwards.
+  [[nodiscard]] bool goes_apart(const change_call& call) const noexcept;
   void take_from_host(const change_call& call) noexcept;
   void convert(const change_call& call) noexcept;
   [[nodiscard]] bool can_change(const region_slot& r, const protocol::row& to) const noexcept;

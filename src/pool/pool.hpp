@@ -56,7 +56,8 @@ class pool {
   /// make_accessible(); what the host has of the same range is at `host` until end_host(). 0 or errno. Driver's thread,
   /// when nobody accesses the system view.
   [[nodiscard]] virtual int own_frames(std::byte*& host) noexcept;
-  /// After own_frames(), when no node of the host needs its frames of the range any more: they go. Driver's thread.
+  /// After own_frames(), when no node of the host needs its frames of the range any more: they go. Else leave() leaves
+  /// them to the other nodes. Driver's thread.
   virtual void end_host() noexcept {}
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;

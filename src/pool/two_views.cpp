@@ -71,10 +71,10 @@ class two_views final : public pool {
   bool of_host() const noexcept override { return of_host_; }
   int own_frames(std::byte*& host) noexcept override;
   void end_host() noexcept override {
+    of_host_ = false;
     if (host_ == nullptr) return;
     (void)os::advise(host_, bytes_, MADV_REMOVE);
     os::unmap(std::exchange(host_, nullptr), bytes_);
-    of_host_ = false;
   }
   int show(view_kind what) noexcept override {
     if (fd_ < 0) return EOPNOTSUPP;
