@@ -107,7 +107,7 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   pool.runs = c.runs(about.id);
   const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
                        about.copies == 0 && about.backing == 0 && !c.pages_out && !c.survives &&
-                       (!core_.regions.is_adopted(about) || may_be_adopted_by_host());
+                       (!core_.regions.is_adopted(about) || (about.orders == 0 && may_be_adopted_by_host()));
   if (!of_host) pool.host_file = -1;
   return pool;
 }
