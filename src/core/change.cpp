@@ -141,7 +141,7 @@ base::status changer::change(const change_call& call) noexcept {
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = drain(&r, t, call.by);
-  if (why.ok() && core_.builder.has_one_memory(r)) {  // what has come meanwhile is mapped
+  if (why.ok() && core_.builder.has_one_memory(r) && !r.can().relaxed) {  // what has come meanwhile is mapped
     core_.as_driver([&] { stop_common_writes(r); });
     t = {};
     why = gather(t, call.by);
@@ -199,7 +199,8 @@ void changer::stop_common_writes(region_slot& r) noexcept {
   if (!core_.builder.has_one_memory(r)) return;
   const auto used = r.machine->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    if (r.machine->mapped(unit) == model::access::none) continue;
+    const model::access now = r.machine->mapped(unit);
+    if (now == model::access::none || (r.can().relaxed && now != model::access::write)) continue;
     core_.actions.clear();
     r.machine->frames().on_unmap(unit, core_.actions);
     core_.take_step(r);
