@@ -141,7 +141,7 @@ base::status changer::change(const change_call& call) noexcept {
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = drain(&r, t, call.by);
-  if (why.ok() && core_.builder.has_one_memory(r) && !r.can().relaxed) {  // what has come meanwhile is mapped
+  if (why.ok() && core_.builder.has_one_memory(r)) {  // what has come meanwhile is mapped
     core_.as_driver([&] { stop_common_writes(r); });
     t = {};
     why = gather(t, call.by);
