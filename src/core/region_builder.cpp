@@ -143,12 +143,9 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   auto detector = detector_for(about, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
-  if (r->detector->scans() && core_.config.survives) {
-    base::log(base::log_level::error, "detector 'scan' finds writes too late for a job that goes on without its dead");
-    return QUIRE_UNSUPPORTED;
-  }
-  if (r->detector->scans() && !of->can.scan) {
-    base::log(base::log_level::error, "detector 'scan' finds writes too late for anything but release consistency");
+  if (r->detector->scans() && (core_.config.survives || !of->can.scan)) {
+    base::log(base::log_level::error, "detector 'scan' finds writes too late for %s",
+              of->can.scan ? "a job that goes on without its dead" : "anything but release consistency");
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
