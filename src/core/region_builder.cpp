@@ -112,6 +112,15 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   return pool;
 }
 
+namespace {
+base::status can_be_scanned(const region_slot& r, const protocol::row& of, bool survives) noexcept {
+  if (!r.detector->scans() || (of.can.scan && !survives)) return {};
+  base::log(base::log_level::error, "detector 'scan' finds writes too late for %s",
+            of.can.scan ? "a job that goes on without its dead" : "anything but release consistency");
+  return QUIRE_UNSUPPORTED;
+}
+}  // namespace
+
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
   region_slot* const r = &slot;
   r->about = about;
@@ -143,11 +152,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   auto detector = detector_for(about, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
-  if (r->detector->scans() && (core_.config.survives || !of->can.scan)) {
-    base::log(base::log_level::error, "detector 'scan' finds writes too late for %s",
-              of->can.scan ? "a job that goes on without its dead" : "anything but release consistency");
-    return QUIRE_UNSUPPORTED;
-  }
+  if (const auto why = can_be_scanned(*r, *of, core_.config.survives); !why.ok()) return why;
   if (const auto why = can_have_views(*r); !why.ok()) return why;
   if (const auto why = about.backing != 0 ? can_be_backed(*r, *of) : base::status{}; !why.ok()) return why;
   if (const auto why =
