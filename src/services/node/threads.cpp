@@ -10,12 +10,13 @@
 #include <array>
 #include <cstring>
 
-#include "services/node/answering.hpp"
+#include "base/detail.hpp"
 #include "core/configuration.hpp"
 #include "core/services.hpp"
 #include "core/survival.hpp"
 #include "os/own_thread.hpp"
 #include "region/services.hpp"
+#include "services/node/answering.hpp"
 #include "split/engine_side.hpp"
 
 namespace quire::api {
