@@ -248,11 +248,11 @@ std::string number(double value) {
 std::string text_of(measured m, const place& a, const place& b) {
   m.receive_us = std::min(m.receive_us, m.half_us);
   m.send_us = std::min(m.send_us, m.half_us - m.receive_us);
-  const double latency = m.half_us - m.send_us - m.receive_us;
+  const double latency = std::max(0.0, m.half_us - m.send_us - m.receive_us);  // sums of doubles are not exact
   std::string text = "# a network, for `quire predict --network`: ";
   text += std::string(a.host.data()) + " and " + b.host.data() + ", by TCP\n";
-  text += "# half of a call and its answer takes " + number(m.half_us) + " us: the lower quartile of " +
-          std::to_string(m.round_trips) + "\n";
+  text += "# half of a call and its answer takes " + number(m.half_us) +
+          " us: the mean of the fastest nine tenths of " + std::to_string(m.round_trips) + "\n";
   text += "latency_us " + number(latency) + "\nsend_us " + number(m.send_us) + "\nreceive_us " + number(m.receive_us) +
           "\nwake_us " + number(m.wake_us) + "\nmegabytes_a_second " + number(m.megabytes) + "\n";
   return text;
