@@ -37,7 +37,7 @@ constexpr option_rule rules[] = {
     {set(option::mount), is(option::pool, pool_choice::fork), QUIRE_UNSUPPORTED,
      "QUIRE_MOUNT shows containers, and there are none where the pool is 'fork' (set QUIRE_POOL to memfd)"},
     {is(option::pool, pool_choice::fork), is(option::on_failure, failure_choice::notify), QUIRE_UNSUPPORTED,
-     "QUIRE_POOL=fork: a job with it cannot go on when a node is lost; leave that out, or set QUIRE_ON_FAILURE to end"},
+     "a job with QUIRE_POOL=fork cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end"},
 };
 
 bool is_default(const option_row& row, const option_values& values) {
