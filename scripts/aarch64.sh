@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 out=$build/aarch64
-above='transport|mount|bootstrap|core|drive|engine|region|api'
+# These layers need a library of others, and so does each layer that may include one of them.
+need_a_library=' transport mount bootstrap '
 # Of tests/unit, but for machine, which is of tests/machine. A choice: all would take minutes to compile.
 tests=(machine restart diff store slices wire protocol_table core_file clock options watch)
 machines=(release_unit release_update sequential_race sequential_store sync_lock)
@@ -56,9 +57,11 @@ together() {
   done
 }
 layers=()
-while read -r folder; do
+while IFS=: read -r folder included; do
   more=
-  if [[ $folder =~ ^($above)$ ]]; then
+  for layer in "$folder" $included; do [[ "$need_a_library" != *" $layer "* ]] || more=yes; done
+  if [ -n "$more" ]; then
+    need_a_library+="$folder "
     [ "${2:-}" = all ] || continue
     mkdir -p "$out/ucx"
     ln -sfn /usr/include/uc[mpst] "$out/ucx/"
@@ -67,7 +70,7 @@ while read -r folder; do
   mapfile -t sources < <(find "src/$folder" -name '*.cpp' | LC_ALL=C sort)
   [ ${#sources[@]} -eq 0 ] || together "${folder//\//_}" "$more" "${sources[@]}"
   layers+=("$folder")
-done < <(sed -n 's/^\([a-z].*\):.*/\1/p' src/layers.txt)
+done < <(grep '^[a-z].*:' src/layers.txt)
 printf 'build %s/libquire.a: archive%s\n' "$out" "$objects" >>"$ninja"
 goals=("$out/libquire.a")
 
