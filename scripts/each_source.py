@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src/", "tools/", "openmp/", "sim/", "bench/")
+FOLDERS = ("src/", "tools/", "program/", "sim/", "bench/")
 
 
 def built_alone(build):

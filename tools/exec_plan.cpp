@@ -13,7 +13,7 @@
 
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
-#include "openmp/threads/placement.hpp"
+#include "program/posix/threads/placement.hpp"
 #include "other_run_times.hpp"
 
 namespace quire::tools {

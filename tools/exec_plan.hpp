@@ -47,7 +47,7 @@ struct exec_plan {
 /// as copies that share nothing. Empty for all others.
 [[nodiscard]] std::string why_unreadable(const std::string& program);
 
-/// What `--memory` can be: openmp/start/memory_mode.hpp.
+/// What `--memory` can be: program/process/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed", *automatic_memory = "auto";
 inline constexpr const char* memory_help =
     "Of a program with OpenMP, or with threads of its own. mixed: static arrays and heap blocks of 64 KiB and more "
@@ -55,7 +55,7 @@ inline constexpr const char* memory_help =
     "flag of the program lies in one. auto: mixed, if the code of the program shows no fences, flushes or loops that "
     "wait, and its atomic operations can be watched; else sequential (quire info PROGRAM says which, and why)";
 
-/// What `--place` can be: openmp/threads/placement.hpp.
+/// What `--place` can be: program/posix/threads/placement.hpp.
 inline constexpr const char* usual_place = "least";
 inline constexpr const char* place_help =
     "On which node a thread begins that a program without OpenMP makes. least: where the fewest run; round: on one "

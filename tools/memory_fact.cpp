@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "exec_plan.hpp"
-#include "openmp/sites/known_libraries.hpp"
-#include "openmp/sites/look.hpp"
+#include "program/sites/known_libraries.hpp"
+#include "program/sites/look.hpp"
 #include "program_libraries.hpp"
 
 namespace quire::tools {

@@ -13,7 +13,7 @@ namespace quire::tools {
 /// can.
 [[nodiscard]] std::string other_run_time(const elf_file& file);
 
-/// Whether a program brings a malloc() of its own: it runs on one node only (openmp/start/allocators.hpp).
+/// Whether a program brings a malloc() of its own: it runs on one node only (program/loader/start/allocators.hpp).
 [[nodiscard]] bool has_own_malloc(const elf_file& file);
 
 }  // namespace quire::tools

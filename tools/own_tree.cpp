@@ -25,7 +25,7 @@ std::optional<own_tree> as_built(const fs::path& bin) {
   fs::path include = joined(build, QUIRE_BUILD_TO_SOURCE "/include");
   if (!fs::exists(include / header, ignored))
     include = sources_of(build) / "include";  // the build folder was moved alone
-  return own_tree{build, include, folder, folder, build / "openmp", build / "openmp" / "stand_ins", build / "python",
+  return own_tree{build, include, folder, folder, build / "program", build / "program" / "stand_ins", build / "python",
                   false};
 }
 

@@ -15,7 +15,7 @@ struct own_tree {
   std::filesystem::path library;         ///< holds libquire.so, and may hold libraries of others
   std::filesystem::path library_alone;   ///< holds libquire.so.N, and no other shared library
   std::filesystem::path openmp_runtime;  ///< holds libquire_omp.so, if that was built
-  std::filesystem::path stand_ins;       ///< holds what stands in for libgomp and others: openmp/stand_ins/README.md
+  std::filesystem::path stand_ins;       ///< holds what stands in for libgomp and others: program/stand_ins/README.md
   std::filesystem::path python;          ///< holds the Python package, if that was built
   bool installed = false;
 };

@@ -10,7 +10,7 @@ namespace quire::tools {
 
 /// Where things lie: below all that the kernel places by itself, and the same on all nodes. Libraries come below
 /// `hole_end`: the kernel takes the highest addresses that are free, and all above are taken, without memory.
-/// openmp/memory/own_addresses.cpp looks for them there.
+/// program/posix/memory/own_addresses.cpp looks for them there.
 struct program_places {
   static constexpr std::uint64_t stack = 0x3f00'0000'0000;    ///< and upwards, as large as its limit
   static constexpr std::uint64_t program = 0x3f80'0000'0000;  ///< of one that is position-independent

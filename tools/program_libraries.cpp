@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <sstream>
 
-#include "openmp/sites/known_libraries.hpp"
+#include "program/sites/known_libraries.hpp"
 #include "os/process.hpp"
 
 namespace quire::tools {

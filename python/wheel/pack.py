@@ -15,7 +15,7 @@ from pathlib import Path
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so|ld-linux")
 UCX = ("libucm.so.0", "libucs.so.0", "libuct.so.0", "libucp.so.0")
 MODULES = ("libuct_cma.so.0",)  # fast paths for InfiniBand need a library of the machine: build from source
-DECODER = "libZydis.so.4.0"  # of openmp/sites, loaded where a program is looked at
+DECODER = "libZydis.so.4.0"  # of program/sites, loaded where a program is looked at
 copied = []
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What constructs of OpenMP send (openmp/team): a region is a broadcast of 64 bytes from node 0 and a barrier of all
-// nodes. Sums of a region come together as gcc makes them, each thread adding to a word of its master, or as clang
+// What constructs of OpenMP send (program/omp/team): a region is a broadcast of 64 bytes from node 0 and a barrier of
+// all nodes. Sums of a region come together as gcc makes them, each thread adding to a word of its master, or as clang
 // does, by a reduction.
 #include "sim/timed/patterns.hpp"
 

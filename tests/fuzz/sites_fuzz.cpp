@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "input.hpp"
-#include "openmp/sites/code.hpp"
+#include "program/sites/code.hpp"
 
 using namespace quire;
 using namespace quire::openmp::sites;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "openmp/sites/argument.hpp"
+#include "program/sites/argument.hpp"
 
 namespace quire::openmp::sites {
 namespace {

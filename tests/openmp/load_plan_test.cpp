@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmp/loading/plan.hpp"
+#include "program/loader/loading/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // OMP_PLACES as text, and which place a thread gets.
 #include <gtest/gtest.h>
 
-#include "openmp/places/assignment.hpp"
-#include "openmp/places/place_list.hpp"
+#include "program/job/assignment.hpp"
+#include "program/omp/places/place_list.hpp"
 
 namespace quire::openmp::places_test {
 namespace {

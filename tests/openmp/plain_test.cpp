@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
-#include "openmp/sites/decoder.hpp"
-#include "openmp/sites/elf_view.hpp"
-#include "openmp/sites/look.hpp"
-#include "openmp/sites/plain.hpp"
+#include "program/sites/decoder.hpp"
+#include "program/sites/elf_view.hpp"
+#include "program/sites/look.hpp"
+#include "program/sites/plain.hpp"
 
 namespace quire::openmp::sites {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "openmp/sites/look.hpp"
+#include "program/sites/look.hpp"
 
 namespace quire::openmp::sites {
 namespace {

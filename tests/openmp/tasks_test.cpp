@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "openmp/tasks/pool.hpp"
+#include "program/omp/tasks/pool.hpp"
 
 namespace quire::openmp {
 

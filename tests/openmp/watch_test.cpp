@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "openmp/sites/decoder.hpp"
-#include "openmp/sites/verdict.hpp"
-#include "openmp/start/fail.hpp"
-#include "openmp/watch/demotion.hpp"
-#include "openmp/watch/patch.hpp"
-#include "openmp/watch/ranges.hpp"
-#include "openmp/watch/stub.hpp"
+#include "program/sites/decoder.hpp"
+#include "program/sites/verdict.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/watch/demotion.hpp"
+#include "program/process/watch/patch.hpp"
+#include "program/process/watch/ranges.hpp"
+#include "program/process/watch/stub.hpp"
 
 namespace quire::openmp {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmp/threads/placement.hpp"
+#include "program/posix/threads/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 import tree  # noqa: E402
 
-FOLDERS = ("src/", "include/", "openmp/", "sim/", "tools/")
+FOLDERS = ("src/", "include/", "program/", "sim/", "tools/")
 PATHS = ("", "include", "src", "tools", "apps")
 
 

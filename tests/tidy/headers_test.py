@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 import tree  # noqa: E402
 
 ROOT = Path(sys.argv[1]).resolve()
-FOLDERS = ("src/", "include/", "openmp/", "sim/", "tools/")
+FOLDERS = ("src/", "include/", "program/", "sim/", "tools/")
 # Where #include "..." looks.
 PATHS = ("", "include/", "src/", "tools/", "apps/")
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "openmp/tasks/pool.hpp"
-#include "openmp/team/letter.hpp"
-#include "openmp/team/steps/exchange.hpp"
-#include "openmp/team/steps/meet.hpp"
-#include "openmp/team/steps/ring.hpp"
+#include "program/omp/tasks/pool.hpp"
+#include "program/omp/team/letter.hpp"
+#include "program/omp/team/steps/exchange.hpp"
+#include "program/omp/team/steps/meet.hpp"
+#include "program/omp/team/steps/ring.hpp"
 #include "world.hpp"
 
 namespace quire::openmp::steps {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "expect.hpp"
-#include "openmp/team/letter.hpp"
-#include "openmp/team/steps/ring.hpp"
+#include "program/omp/team/letter.hpp"
+#include "program/omp/team/steps/ring.hpp"
 
 namespace quire::openmp::steps::ring_test {
 namespace {

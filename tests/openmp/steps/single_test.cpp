@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "expect.hpp"
-#include "openmp/team/steps/single.hpp"
+#include "program/omp/team/steps/single.hpp"
 
 namespace quire::openmp::steps::single_test {
 namespace {

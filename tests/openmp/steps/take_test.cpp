@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "expect.hpp"
-#include "openmp/team/steps/take.hpp"
+#include "program/omp/team/steps/take.hpp"
 
 namespace quire::openmp::steps::take_test {
 namespace {

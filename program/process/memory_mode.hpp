@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which consistency the program's memory has: `quire run --memory`, `quire exec --memory`.
+//
+//   sequential  all of it is sequentially consistent: what an x86 machine allows
+//   mixed       static objects and blocks of the heap of 64 KiB and more have release consistency, all else is
+//               sequential and orders (quire_region_options::orders). A program that synchronises by OpenMP's
+//               constructs, by locks, or by flags and atomic operations on small objects sees no difference but the
+//               time. Plain flags in a large object would be wrong, and atomic operations that are not watched
+//   auto        mixed, if the program's code shows nothing that could go wrong with it, else sequential
+//               (sites/verdict.hpp)
+#pragma once
+
+namespace quire::openmp {
+
+/// Before restore_environment(), and before the job starts; sets what the job needs to know of it. Ends the process if
+/// the value is none.
+void choose_memory() noexcept;
+[[nodiscard]] bool is_mixed() noexcept;
+/// If it is: atomic operations in large objects make these sequential (process/watch/demotion.hpp).
+[[nodiscard]] bool is_watched() noexcept;
+/// Of `auto`: why it is so, after "as". Else empty.
+[[nodiscard]] const char* why_memory() noexcept;
+/// Collective: ends the job if nodes have not the same.
+void compare_memory();
+
+}  // namespace quire::openmp

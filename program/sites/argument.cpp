@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "program/sites/argument.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace quire::openmp::sites {
+namespace {
+
+constexpr reg_set arguments = only(rdi) | only(rsi) | only(rdx) | only(rcx) | only(r8) | only(r9);
+/// A call leaves nothing in these.
+constexpr reg_set of_calls = arguments | only(rax) | only(r10) | only(r11);
+/// A place of the frame is told by its distance from where the stack pointer was at the start.
+using place = std::int64_t;
+/// What is below an aligned stack pointer is told by another origin.
+constexpr place next_origin = place{1} << 32;
+
+/// Before an instruction: what may have the pointer.
+struct state {
+  reg_set registers = only(rdi);
+  std::vector<place> places{};                  ///< of 8 bytes, in order
+  std::optional<place> sp = place{0}, frame{};  ///< rsp, and rbp if that is one of its values
+
+  [[nodiscard]] bool has(std::uint8_t r) const noexcept { return (registers & only(r)) != 0; }
+  void set(std::uint8_t r, bool to) noexcept {
+    registers = static_cast<reg_set>(to ? registers | only(r) : registers & ~only(r));
+  }
+  [[nodiscard]] bool has(place p) const noexcept { return std::binary_search(places.begin(), places.end(), p); }
+  void set(place p, bool to) {
+    const auto at = std::lower_bound(places.begin(), places.end(), p);
+    const bool had = at != places.end() && *at == p;
+    if (to && !had) places.insert(at, p);
+    if (!to && had) places.erase(at);
+  }
+  /// Some of these bytes.
+  [[nodiscard]] bool touches(place from, std::uint32_t bytes) const noexcept {
+    return std::any_of(places.begin(), places.end(), [&](place p) { return p < from + bytes && from < p + 8; });
+  }
+  /// True if it has become more.
+  bool join(const state& other) {
+    const state before = *this;
+    registers |= other.registers;
+    for (const place p : other.places) set(p, true);
+    if (sp != other.sp) sp.reset();
+    if (frame != other.frame) frame.reset();
+    return registers != before.registers || places != before.places || sp != before.sp || frame != before.frame;
+  }
+};
+
+class walk {
+ public:
+  walk(const decoder& by, std::span<const std::byte> code, std::uint64_t address, std::uint32_t most,
+       const known_calls& known)
+      : by_(by), code_(code), address_(address), most_(most), known_(known) {}
+
+  [[nodiscard]] std::optional<std::uint32_t> run() {
+    constexpr unsigned most_steps = 200'000;
+    reach(address_, state{});
+    for (unsigned steps = 0; !todo_.empty(); ++steps) {
+      if (steps == most_steps) return {};
+      const std::uint64_t at = todo_.back();
+      todo_.pop_back();
+      if (!step(at)) return {};
+    }
+    if (keeps_ && takes_addresses_) return {};
+    return read_;
+  }
+
+ private:
+  void reach(std::uint64_t at, const state& s) {
+    const auto [found, fresh] = before_.try_emplace(at, s);
+    if (fresh || found->second.join(s)) todo_.push_back(at);
+  }
+  [[nodiscard]] bool is_inside(std::uint64_t at) const noexcept { return at - address_ < code_.size(); }
+
+  /// Where in the frame; nothing if it is elsewhere, or cannot be known.
+  [[nodiscard]] static std::optional<place> place_of(const memory_use& m, const state& s) noexcept {
+    if (m.index != no_reg || m.of_thread) return {};
+    const std::optional<place> origin = m.base == rsp ? s.sp : m.base == rbp ? s.frame : std::optional<place>{};
+    return origin ? std::optional<place>(*origin + m.displacement) : origin;
+  }
+  /// Perhaps: where ways with and without a frame have met, rbp may be anything.
+  [[nodiscard]] static bool is_in_frame(const memory_use& m, const state& s) noexcept {
+    return m.base == rsp || (m.base == rbp && (s.frame.has_value() || !s.places.empty()));
+  }
+
+  /// What an instruction reads and writes, but for what copies the pointer. False: it does more than read the block.
+  [[nodiscard]] bool use(const effects& e, const memory_use& m, const state& s) {
+    if (m.index != no_reg && s.has(m.index)) return false;
+    if (m.base < rip && s.has(m.base)) {
+      const bool reads = m.index == no_reg && !m.of_thread && m.reads && !m.writes && m.bytes != 0;
+      if (!reads || m.displacement < 0 || m.displacement + m.bytes > most_) return false;
+      read_ = std::max(read_, static_cast<std::uint32_t>(m.displacement) + m.bytes);
+      return true;
+    }
+    if (!is_in_frame(m, s) || s.places.empty() || e.what == effects::kind::load || e.what == effects::kind::store)
+      return true;
+    const auto at = place_of(m, s);
+    return at.has_value() ? !s.touches(*at, m.bytes) : m.index != no_reg;
+  }
+
+  [[nodiscard]] bool store(const effects& e, state& s) {
+    const memory_use& m = e.memory[0];
+    const auto at = place_of(m, s);
+    if (!s.has(e.from)) {
+      if (at.has_value() && s.has(*at)) s.set(*at, false);
+      return true;
+    }
+    keeps_ = true;
+    if (!at.has_value()) return false;
+    s.set(*at, true);
+    return true;
+  }
+  [[nodiscard]] static bool load(const effects& e, state& s) {
+    const memory_use& m = e.memory[0];
+    const auto at = place_of(m, s);
+    bool has = false;
+    if (at.has_value()) {
+      has = s.has(*at);
+      if (!has && s.touches(*at, 8)) return false;
+    } else if (is_in_frame(m, s) && m.index == no_reg) {
+      has = !s.places.empty();
+    }
+    s.set(e.to, has);
+    return true;
+  }
+  [[nodiscard]] bool push(const effects& e, state& s) {
+    const bool has = e.from != no_reg && s.has(e.from);
+    keeps_ = keeps_ || has;
+    if (!s.sp.has_value()) return !has;
+    s.set(*s.sp -= 8, has);
+    return true;
+  }
+
+  /// Nobody but the callee sees what lies in the registers of arguments, or at the end of the frame.
+  [[nodiscard]] bool call(const effects& e, state& s) const {
+    const bool word = !e.direct && e.uses == 1 && e.memory[0].base == rip && e.memory[0].index == no_reg;
+    const std::uint64_t at = e.direct ? e.target : end_of_ + static_cast<std::uint64_t>(e.memory[0].displacement);
+    constexpr std::uint32_t arguments_in_memory = 64;
+    const bool nothing = (e.direct || word) && known_.take_nothing(at, word);
+    if (!nothing && (s.registers & (arguments | only(rax) | only(r10))) != 0) return false;
+    if (!nothing && !s.places.empty() && (!s.sp.has_value() || s.touches(*s.sp, arguments_in_memory))) return false;
+    s.registers &= static_cast<reg_set>(~of_calls);
+    return true;
+  }
+
+  /// What becomes of rsp and rbp.
+  void move_frame(const effects& e, state& s) const {
+    using enum effects::kind;
+    const reg_set writes = e.replaces;
+    const std::optional<place> sp = s.sp, frame = s.frame;
+    if ((writes & only(rbp)) != 0) s.frame.reset();
+    if (e.what == copy && e.to == rbp && e.from == rsp) s.frame = sp;
+    if (e.what == move_sp && sp.has_value()) s.sp = *sp + e.amount;
+    if (e.what == align_sp && sp.has_value()) s.sp = *sp - next_origin;
+    if (e.what == frame_end) {
+      s.sp = frame.has_value() ? std::optional<place>(*frame + 8) : frame;
+      s.frame.reset();
+    }
+    if ((writes & only(rsp)) == 0 || e.what == move_sp || e.what == align_sp || e.what == push || e.what == pop ||
+        e.what == call_ || e.what == frame_end)
+      return;
+    s.sp.reset();
+    if (e.what == copy && e.to == rsp && e.from == rbp) s.sp = frame;
+    const memory_use& m = e.memory[0];
+    if (e.what == address && e.to == rsp && m.index == no_reg) {
+      const std::optional<place> origin = m.base == rsp ? sp : m.base == rbp ? frame : std::optional<place>{};
+      if (origin.has_value()) s.sp = *origin + m.displacement;
+    }
+  }
+
+  /// Something but rsp and rbp gets an address in the frame.
+  [[nodiscard]] static bool takes_address(const effects& e, const state& s) noexcept {
+    using enum effects::kind;
+    if (e.what == address) return e.to != rsp && is_in_frame(e.memory[0], s);
+    if (e.what == copy && (e.to == rsp || (e.to == rbp && e.from == rsp))) return false;
+    const bool implied = e.what == push || e.what == pop || e.what == call_ || e.what == leaves || e.what == move_sp ||
+                         e.what == align_sp || e.what == frame_end;
+    const reg_set of_frame =
+        static_cast<reg_set>((implied ? 0 : only(rsp)) | (s.frame.has_value() && e.what != frame_end ? only(rbp) : 0));
+    return (e.reads & of_frame) != 0;
+  }
+
+  /// The instruction's own business. False: it may do anything with the block.
+  [[nodiscard]] bool perform(const effects& e, state& s) {
+    using enum effects::kind;
+    const bool hands_on = e.what == copy || e.what == store || e.what == push;
+    if (!hands_on && (e.reads & s.registers) != 0) return false;
+    if (takes_address(e, s)) takes_addresses_ = true;
+    const state before = s;
+    for (unsigned i = 0; i < e.uses; ++i) {
+      const memory_use& m = e.memory[i];
+      if (e.what == address && ((m.base < rip && s.has(m.base)) || (m.index < rip && s.has(m.index)))) return false;
+      if (e.what != address && !use(e, m, before)) return false;
+    }
+    s.registers &= static_cast<reg_set>(~e.replaces);
+    move_frame(e, s);
+    switch (e.what) {
+      case copy:
+        s.set(e.to, before.has(e.from));
+        return true;
+      case effects::kind::store:
+        return this->store(e, s);
+      case effects::kind::load:
+        return before.has(e.memory[0].base) && e.memory[0].base < rip ? true : this->load(e, s);
+      case effects::kind::push:
+        return this->push(e, s);
+      case pop:
+        s.set(e.to, s.sp.has_value() ? s.has(*s.sp) : !s.places.empty());
+        if (s.sp.has_value()) *s.sp += 8;
+        return true;
+      case effects::kind::call:
+        return this->call(e, s);
+      default:
+        return true;
+    }
+  }
+
+  [[nodiscard]] bool step(std::uint64_t at) {
+    using enum effects::kind;
+    effects e;
+    state s = before_.at(at);
+    if (!by_.decode(code_.subspan(at - address_), at, e) || e.what == unknown) return false;
+    end_of_ = at + e.length;
+    if (!perform(e, s)) return false;
+    if (e.what == leaves) return true;
+    if (e.what == jump || e.what == branch) {
+      // Out of the function it is a call, or a part of it that stands elsewhere.
+      if (is_inside(e.target)) {
+        reach(e.target, s);
+      } else if (s.registers != 0 || !s.places.empty()) {
+        return false;
+      }
+    }
+    if (e.what == jump) return true;
+    if (!is_inside(end_of_)) return e.what == effects::kind::call;  // of what does not come back
+    reach(end_of_, s);
+    return true;
+  }
+
+  static constexpr auto call_ = effects::kind::call;
+
+  const decoder& by_;
+  const std::span<const std::byte> code_;
+  const std::uint64_t address_;
+  const std::uint32_t most_;
+  const known_calls& known_;
+  std::map<std::uint64_t, state> before_{};
+  std::vector<std::uint64_t> todo_{};
+  std::uint64_t end_of_ = 0;  ///< the instruction's that is looked at
+  std::uint32_t read_ = 0;
+  bool keeps_ = false;            ///< the pointer, in its frame
+  bool takes_addresses_ = false;  ///< of what is in its frame
+};
+
+}  // namespace
+
+std::optional<std::uint32_t> bytes_only_read(const decoder& by, std::span<const std::byte> function,
+                                             std::uint64_t address, std::uint32_t most, const known_calls& known) {
+  return walk(by, function, address, most, known).run();
+}
+
+}  // namespace quire::openmp::sites

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a function does with the block that its first argument points to: whether it only reads it, and how much of it.
+// Then who calls it on another node may give it a copy. The compiler's function of a parallel region is of that kind
+// unless the region writes a variable that lies in the block, or hands the block on (a task, a sum at the end).
+//
+// The registers and the places of its frame that may have the pointer are followed along all ways through the function.
+// Whatever else is done with it, or cannot be known, counts as a write. One assumption: a place of the frame in which
+// the compiler keeps the pointer is used by its name only, as long as the function takes no address in its frame.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "program/sites/decoder.hpp"
+
+namespace quire::openmp::sites {
+
+/// Calls that take no argument, so that what is left in its registers does not matter. `at`: the function, or the word
+/// that has its address.
+struct known_calls {
+  virtual ~known_calls() = default;
+  [[nodiscard]] virtual bool take_nothing(std::uint64_t at, bool word) const noexcept = 0;
+};
+
+/// Bytes from the block's start on, at most `most`, that hold all which the function reads. Nothing: it may do anything
+/// with it. `function`: all of its instructions, which stand at `address`.
+[[nodiscard]] std::optional<std::uint32_t> bytes_only_read(const decoder& by, std::span<const std::byte> function,
+                                                           std::uint64_t address, std::uint32_t most,
+                                                           const known_calls& known);
+
+}  // namespace quire::openmp::sites
