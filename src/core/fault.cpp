@@ -35,8 +35,7 @@ namespace quire::core {
 
 using model::access;
 
-fault_path::fault_path(core& node)
-    : core_(node), one_host_(is_one_host(node.config)), guards_(node.guarded), hot_(node.hot), sharing_(node.sharing) {}
+fault_path::fault_path(core& node) : core_(node), guards_(node.guarded), hot_(node.hot), sharing_(node.sharing) {}
 
 void fault_path::forget(const region_slot& r) noexcept {
   hot_.forget(r.about.id);

@@ -103,7 +103,6 @@ class fault_path {
   [[nodiscard]] static read_ahead_plan near(const region_slot& r, std::uint64_t unit) noexcept;
 
   core& core_;
-  bool one_host_;  ///< all nodes of the job have their frames together
   guards& guards_;
   mutable std::atomic<bool> has_told_of_guard_{false};
   static constexpr std::uint64_t most_writes_on = 32;  ///< units

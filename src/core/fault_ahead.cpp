@@ -10,6 +10,7 @@
 #include "core/known_machines.hpp"
 #include "core/performer.hpp"
 #include "core/plans/planner.hpp"
+#include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
 #include "model/neighbours.hpp"
@@ -31,11 +32,11 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   read_ahead_plan plan = stream.on_any_fault(id, unit, units, max_window, want == access::write, here);
   const bool fresh = plan.fresh && !here && r.layout.is_uniform();
   if (fresh && core_.config.read_lines) plan = lines_.on_fault(id, unit, units, max_window);
-  if (fresh && plan.count == 0 && want == access::read && one_host_ && r.memory->of_host()) return near(r, unit);
+  if (fresh && plan.count == 0 && want == access::read && core_.builder.has_one_memory(r)) return near(r, unit);
   return plan;
 }
 
-/// Where the frames of all nodes are the same, a unit more costs no content. So a read that belongs to no sweep asks
+/// In one memory a unit more costs no content, and takes no right from anybody. So a read that belongs to no sweep asks
 /// for its neighbours as well. The first of them is not mapped: if it is taken away untouched, none is asked for again.
 /// If it is the one that is read, nobody would speak for the others, and they are left.
 read_ahead_plan fault_path::near(const region_slot& r, std::uint64_t unit) noexcept {

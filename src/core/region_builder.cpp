@@ -75,9 +75,12 @@ void tell_failure(const region_slot& r, int error) noexcept {
 }
 }  // namespace
 
+namespace {
+/// All nodes of the job have their frames together.
 bool is_one_host(const configuration& c) noexcept {
   return !c.hosts.empty() && std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
 }
+}  // namespace
 
 /// Under relaxed consistency nodes of several hosts have different content of a unit, and those of one would have to
 /// tell whose: there all nodes of the job are on one, and no write needs to be noticed.
@@ -88,9 +91,11 @@ bool region_builder::may_be_of_host(const region_description& about, const proto
          (is_one_host(c) && c.races == protocol::traced::nothing && about.detector != QUIRE_DETECT_SCAN);
 }
 
-bool region_builder::has_one_memory(const region_slot& r) const noexcept {
-  return r.memory->of_host() && is_one_host(core_.config) && (r.can().relaxed || r.about.orders == 0);
+/// A region that orders has its units carry edges along, which no frame does.
+bool region_builder::is_one_memory(const region_slot& r, const protocol::abilities& by) const noexcept {
+  return r.memory->of_host() && is_one_host(core_.config) && (by.relaxed || r.about.orders == 0);
 }
+bool region_builder::has_one_memory(const region_slot& r) const noexcept { return is_one_memory(r, r.can()); }
 
 /// Nodes of several hosts would each need to know whose content is in which host's frames before it is used.
 bool region_builder::may_be_adopted_by_host() const noexcept {
@@ -390,7 +395,10 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home},
                                                 r.layout.units_a_page());
-  if (r.memory->of_host() && may_be_of_host(about, of)) shape.hosts.first = core_.config.hosts.data();
+  if (r.memory->of_host() && may_be_of_host(about, of)) {
+    shape.hosts.first = core_.config.hosts.data();
+    shape.one_memory = is_one_memory(r, of.can);
+  }
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
   if (shape.scans) scanning_ = true;

@@ -18,11 +18,6 @@
 namespace quire::core {
 
 class core;
-struct configuration;
-
-/// All nodes of the job have their frames together.
-[[nodiscard]] bool is_one_host(const configuration& c) noexcept;
-
 class region_builder {
  public:
   region_builder(core& node, mechanisms& machine) : core_(node), mechanisms_(machine) {}
@@ -66,6 +61,7 @@ class region_builder {
  private:
   [[nodiscard]] base::status lay_out(region_slot& r) const;
   [[nodiscard]] bool may_be_adopted_by_host() const noexcept;
+  [[nodiscard]] bool is_one_memory(const region_slot& r, const protocol::abilities& by) const noexcept;
   [[nodiscard]] pool::settings pool_for(const region_description& about, const protocol::row& of) const;
   [[nodiscard]] std::uint64_t position_for(const region_description& about);
 

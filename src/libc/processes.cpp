@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libc/aside.hpp"
 #include "libc/copies.hpp"
 
 using namespace quire::api::calls;
@@ -27,7 +28,9 @@ QUIRE_CALL(int, system, (const char* command), text(command, most_bytes))
 namespace {
 int spawn(row& of, pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* about, char* const* words, char* const* variables) {
-  const int result = make<int>(of, both(pid), text(name), actions, about, texts(words), texts(variables));
+  row* const which = &of;
+  const int result = made_aside(
+      [=] { return make<int>(*which, both(pid), text(name), actions, about, texts(words), texts(variables)); }, ENOMEM);
   return result == -1 ? ENOMEM : result;  // no memory for copies
 }
 }  // namespace

@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 
+#include "libc/aside.hpp"
 #include "libc/copies.hpp"
 #include "libc/signals.hpp"
 #include "runtime/forward.hpp"
@@ -129,9 +130,20 @@ QUIRE_OWN(int, pthread_create,
   if (!running()) return make<int>(row_pthread_create, thread, about, body, argument);
   std::unique_ptr<thread_start> start(new (std::nothrow) thread_start{body, argument});
   if (start == nullptr) return EAGAIN;
-  const int error = make<int>(row_pthread_create, thread, about, begin_thread, static_cast<void*>(start.get()));
+  void* const given = start.get();
+  const auto create = [=, own = about != nullptr ? *about : pthread_attr_t{}] {  // libc reads it with signals held
+    return make<int>(row_pthread_create, thread, about != nullptr ? &own : nullptr, begin_thread, given);
+  };
+  const int error = made_aside(create, EAGAIN);
   if (error == 0) (void)start.release();
   return error;
+}
+
+QUIRE_OWN(int, pthread_kill, (pthread_t thread, int signal)) {
+  return made_aside([=] { return make<int>(row_pthread_kill, thread, signal); }, EAGAIN);
+}
+QUIRE_OWN(int, pthread_sigqueue, (pthread_t thread, int signal, sigval value)) {
+  return made_aside([=] { return make<int>(row_pthread_sigqueue, thread, signal, value); }, EAGAIN);
 }
 
 namespace quire::api::calls {

@@ -29,9 +29,7 @@ class host_frames {
   /// `by_memory`: nodes of a host talk through shared memory. If they do not, they stand for several hosts, unless
   /// frames were asked for by name.
   host_frames(const base::option_values& options, bool by_memory) noexcept
-      : wanted_(options.choice<choice>(base::option::host_frames)),
-        by_memory_(by_memory),
-        orders_(options.flag(base::option::orders)) {}
+      : wanted_(options.choice<choice>(base::option::host_frames)), by_memory_(by_memory) {}
   /// Before introductions: makes the file, if it is wanted and goes with what else was asked for.
   void offer(const core::configuration& c, introduction& mine);
   /// After them. Collective, if any node offers a file. Fills in core::configuration::hosts and pool.host_file. A node
@@ -44,7 +42,6 @@ class host_frames {
 
   choice wanted_;
   bool by_memory_;
-  bool orders_;
   os::descriptor file_{};
 };
 

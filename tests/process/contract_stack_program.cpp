@@ -2,10 +2,15 @@
 // Contract of threads whose stack is shared: all calls are made from it, by the main thread and by another, while
 // another node takes the stack's pages away again and again. Arguments and results lie on it, and buffers of system
 // calls.
+#include <pthread.h>
 #include <quire/quire.hpp>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -98,11 +103,42 @@ void system_calls() {
   REQUIRE(::nanosleep(&little, nullptr) == 0);
 }
 
+void* wait_for(void* at) {
+  while (!static_cast<std::atomic<bool>*>(at)->load()) std::this_thread::yield();
+  return at;
+}
+
+/// libc holds all signals in the middle of these.
+void calls_that_hold_signals(std::atomic<bool>& told) {
+  for (int i = 0; i < 20; ++i) {
+    told.store(false);
+    pthread_t made{};
+    pthread_attr_t about;
+    REQUIRE(::pthread_attr_init(&about) == 0 && ::pthread_attr_setstacksize(&about, 1 << 18) == 0);
+    REQUIRE_EQUAL(::pthread_create(&made, i % 2 == 0 ? &about : nullptr, wait_for, &told), 0);
+    REQUIRE_EQUAL(::pthread_kill(made, 0), 0);
+    REQUIRE_EQUAL(::pthread_sigqueue(made, SIGURG, sigval{}), 0);  // ignored, where nobody handles it
+    told.store(true);
+    void* result = nullptr;
+    REQUIRE(::pthread_join(made, &result) == 0 && result == &told);
+    REQUIRE(::pthread_attr_destroy(&about) == 0);
+  }
+  char name[] = "true";
+  char* words[] = {name, nullptr};
+  pid_t child = 0;
+  REQUIRE_EQUAL(::posix_spawnp(&child, name, nullptr, nullptr, words, environ), 0);
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child && status == 0);
+}
+
+std::atomic<bool> g_told;  ///< one thread at a time runs on the shared stack
+
 void on_shared_stack() {
   for (int round = 0; round < 30; ++round) {
     calls_of_locks_and_memory(round);
     collectives();
     system_calls();
+    calls_that_hold_signals(g_told);
   }
   REQUIRE_STATUS(quire_end(), QUIRE_UNSUPPORTED);
   REQUIRE(std::strstr(quire_last_error(), "stack in shared memory") != nullptr);

@@ -69,6 +69,7 @@ struct region_shape {
   bool refills =
       false;  ///< this node has that store, or a way to it: content that nobody alive has is asked of it again
   model::host_map hosts{};  ///< whose frames are the same, where the protocol can (abilities::host_frames)
+  bool one_memory = false;  ///< all nodes of the job have them together, and none has to give a unit up for another
 };
 
 struct row {

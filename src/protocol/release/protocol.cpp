@@ -83,7 +83,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.migratory = job.hands_on;
   shape.traces = job.traces != protocol::traced::nothing && !of.scans;
   shape.keeps = job.traces == protocol::traced::nothing && job.members == nullptr;
-  shape.one_memory = of.hosts.any();
+  shape.one_memory = of.one_memory;
   shape.twin_pages = of.unit_pages;
   shape.units_a_page = of.units_a_page;
   auto made =

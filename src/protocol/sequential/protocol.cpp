@@ -46,15 +46,6 @@ std::unique_ptr<protocol::domain> make_domain(const protocol::job&, protocol::do
   return std::make_unique<domain>();
 }
 
-/// A region that orders has its units carry edges along, which no frame does.
-bool has_one_memory(const protocol::job& node, const protocol::region_shape& of) noexcept {
-  if (!of.hosts.any() || of.beside_others) return false;
-  for (unsigned n = 0; n < node.nodes; ++n) {
-    if (!of.hosts.together(node.self, model::node_id{static_cast<std::uint16_t>(n)})) return false;
-  }
-  return true;
-}
-
 std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of,
                                              protocol::domain& shared, int& error) {
   auto& all = static_cast<domain&>(shared);
@@ -73,7 +64,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.stored = of.stored;
   shape.refills = of.refills;
   shape.hosts = of.hosts;
-  shape.one_memory = has_one_memory(node, of);
+  shape.one_memory = of.one_memory;
   if (on_two_nodes) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
   auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all.requests, *node.pins);
   made->own(std::move(own));
