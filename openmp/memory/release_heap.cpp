@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 
@@ -68,11 +69,25 @@ void note_heap(large_heap& h, quire_region made) {
   g_all = {begin, std::max(g_all.first + g_all.bytes, h.range.first + h.range.bytes) - begin};
 }
 
+/// What this node has been asked for, in the order in which it came: neighbours in it have different heaps.
+constexpr std::size_t most_classes = 128;
+constinit std::array<std::atomic<std::uint64_t>, most_classes> g_classes{};
+
+/// Beyond the first ones all have one heap.
+std::size_t number_of_class(std::uint64_t asked) noexcept {
+  for (std::size_t i = 0; i < most_classes; ++i) {
+    std::uint64_t known = g_classes[i].load(std::memory_order_relaxed);
+    if (known == asked || (known == 0 && (g_classes[i].compare_exchange_strong(known, asked) || known == asked)))
+      return i;
+  }
+  return most_classes;
+}
+
 large_heap& heap_for(const void* caller, std::size_t bytes) noexcept {
-  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u, seldom_full = 64;  // blocks of a heap, at least
-  constexpr int bits = std::bit_width(release_classes - 1), size_bits = 6;
+  constexpr std::uint64_t seldom_full = 64;  // blocks of a heap, at least
+  constexpr int size_bits = 6;
   const std::uint64_t asked = reinterpret_cast<std::uintptr_t>(caller) << size_bits | std::bit_width(bytes);
-  large_heap& own = g_heaps[asked * golden >> (64 - bits)];
+  large_heap& own = g_heaps[number_of_class(asked) % release_classes];
   return bytes > own.range.bytes / seldom_full ? g_common : own;
 }
 
