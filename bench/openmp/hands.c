@@ -6,6 +6,7 @@
  *   wavefront   N planes of N x N: a thread's part of a plane follows the part before it, by flags and flushes (LU)
  *   produced    one thread writes a block, the others read it, in turn
  *   columns     a matrix is transposed: each thread reads columns of what all have written (FT)
+ *   counted     threads write strips of vectors in turn, and count in a table, by atomic additions at random
  *
  * Arguments: N (40), steps (20), the name of one of them (all). stderr gets the sum that proves what was computed.
  */
@@ -16,6 +17,8 @@
 
 static int n = 40, steps = 20;
 static double *field, *other;
+static int* table; /* a power of two of words */
+static const unsigned table_words = 1 << 16;
 static volatile int flags[64 * 16]; /* a cache line each */
 static double took[4096];
 
@@ -128,6 +131,23 @@ static void columns(void) {
   }
 }
 
+static void counted(void) {
+  const int words = n * n * n * 5, counts = n / 2;
+#pragma omp parallel
+  {
+    unsigned seed = (unsigned)omp_get_thread_num();
+    for (int k = 0; k < counts; ++k) {
+      seed = seed * 1103515245u + 12345u;
+#pragma omp atomic
+      ++table[(seed >> 8) & (table_words - 1)];
+    }
+#pragma omp for schedule(static, 64)
+    for (int w = 1; w < words; ++w) field[w] = 0.5 * (field[w] + other[w - 1]);
+#pragma omp for schedule(static, 64)
+    for (int w = 1; w < words; ++w) other[w] = field[w];
+  }
+}
+
 static const char* only = "all";
 
 static void measure(const char* name, void (*work)(void)) {
@@ -152,16 +172,20 @@ int main(int argc, char** argv) {
   const size_t words = (size_t)n * n * n * 5;
   field = malloc(words * sizeof *field);
   other = malloc(words * sizeof *other);
-  if (field == NULL || other == NULL) return 1;
+  table = calloc(table_words, sizeof *table);
+  if (field == NULL || other == NULL || table == NULL) return 1;
 #pragma omp parallel for
   for (size_t w = 0; w < words; ++w) field[w] = other[w] = (double)(w % 17);
   measure("directions", directions);
   measure("wavefront", wavefront);
   measure("produced", produced);
   measure("columns", columns);
+  measure("counted", counted); /* the last one: in mixed memory its table becomes sequential */
   double sum = 0;
   for (size_t w = 0; w < words; ++w) sum += field[w] + other[w];
+  for (unsigned w = 0; w < table_words; ++w) sum += table[w];
   fprintf(stderr, "%.10e\n", sum);  // stdout is JSON lines, as every benchmark has it
   free(field);
   free(other);
+  free(table);
 }

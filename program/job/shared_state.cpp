@@ -48,7 +48,9 @@ void open_shared_state() {
 }
 
 shared_state& shared() noexcept { return *g_state; }
-void add_marks_of(quire_region large_blocks) noexcept { make_closed_pages(g_state->closed[1], large_blocks); }
+void add_marks_of(unsigned n, quire_region large_blocks) noexcept {
+  make_closed_pages(g_state->closed[1 + n], large_blocks);
+}
 
 int locks_held() noexcept { return t_held; }
 bool try_lock(quire_mutex m) noexcept {

@@ -10,6 +10,7 @@
 
 #include "program/posix/fortran/units.hpp"
 #include "program/loader/loading/handles.hpp"
+#include "program/posix/memory/release_heap.hpp"
 #include "program/omp/team/team.hpp"
 
 namespace quire::openmp {
@@ -69,7 +70,7 @@ struct shared_state {
   struct closed_pages {
     std::uint64_t first, pages;
     std::uint64_t *zero, *unmapped, *begins, *leaves, *stale;
-  } closed[2];  ///< of the heap, and of that of large blocks, if there is one
+  } closed[1 + release_heaps];  ///< of the heap, and of those of large blocks that there are
   /// What sbrk(2) has given (posix/mappings/breaks.cpp), under `process`.
   struct {
     std::uint64_t first, now, end;  ///< 0: it was never called
@@ -85,8 +86,8 @@ struct shared_state {
 /// Collective, once.
 void open_shared_state();
 [[nodiscard]] shared_state& shared() noexcept;
-/// Node 0, before the program begins: pages of the heap of large blocks have marks, too.
-void add_marks_of(quire_region large_blocks) noexcept;
+/// Node 0, before the program begins: pages of a heap of large blocks, which is the n-th, have marks, too.
+void add_marks_of(unsigned n, quire_region large_blocks) noexcept;
 
 /// A mutex of the job, by a number that fits into the smallest lock of OpenMP; 0: none could be made.
 [[nodiscard]] std::uint32_t make_lock() noexcept;

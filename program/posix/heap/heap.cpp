@@ -74,9 +74,9 @@ bool is_shared(const void* at) noexcept { return g_shared.has(at) || g_small.has
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
 
 /// Large blocks have release consistency where memory is mixed, as long as there is room for them.
-void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
+void* shared(const void* caller, std::size_t bytes, std::size_t alignment, bool zero) noexcept {
   if (is_large(bytes)) {
-    if (void* const at = allocate_large(bytes, alignment, zero); at != nullptr) return at;
+    if (void* const at = allocate_large(caller, bytes, alignment, zero); at != nullptr) return at;
   }
   void* const at = allocate_shared(bytes, alignment, zero);
   return at != nullptr || !give_kept_back() ? at : allocate_shared(bytes, alignment, zero);
@@ -162,7 +162,7 @@ namespace quire::openmp {
 void* allocate_for(const void* caller, std::size_t bytes, std::size_t alignment) noexcept {
   if (g_scratch != nullptr && alignment <= 16) [[unlikely]]
     return scratch(bytes);
-  if (wants_shared(caller)) return shared(bytes, alignment, false);
+  if (wants_shared(caller)) return shared(caller, bytes, alignment, false);
   return alignment <= 16 ? libc_malloc(bytes) : libc_memalign(alignment, bytes);
 }
 
@@ -186,7 +186,7 @@ using namespace quire::openmp;
 QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept {
   if (g_scratch != nullptr) [[unlikely]]
     return scratch(bytes);
-  if (wants_shared(QUIRE_CALLER)) return shared(bytes, 16, false);
+  if (wants_shared(QUIRE_CALLER)) return shared(QUIRE_CALLER, bytes, 16, false);
   note_linkers_memory();
   return libc_malloc(bytes);
 }
@@ -201,7 +201,7 @@ QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  return shared(all, 16, true);
+  return shared(QUIRE_CALLER, all, 16, true);
 }
 
 QUIRE_EXPORT void free(void* at) noexcept { give_back(at); }
@@ -209,8 +209,8 @@ QUIRE_EXPORT void free(void* at) noexcept { give_back(at); }
 namespace {
 
 /// To memory of the other consistency: a block of less than 64 KiB may be a flag.
-void* move(void* at, std::size_t bytes) noexcept {
-  void* const moved = shared(bytes, 16, false);
+void* move(void* at, std::size_t bytes, const void* caller) noexcept {
+  void* const moved = shared(caller, bytes, 16, false);
   if (moved == nullptr) return nullptr;
   const std::size_t had = size_of(at);
   std::memcpy(moved, at, had < bytes ? had : bytes);
@@ -220,10 +220,10 @@ void* move(void* at, std::size_t bytes) noexcept {
 
 /// What is shared stays so: only other memory is of the kind that its caller wants.
 void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
-  if (at == nullptr) return wants_shared(caller) ? shared(bytes, 16, false) : libc_malloc(bytes);
+  if (at == nullptr) return wants_shared(caller) ? shared(caller, bytes, 16, false) : libc_malloc(bytes);
   if (!is_shared(at)) {
     if (!wants_shared(caller)) return libc_realloc(at, bytes);
-    void* const moved = shared(bytes, 16, false);
+    void* const moved = shared(caller, bytes, 16, false);
     if (moved == nullptr) return nullptr;
     const std::size_t had = libc_usable_size(at);
     std::memcpy(moved, at, had < bytes ? had : bytes);
@@ -236,10 +236,10 @@ void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
     return nullptr;
   }
   const bool large = is_large(bytes), is_there = in_release_heap(at);
-  if (is_there ? !large : large && !is_large(size_of(at))) return move(at, bytes);
+  if (is_there ? !large : large && !is_large(size_of(at))) return move(at, bytes, caller);
   void* moved = at;
   if (quire_realloc(bytes, &moved) == QUIRE_OK) return moved;
-  if (is_there) return move(at, bytes);  // that heap is full
+  if (is_there) return move(at, bytes, caller);  // that heap is full
   errno = ENOMEM;
   return nullptr;
 }
@@ -255,24 +255,25 @@ QUIRE_EXPORT void* reallocarray(void* at, std::size_t count, std::size_t bytes) 
 }
 
 QUIRE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(QUIRE_CALLER, bytes, alignment, false) : libc_memalign(alignment, bytes);
 }
 QUIRE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(QUIRE_CALLER, bytes, alignment, false) : libc_memalign(alignment, bytes);
 }
 QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept {
-  return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : libc_memalign(4096, bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(QUIRE_CALLER, bytes, 4096, false) : libc_memalign(4096, bytes);
 }
 
 QUIRE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   const std::size_t whole = (bytes + 4095) / 4096 * 4096;
-  return wants_shared(QUIRE_CALLER) ? shared(whole, 4096, false) : libc_memalign(4096, whole);
+  return wants_shared(QUIRE_CALLER) ? shared(QUIRE_CALLER, whole, 4096, false) : libc_memalign(4096, whole);
 }
 
 QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   const int saved = errno;
-  void* const at = wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : libc_memalign(alignment, bytes);
+  void* const at =
+      wants_shared(QUIRE_CALLER) ? shared(QUIRE_CALLER, bytes, alignment, false) : libc_memalign(alignment, bytes);
   errno = saved;
   if (at == nullptr) return ENOMEM;
   *to = at;

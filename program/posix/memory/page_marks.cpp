@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <iterator>
 
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/job/shared_state.hpp"
@@ -17,8 +18,11 @@ using marked = shared_state::closed_pages;
 
 /// The heap that has an address; else the first one.
 const marked& heap_of(const void* at) noexcept {
-  const auto& [usual, large] = openmp::shared().closed;
-  return (reinterpret_cast<std::uintptr_t>(at) - large.first) / mapped_page < large.pages ? large : usual;
+  const auto& all = openmp::shared().closed;
+  const auto* const found = std::find_if(std::begin(all), std::end(all), [at](const marked& heap) {
+    return (reinterpret_cast<std::uintptr_t>(at) - heap.first) / mapped_page < heap.pages;
+  });
+  return found != std::end(all) ? *found : all[0];
 }
 
 std::uint64_t* bits_of(const marked& known, page_mark which) noexcept {
