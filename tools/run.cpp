@@ -52,7 +52,7 @@ constexpr const char* with_sharing = "sharing";  // a table, and the report on f
 /// What was written on the command line.
 struct run_arguments {
   std::optional<int> nodes;
-  bool tag = false, mount_cache = false, encrypt = false, copies = false;
+  bool tag = false, mount_cache = false, encrypt = false, copies = false, is_trial = false;
   std::optional<double> timeout_seconds;
   std::optional<int> end_with;
   int automatic = 0;                    ///< --auto: at most so many runs; 0: it was not asked for
@@ -255,6 +255,7 @@ bool limits_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan
   }
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
   plan.end_with = asked.end_with.value_or(0);
+  plan.is_trial = asked.is_trial;
   return why.empty();
 }
 /// What the nodes have left becomes what was asked for; it goes, unless `written` becomes false.
@@ -494,6 +495,7 @@ void add_special_options(CLI::App& command, run_arguments& asked) {
                   "End the job when this process ends, with exit status 129 (not under mpirun or srun)")
       ->type_name("PID")
       ->check(number_of<int>("the number of a process, from 1 on"));
+  command.add_flag("--trial", asked.is_trial, "Of `quire predict`: nothing is said if the time is over")->group("");
   command
       .add_option("--perfetto", asked.perfetto,
                   "The same as --report as events for Perfetto (ui.perfetto.dev) and chrome://tracing")

@@ -36,9 +36,15 @@ struct settings {
   std::string output;
   double seconds = 8;  // all of it
 };
+/// Processor time of a message at one of its ends, in us.
+struct cost {
+  double soon_us = 0;   ///< where the one before was just now
+  double later_us = 0;  ///< after other work, as in a program: its code and data have left the core's caches
+};
 /// In microseconds, and 10^6 bytes a second.
 struct measured {
-  double half_us = 0, send_us = 0, receive_us = 0, wake_us = 0, megabytes = 0;
+  cost send, receive;
+  double half_us = 0, wake_us = 0, megabytes = 0;
   std::uint64_t round_trips = 0;
 };
 
@@ -57,11 +63,14 @@ double usual(std::vector<double>& all) {
          static_cast<double>(counted);
 }
 
-/// Reads so much memory: a message among other work finds caches that hold something else.
-void work_between() {
-  static std::vector<std::uint64_t> memory(1 << 16, 1);  // half a MiB
+constexpr std::size_t little_work = 1 << 19;
+constexpr std::size_t other_work = 1 << 22;  // more than the caches that a core has to itself
+
+/// Reads so many bytes, at most `other_work`: a message among other work finds caches that hold something else.
+void work_between(std::size_t bytes) {
+  static std::vector<std::uint64_t> memory(other_work / sizeof(std::uint64_t), 1);
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < memory.size(); i += 8) sum += memory[i];
+  for (std::size_t i = 0; i < bytes / sizeof sum; i += 8) sum += memory[i];
   memory[0] = sum;
 }
 
@@ -102,22 +111,22 @@ void serve(line& other) {
 }
 
 /// The processor time of a message where it leaves.
-void measure_sending(line& other, double seconds, measured& to) {
+double sending_us(line& other, double seconds, std::size_t work) {
   std::vector<double> sends;
   const std::uint64_t end = bench::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   frame f{};
   while (bench::now_ns() < end) {
-    work_between();
+    work_between(work);
     const double before = thread_us();
     say(other, {word::echo, 0});
     sends.push_back(thread_us() - before);
     other.receive(f);
   }
-  to.send_us = usual(sends);
+  return usual(sends);
 }
 
 /// The processor time of a message that has come: looking, and taking it.
-void measure_receiving(line& other, double seconds, measured& to) {
+double receiving_us(line& other, double seconds, std::size_t work) {
   constexpr std::uint64_t many = 32;
   std::vector<double> takes;
   const std::uint64_t end = bench::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
@@ -126,13 +135,13 @@ void measure_receiving(line& other, double seconds, measured& to) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (std::uint64_t i = 0; i < many; ++i) {
       frame f{};
-      work_between();
+      work_between(work);
       const double before = thread_us();
       other.receive(f);
       takes.push_back(thread_us() - before);
     }
   } while (bench::now_ns() < end);
-  to.receive_us = usual(takes);
+  return usual(takes);
 }
 
 /// Seconds until so many bytes are there, and an answer has come.
@@ -161,9 +170,9 @@ void measure_stream(line& other, double seconds, measured& to) {
 
 measured measure(line& other, double seconds) {
   measured m;
-  measure_sending(other, seconds / 8, m);  // connections are slow at first
-  measure_sending(other, seconds / 4, m);
-  measure_receiving(other, seconds / 8, m);
+  (void)sending_us(other, seconds / 8, little_work);  // connections are slow at first
+  m.send = {sending_us(other, seconds / 8, little_work), sending_us(other, seconds / 8, other_work)};
+  m.receive = {receiving_us(other, seconds / 16, little_work), receiving_us(other, seconds / 16, other_work)};
   measure_stream(other, seconds / 2, m);
   say(other, {word::done, 0});
   return m;
@@ -180,7 +189,7 @@ double call_us(std::uint64_t* word, double seconds, std::uint64_t pause_ns, std:
   std::vector<double> took;
   const std::uint64_t end = bench::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   while (bench::now_ns() < end) {
-    work_between();
+    work_between(little_work);
     const std::uint64_t before = bench::now_ns();
     (void)quire::atomic_ref(*word).fetch_add(1);
     const std::uint64_t now = bench::now_ns();
@@ -231,8 +240,10 @@ void measure_calls(int self, int peer, double seconds, measured& to) {
 
 /// One end measures, then the other one: what is told is the mean.
 measured both(measured a, const measured& b) {
-  a.send_us = (a.send_us + b.send_us) / 2;
-  a.receive_us = (a.receive_us + b.receive_us) / 2;
+  for (const auto end : {&measured::send, &measured::receive}) {
+    (a.*end).soon_us = ((a.*end).soon_us + (b.*end).soon_us) / 2;
+    (a.*end).later_us = ((a.*end).later_us + (b.*end).later_us) / 2;
+  }
   a.megabytes = std::min(a.megabytes, b.megabytes);
   return a;
 }
@@ -243,18 +254,19 @@ std::string number(double value) {
   return text.data();
 }
 
-/// As tools/predict/network.cpp reads it. What of half a round trip no processor has had is the latency. Where hosts
-/// share a machine, a message may be there before its sender has done with it.
-std::string text_of(measured m, const place& a, const place& b) {
-  m.receive_us = std::min(m.receive_us, m.half_us);
-  m.send_us = std::min(m.send_us, m.half_us - m.receive_us);
-  const double latency = std::max(0.0, m.half_us - m.send_us - m.receive_us);  // sums of doubles are not exact
+/// As tools/predict/network.cpp reads it. What of half a round trip no processor has had is the latency: in those that
+/// were measured one call followed the other. Where hosts share a machine, a message may be there before its sender has
+/// done with it. Whoever was woken was called after other work.
+std::string text_of(const measured& m, const place& a, const place& b) {
+  const double latency = std::max(0.0, m.half_us - m.send.soon_us - m.receive.soon_us);
+  const double wake = std::max(0.0, m.wake_us - std::max(0.0, m.send.later_us - m.send.soon_us));
   std::string text = "# a network, for `quire predict --network`: ";
   text += std::string(a.host.data()) + " and " + b.host.data() + ", by TCP\n";
   text += "# half of a call and its answer takes " + number(m.half_us) +
           " us: the mean of the fastest nine tenths of " + std::to_string(m.round_trips) + "\n";
-  text += "latency_us " + number(latency) + "\nsend_us " + number(m.send_us) + "\nreceive_us " + number(m.receive_us) +
-          "\nwake_us " + number(m.wake_us) + "\nmegabytes_a_second " + number(m.megabytes) + "\n";
+  text += "latency_us " + number(latency) + "\nsend_us " + number(m.send.later_us) + "\nreceive_us " +
+          number(m.receive.later_us) + "\nwake_us " + number(wake) + "\nmegabytes_a_second " + number(m.megabytes) +
+          "\n";
   return text;
 }
 

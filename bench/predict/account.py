@@ -128,6 +128,9 @@ def reason(row):
     extra_us = row["sends_us"] - row["sends_here_us"]
     if (by := (extra_us - row["send_us"]) * row["sends"] / 1e6) > 0.1 * abs(off):
         parts.append(f"to send took {extra_us:.1f} us a time, {row['send_us']:.1f} foretold: {by:+.3f} s")
+    messages = sum(number for number, _, _ in row["late"].values())
+    if abs(messages / max(1, row["told_messages"]) - 1) > 0.1:
+        parts.append(f"{messages} messages, {row['told_messages']} where it was predicted")
     for where, (number, took_us, foretold_us) in row["late"].items():
         if number * (took_us - foretold_us) / 2e6 > 0.1 * abs(off):
             parts.append(f"{number} messages to {where} were taken after {took_us:.0f} us, {foretold_us:.0f} foretold")

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py --build BUILD [--rounds N] [--links A,B] [--output docs/predictions.md]: what `quire predict` says of programs, beside what they
-take on two hosts: network namespaces of this machine, whose links have a rate (tbf), and a latency (relay.cpp holds packets). Takes root.
-Each program runs N times on the hosts, and is predicted N times; the least of both are compared. What the network costs `quire bench
-network` has measured between the same hosts. Where the system has autogroups, all this runs in one of its own with the largest weight: what
-else runs on this machine hardly delays it."""
+"""check.py --build BUILD [--rounds N] [--links "A;B"] [--output docs/predictions.md]: what `quire predict` says of programs, beside what they
+take on two hosts: network namespaces of this machine, whose links have a rate (tbf), and a latency (relay.cpp holds packets). Each host has a
+core. Takes root. Each program runs N times on the hosts, and is predicted N times; the least of both are compared. What the network costs
+`quire bench network` has measured between the same hosts. Where the system has autogroups, all this runs in one of its own with the largest
+weight: what else runs on this machine hardly delays it. What has been measured is kept in BUILD/predictions.json: `--seconds S` measures for so
+long, and the next call what is left; `--again` begins anew."""
 
 import argparse
 import ctypes
+import datetime
 import json
 import os
 import pathlib
@@ -41,14 +43,17 @@ MISSES = [
     "", "## Why some are missed", "",
     "The last column compares the real run's own record with the prediction: seconds of a node that are more or less than foretold, by what they went to.", "",
     "- *To send*: the processor time of a context in which a message leaves, beyond what it is between nodes that share memory. `quire bench network` "
-    "measures it with a receiver that",
-    "  looks all the time. In programs the sender often has to wake one, and does the receiving host's part of TCP as well here, since both are one "
-    "machine.",
-    "- *Messages that were taken late*: they found the receiver's one core computing, or among other messages, when `quire bench network` found it "
-    "looking, or woke it alone.",
-    "- *Without a core*: threads were ready and waited, as two nodes, their service threads and the relay share two cores. On machines of their own "
-    "they would not.",
-    "- *The relay* takes processor time for each packet that it holds: with it three are busy on two cores.",
+    "measures it after",
+    "  work that leaves nothing in the caches. A program's message may find more there, or less; and the sender does the receiving host's part of TCP as "
+    "well here, since both are one machine.",
+    "- *Messages that were taken late*: they found the receiver's one core computing, or came behind others, when `quire bench network` found it looking, "
+    "or woke it alone.",
+    "- *Messages, where it was predicted*: the run on these hosts sent more, or fewer, than the one from which it was predicted: requests met others, and "
+    "pages went to and fro.",
+    "- *Without a core*: threads were ready and waited. A host's one core serves its program, its service thread and, with a latency, the relay in turn; "
+    "the prediction",
+    "  has the service thread take time of the program's, but knows of no slices: a thread that is woken waits for the end of another one's.",
+    "- *The relay* takes processor time for each packet that it holds, on the cores of the two hosts.",
     "- A bucket of tbf holds 64 KiB: on 1 Gbit/s what a program sends after a pause passes at once, and the prediction has it wait for the link.",
     "- Threads of OpenMP's runtime that wait at barriers count in the prediction's barriers, not always in the run's: less there is no gain."]
 
@@ -57,11 +62,15 @@ def usual(times):
     return times[len(times) // 4]  # as bench/job/network.cpp has it
 
 
-def network_of(build, hosts, file):
+NETWORK_WORDS = ("latency_us", "send_us", "receive_us", "wake_us", "megabytes_a_second")
+
+
+def network_of(build, hosts):
     """What `quire bench network` says of them, by its words."""
-    command = [f"{build}/bin/quire", "bench", "network", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "-o", file]
-    subprocess.run(hosts.inside(1, command), stdout=subprocess.DEVNULL, timeout=120, check=True)
-    lines = pathlib.Path(file).read_text().splitlines()
+    with tempfile.NamedTemporaryFile("w", suffix=".network") as file:
+        command = [f"{build}/bin/quire", "bench", "network", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "-o", file.name]
+        subprocess.run(hosts.inside(1, command), stdout=subprocess.DEVNULL, timeout=120, check=True)
+        lines = pathlib.Path(file.name).read_text().splitlines()
     return {word: float(number) for word, number in (line.split() for line in lines if not line.startswith("#"))}
 
 
@@ -104,24 +113,24 @@ def run_relayed(build, hosts, words, network):
     return *told, processor_s(relay) - before if relay else 0
 
 
-def check_programs(build, rounds, hosts, file, network):
-    for name, text in PROGRAMS.items():
-        words = f"{build}/bin/{text}".split()
-        real, alone, told = [], [], []
-        for _ in range(rounds):
-            with_threads = [word.replace("{threads}", "2") for word in words]
-            real.append(run_relayed(build, hosts, with_threads, network))
-            one, two = predict(build, file, words)
-            alone.append(one["seconds"])
-            told.append(two)
-        seconds, best = [one[0] for one in real], min(real, key=lambda one: one[0])
-        foretold = [one["seconds"] for one in told]
-        yield {"program": name, "real": min(seconds), "real_median": statistics.median(seconds), "told": min(foretold),
-               "told_median": statistics.median(foretold), "least": min(one["least_seconds"] for one in told),
-               "most": max(one["most_seconds"] for one in told), "model": by_model.seconds(build, name, network, min(alone)),
-               "account": best[1], "late": best[3], "relay_s": best[4],
-               "sends_us": best[2][0], "sends": best[2][1], "sends_here_us": sending_here(build, with_threads), "send_us": network["send_us"],
-               "told_account": account.of_prediction(min(told, key=lambda one: one["seconds"]))}
+def check_program(build, rounds, hosts, file, network, name):
+    """A row of the table, but for its link."""
+    words = f"{build}/bin/{PROGRAMS[name]}".split()
+    with_threads = [word.replace("{threads}", "2") for word in words]
+    real, alone, told = [], [], []
+    for _ in range(rounds):
+        real.append(run_relayed(build, hosts, with_threads, network))
+        one, two = predict(build, file, words)
+        alone.append(one["seconds"])
+        told.append(two)
+    seconds, best = [one[0] for one in real], min(real, key=lambda one: one[0])
+    foretold, likely = [one["seconds"] for one in told], min(told, key=lambda one: one["seconds"])
+    return {"program": name, "rounds": rounds, "made": datetime.date.today().isoformat(), "real": min(seconds),
+            "real_median": statistics.median(seconds), "told": min(foretold), "told_median": statistics.median(foretold),
+            "least": min(one["least_seconds"] for one in told), "most": max(one["most_seconds"] for one in told),
+            "model": by_model.seconds(build, name, network, min(alone)), "account": best[1], "late": best[3], "relay_s": best[4],
+            "sends_us": best[2][0], "sends": best[2][1], "sends_here_us": sending_here(build, with_threads), "send_us": network["send_us"],
+            "told_account": account.of_prediction(likely), "told_messages": likely["messages"]}
 
 
 def others_busy(seconds):
@@ -135,22 +144,86 @@ def others_busy(seconds):
     return (busy() - before) / seconds
 
 
-def check(build, rounds, links):
-    """(rows, what each link costs)."""
-    rows, networks = [], {}
-    with RelayedHosts(build, 0) as hosts:
-        bare_us = usual(ping(hosts))
+class Measured:
+    """What has been measured so far: a file that outlives this process, written with each row."""
+
+    def __init__(self, file):
+        self.file = file
+        self.all = {"rows": [], "networks": {}, "costs": None, "bare_us": None}
+        if file.exists():
+            self.all.update(json.loads(file.read_text()))
+
+    def __getattr__(self, name):
+        return self.all[name]
+
+    def has(self, link, program):
+        return any((r["link"], r["program"]) == (link, program) for r in self.all["rows"])
+
+    def add(self, **what):
+        self.all.update(what)
+        self.all["rows"].sort(key=lambda r: (list(LINKS).index(r["link"]), list(PROGRAMS).index(r["program"])))
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.all))
+        new.replace(self.file)
+
+    def add_network(self, link, figures):
+        self.add(networks={one: {**self.all["networks"], link: figures}[one] for one in LINKS if one == link or one in self.all["networks"]})
+
+
+class Limit:
+    """Of time: the next piece of work begins if it fits, should it take as long as the longest of its kind so far."""
+
+    def __init__(self, seconds):
+        self.until = time.monotonic() + seconds if seconds else None
+        self.longest = {"row": 8, "network": 16, "cost": 40}
+
+    def allows(self, *kinds):
+        return self.until is None or time.monotonic() + sum(self.longest[kind] for kind in kinds) < self.until
+
+    def timed(self, kind, function, *arguments):
+        begin = time.monotonic()
+        told = function(*arguments)
+        self.longest[kind] = max(self.longest[kind], time.monotonic() - begin)
+        return told
+
+
+def hosts_of(build, link):
+    rate, hold = LINKS[link]
+    return Hosts(2, f"{rate}gbit", own_cores=True) if hold is None else RelayedHosts(build, hold, 1000 * rate, own_cores=True)
+
+
+def measured_network(build, hosts, link):
+    pings = {} if LINKS[link][1] is None else {"ping_us": usual(ping(hosts))}
+    return {**network_of(build, hosts), **pings}
+
+
+def bare_ping_us(build):
+    """Of a relay that holds nothing."""
+    with RelayedHosts(build, 0, own_cores=True) as hosts:
+        return usual(ping(hosts))
+
+
+def check(build, rounds, links, programs, kept, limit):
+    """Measures what `kept` has not, as long as there is time."""
+    busy = others_busy(1)
     for link in links:
-        rate, hold = LINKS[link]
-        with Hosts(2, f"{rate}gbit") if hold is None else RelayedHosts(build, hold, 1000 * rate) as hosts, \
-                tempfile.NamedTemporaryFile("w", suffix=".network") as file:
-            networks[link] = network_of(build, hosts, file.name)
-            if hold is not None:
-                networks[link].update(ping_us=usual(ping(hosts)), wanted_us=bare_us + 2 * hold)
-            for row in check_programs(build, rounds, hosts, file.name, networks[link]):
-                rows.append({"link": link, **row})
-                print(rows[-1], file=sys.stderr, flush=True)
-    return rows, networks
+        left = [one for one in programs if not kept.has(link, one)]
+        if not left or not limit.allows("row", *[] if link in kept.networks else ["network"]):
+            continue
+        if kept.bare_us is None and LINKS[link][1] is not None:
+            kept.add(bare_us=bare_ping_us(build))
+        with hosts_of(build, link) as hosts, tempfile.NamedTemporaryFile("w", suffix=".network") as file:
+            if link not in kept.networks:
+                kept.add_network(link, limit.timed("network", measured_network, build, hosts, link))
+            network = kept.networks[link]
+            file.write("".join(f"{word} {network[word]}\n" for word in NETWORK_WORDS))
+            file.flush()
+            for program in left:
+                if not limit.allows("row"):
+                    return
+                row = {"link": link, "busy": busy, **limit.timed("row", check_program, build, rounds, hosts, file.name, network, program)}
+                kept.add(rows=[*kept.rows, row])
+                print(row, file=sys.stderr, flush=True)
 
 
 def is_right(row, who="told"):
@@ -167,10 +240,18 @@ def beside_the_model(rows):
             f"median difference {100 * statistics.median(off['told']):.0f} %, the model's {100 * statistics.median(off['model']):.0f} %.")
 
 
-def page(rows, networks, rounds, busy, costs):
+def when(rows):
+    days = sorted({r["made"] for r in rows})
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+
+
+def page(kept):
+    rows, networks, busy = kept.rows, kept.networks, max(r["busy"] for r in kept.rows)
+    rounds = sorted({r["rounds"] for r in rows})
     lines = ["# Predictions, and what came", "",
-             f"Made by `bench/predict/check.py` on {os.cpu_count()} cores, {rounds} rounds. Two nodes on two hosts, which are network namespaces "
-             "of one machine,", "with links of a rate (tbf), or of a rate and a latency (a relay that holds each packet). Real and predicted: the least of the "
+             f"Made by `bench/predict/check.py` {when(rows)} on {os.cpu_count()} cores, {' or '.join(map(str, rounds))} rounds a row: {len(rows)} of "
+             f"{len(LINKS) * len(PROGRAMS)} rows. Two nodes on two hosts, which are network namespaces of one machine with a core each,",
+             "and links of a rate (tbf), or of a rate and a latency (a relay that holds each packet). Real and predicted: the least of the "
              "rounds, with the median in brackets;", "the difference is that of the least ones. There were no machines for 4, 8 and 16 nodes with a "
              "core each.", f"Before, other programs kept {busy:.1f} cores busy"
              + (": these figures are not those of a quiet machine." if busy > 0.2 else "."), "",
@@ -185,25 +266,11 @@ def page(rows, networks, rounds, busy, costs):
               "as without a hold, and twice the hold.", "",
               "| link | latency, us | sending, us | receiving, us | waking, us | MB/s | ping, us | should be, us |",
               "| --- | --- | --- | --- | --- | --- | --- | --- |"]
-    for link in dict.fromkeys(r["link"] for r in rows if r["link"] not in networks):  # of a round that was ended
-        lines.append(f"| {link} | not kept | {rows[[r['link'] for r in rows].index(link)]['send_us']:.1f} | | | | | |")
     for link, n in networks.items():
-        pings = f"{n['ping_us']:.0f} | {n['wanted_us']:.0f}" if "ping_us" in n else " | "
+        pings = f"{n['ping_us']:.0f} | {kept.bare_us + 2 * LINKS[link][1]:.0f}" if "ping_us" in n else " | "
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
                      f"{n['megabytes_a_second']:.0f} | {pings} |")
-    return "\n".join(lines + MISSES + cost.lines(costs)) + "\n"
-
-
-def together(file, rows, networks, busy):
-    """With what the file has of other links and programs, in the order of LINKS; the file has all then."""
-    kept = json.loads(file.read_text()) if file.exists() else {"rows": [], "networks": {}, "busy": 0}
-    new = {(r["link"], r["program"]) for r in rows}
-    rows = sorted([r for r in kept["rows"] if (r["link"], r["program"]) not in new] + rows, key=lambda r: list(LINKS).index(r["link"]))
-    networks = {**kept["networks"], **networks}
-    networks = {link: networks[link] for link in LINKS if link in networks}
-    busy = max(busy, kept["busy"])
-    file.write_text(json.dumps({"rows": rows, "networks": networks, "busy": busy}))
-    return rows, networks, busy
+    return "\n".join(lines + MISSES + (cost.lines(kept.costs) if kept.costs else [])) + "\n"
 
 
 def keep_to_itself():
@@ -223,11 +290,12 @@ def keep_to_itself():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[2])
+    parser.add_argument("--seconds", type=float, help="end after so long; the next call goes on")
+    parser.add_argument("--again", action="store_true", help="forget what was measured before")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--links", default=";".join(LINKS), help="some of them, with ; between")
     parser.add_argument("--programs", default=";".join(PROGRAMS), help="some of them, likewise")
-    parser.add_argument("--rows", type=pathlib.Path, help="keep what was measured here, and add to what it has: the page can be made in pieces")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/predictions.md")
     asked = parser.parse_args()
     links = asked.links.split(";")
@@ -235,17 +303,19 @@ def main():
         parser.error(f"--links {unknown[0]}: one of {'; '.join(LINKS)}")
     if unknown := [one for one in asked.programs.split(";") if one not in PROGRAMS]:
         parser.error(f"--programs {unknown[0]}: one of {'; '.join(PROGRAMS)}")
-    for one in set(PROGRAMS) - set(asked.programs.split(";")):
-        del PROGRAMS[one]
-    busy = others_busy(3)
+    build, limit = asked.build.resolve(), Limit(asked.seconds)
+    file = build / "predictions.json"
+    if asked.again:
+        file.unlink(missing_ok=True)
+    kept = Measured(file)
     keep_to_itself()
-    build = asked.build.resolve()
-    costs = cost.measure(build)
-    with tempfile.TemporaryDirectory() as folder:  # what has been measured when this is ended is not lost
-        kept = asked.rows or pathlib.Path(folder) / "rows"
-        for link in links:
-            rows, networks, most_busy = together(kept, *check(build, asked.rounds, [link]), busy)
-            asked.output.write_text(page(rows, networks, asked.rounds, most_busy, costs))
+    check(build, asked.rounds, links, asked.programs.split(";"), kept, limit)
+    if kept.costs is None and limit.allows("cost"):
+        kept.add(costs=cost.measure(build))
+    if kept.rows:
+        asked.output.write_text(page(kept))
+    left = [f"{link}: {one}" for link in links for one in asked.programs.split(";") if not kept.has(link, one)]
+    print(f"{len(kept.rows)} rows, {len(left)} are left" + ("" if kept.costs else ", and the cost"), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ print(*(t * 1e6 for t in times))
 class RelayedHosts(Hosts):
     """Two, between which a packet takes `hold_us`, and what its bytes take at `megabits` a second (0: nothing)."""
 
-    def __init__(self, build, hold_us, megabits=0):
-        super().__init__(2)
+    def __init__(self, build, hold_us, megabits=0, own_cores=False):
+        super().__init__(2, own_cores=own_cores)
         self.relay_words = [f"{build}/bench/predict_relay", "--hold-us", str(hold_us), "--megabits", str(megabits), "--from", self.namespace(1),
                             "--to", self.namespace(2)]
         self.relay = None

@@ -15,12 +15,14 @@ NETWORK = "10.77.0"
 
 
 class Hosts:
-    """host i (from 1) has the address 10.77.0.i, its name for every launcher. `limit`: a rate for tbf, "200mbit"."""
+    """host i (from 1) has the address 10.77.0.i, its name for every launcher. `limit`: a rate for tbf, "200mbit". `own_cores`: nodes of a host
+    have one core, each host another one, as far as there are so many."""
 
-    def __init__(self, count, limit=None):
+    def __init__(self, count, limit=None, own_cores=False):
         need_root()
         need_program("ip", "iproute2")
         self.count, self.limit = count, limit
+        self.cores = sorted(os.sched_getaffinity(0)) if own_cores else []
         self.bridge = f"quire{os.getpid()}b"
         self.addresses = [f"{NETWORK}.{i}" for i in range(1, count + 1)]
         self.servers = []
@@ -47,8 +49,9 @@ class Hosts:
         wait_until(lambda: all(self.is_running(i) for i in range(1, self.count + 1)), 20, "the links of the hosts do not come up")
         self.agent = os.path.join(self.folder, "agent")
         with open(self.agent, "w") as script:
-            script.write("#!/bin/sh\nhost=${1##*.}\nshift\n"
-                         f"exec ip netns exec quire{os.getpid()}h$host unshare -u -- "
+            script.write("#!/bin/sh\nhost=${1##*.}\nshift\n" +
+                         "".join(f"on{i}='taskset -c {self.cores[(i - 1) % len(self.cores)]}'\n" for i in range(1, self.count + 1) if self.cores) +
+                         f"eval \"on=\\$on$host\"\nexec $on ip netns exec quire{os.getpid()}h$host unshare -u -- "
                          'sh -c "hostname h$host; $*"\n')
         os.chmod(self.agent, 0o755)
 

@@ -196,6 +196,8 @@ TEST(Predict, TheAdvisorOfAProgramThatDoesNotEndSaysSo) {
   EXPECT_EQ(ran.status, 125);
   EXPECT_LT(ran.seconds, 20);
   EXPECT_THAT(ran.err, HasSubstr("had not ended after "));
+  EXPECT_THAT(ran.err, testing::Not(HasSubstr("what the job waits for"))) << "nobody asked, and it was to end";
+  EXPECT_THAT(ran.err, testing::Not(HasSubstr("its time limit is over")));
 }
 
 TEST(Predict, TheAdvisorOfAProgramThatFailsSaysSo) {

@@ -72,6 +72,7 @@ bool limit(job_plan& plan, double seconds) {
   const auto most_ms = static_cast<std::int64_t>(std::ceil(seconds * 1000));
   if (plan.timeout_ms > 0 && plan.timeout_ms <= most_ms) return false;
   plan.timeout_ms = most_ms;
+  plan.is_trial = true;
   return true;
 }
 

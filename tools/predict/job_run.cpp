@@ -53,7 +53,7 @@ class scratch_folder {
 std::vector<std::string> words_of(const run_wishes& asked) {
   std::vector<std::string> words{"/proc/self/exe",          "run", "-n", std::to_string(asked.nodes), "--end-with",
                                  std::to_string(::getpid())};
-  if (asked.seconds > 0) words.insert(words.end(), {"--timeout", fmt::format("{}", asked.seconds)});
+  if (asked.seconds > 0) words.insert(words.end(), {"--timeout", fmt::format("{}", asked.seconds), "--trial"});
   words.insert(words.end(), asked.run_options.begin(), asked.run_options.end());
   words.emplace_back("--");
   for (const auto& word : asked.command) words.push_back(with_numbers(word, asked.nodes, asked.threads_a_node));

@@ -107,11 +107,11 @@ void job::on_time() {
   // First they say what they wait for.
   const bool late = phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_;
   if (late && !waits_.then_end) {
-    if (!ask_waits(true)) waits_.then_end = true;
+    if (plan_.is_trial || !ask_waits(true)) waits_.then_end = true;
   }
   check_waits();
   if (late && waits_.until_ns == 0)
-    end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over");
+    end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over", plan_.is_trial);
   if (phase_ == phase::running || now < next_phase_ns_) return;
   const bool terminate = phase_ == phase::grace;
   signal_all(terminate ? SIGTERM : SIGKILL, false);
