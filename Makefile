@@ -12,7 +12,7 @@ failed = { status=$$?; scripts/failed_tests.py $(BUILD); exit $$status; }
 # Tests wait more than they compute: by two for each core a fifth of the time is idle.
 TEST_JOBS ?= $(shell expr 3 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations machines bench bench-all benchmarks model build configure
+.PHONY: help demo test test-all soak nightly mutations machines bench bench-all benchmarks model build configure
 .PHONY: setup install asan tsan fuzz site deb release recipes format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -29,6 +29,9 @@ test-all: build ## every test with all seeds, and all programs over all pools, d
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)
+
+nightly: build ## a night (MINUTES=480) of soak, fuzzers and findings; what it finds becomes seeds and corpus
+	@BUILD=$(BUILD) MINUTES=$(if $(filter command line environment,$(origin MINUTES)),$(MINUTES),480) scripts/nightly.sh
 
 mutations: ## put bugs of the past back, one at a time: after how many seeds the simulator finds each; half an hour
 	@scripts/mutations/run.py $(MUTATIONS)

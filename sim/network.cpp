@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,19 @@
 namespace quire::sim {
 
 using model::message_kind;
+
+namespace {
+/// Of all runs of this process: a soak adds them up (scripts/soak), and knows its runs by QUIRE_SIM_FIRST.
+struct tally {
+  std::uint64_t steps = 0;
+  tally() = default;
+  tally(const tally&) = delete;
+  tally& operator=(const tally&) = delete;
+  ~tally() {
+    if (std::getenv("QUIRE_SIM_FIRST") != nullptr) std::printf("steps %" PRIu64 "\n", steps);
+  }
+} g_tally;
+}  // namespace
 
 network::network(const network_options& options)
     : options_(options), rng_(mix(options.seed)), late_from_(options.nodes) {
@@ -96,6 +110,7 @@ bool network::step() {
   queue_.pop_back();
   now_ = e.at;
   ++steps_;
+  ++g_tally.steps;
   if (e.m.kind == message_kind::invalid) {
     e.what();
     return true;

@@ -131,6 +131,12 @@ QUIRE_API quire_status quire_plan(uint64_t key);
  * them. Returns at once where others of the node do so. It is a hint, and changes nothing that a program sees. */
 QUIRE_API quire_status quire_spin(void);
 
+/** The calling thread has passed a barrier of its own that is made of atomic operations: as after quire_barrier_wait(),
+ * another epoch begins on the node. Where all writes are noticed (QUIRE_CHECK=races) that tells memory which one node
+ * alone has for itself from what goes around; elsewhere nothing happens. To be called behind the barrier. Any thread.
+ */
+QUIRE_API quire_status quire_note_barrier(void);
+
 /** Nodes of the job on this node's host, this one included; 0 before the start, and with pool 'fork'. Any
  * thread. */
 QUIRE_API int quire_local_nodes(void);

@@ -32,8 +32,9 @@ KINDS = {"simulators": (Simulators, 0.3), "probes": (Probes, 0.25), "stress": (S
 class Book:
     """What has been done and what has failed, by all threads; writes failures down."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, found=None):
         self.folder = folder
+        self.found = found  # the file of seeds that have failed once
         self.lock = threading.Lock()
         self.figures = Counter()
         self.seeds = Counter()
@@ -55,12 +56,15 @@ class Book:
         file = self.folder / f"failure-{len(self.failures)}.txt"
         file.write_text(f"{outcome.name}: {outcome.wrong}\nreplay: {outcome.replay}\n\n{outcome.log}\n")
         print(f"soak: FAILED {outcome.name}: {outcome.wrong}\n  replay: {outcome.replay}\n  output: {file}", flush=True)
+        if self.found and outcome.seed and outcome.seed not in self.found.read_text().splitlines():
+            with self.found.open("a") as file:
+                file.write(outcome.seed + "\n")
 
     def line(self):
         with self.lock:
             f = self.figures
-            return (f"{f['seeds']:,} seeds, {f['jobs']:,} jobs of {f['processes']:,} nodes, {f['reads']:,} checked reads, {f['kills']:,} kills, "
-                    f"{f['tests']:,} tests, {len(self.failures)} failed")
+            return (f"{f['seeds']:,} seeds of {f['steps']:,} steps, {f['jobs']:,} jobs of {f['processes']:,} nodes, {f['reads']:,} checked reads, "
+                    f"{f['kills']:,} kills, {f['tests']:,} tests, {len(self.failures)} failed")
 
 
 class Soak:
@@ -143,6 +147,7 @@ def read_arguments():
     parser.add_argument("--every", type=float, default=10, help="seconds between lines of progress (default: %(default)g)")
     parser.add_argument("--patience", type=float, default=60, help="seconds after which a program that is late hangs (default: %(default)g)")
     parser.add_argument("--report", type=Path, help="folder for what fails (default: soak in the build folder)")
+    parser.add_argument("--found", type=Path, metavar="FILE", help="seeds of simulators that fail are appended to it (tests/sim/found_seeds.txt)")
     parser.add_argument("--replay", metavar="KIND:SEED", help="one round that failed, again, and nothing else")
     wanted = parser.parse_args()
     wanted.build = wanted.build.resolve()
@@ -163,7 +168,7 @@ def replay(wanted, stop, shared, book):
 
 def main():
     wanted = read_arguments()
-    stop, shared, book = threading.Event(), SharedFiles(), Book(wanted.report)
+    stop, shared, book = threading.Event(), SharedFiles(), Book(wanted.report, wanted.found)
     for old in wanted.report.glob("failure-*.txt"):
         old.unlink()
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -54,13 +54,15 @@ NOT_SOAKED = {"whole_litmus_test": "it looks for rare outcomes, which some range
 
 @dataclass
 class Outcome:
-    """A round that has ended. `done`: figures for the summary; `wrong`: a sentence, or nothing; `log`: what to keep of a failure."""
+    """A round that has ended. `done`: figures for the summary; `wrong`: a sentence, or nothing; `log`: what to keep of a failure; `seed`: of a simulator's
+    test, with its name, to be tried from now on (tests/sim/found_seeds.txt)."""
     name: str
     replay: str
     done: dict = field(default_factory=dict)
     wrong: str = ""
     log: str = ""
     cut_off: bool = False
+    seed: str = ""
 
 
 def judge(name, command, result, replay=None):
@@ -131,11 +133,14 @@ class Simulators(Work):
         found, result = self.run(f"simulator {test}", [path, f"--gtest_filter={test}"], environment, seconds=240)
         self.spent[path, test] += result.seconds - 1
         tried = sum(int(last) - int(first) + 1 for first, last in re.findall(r"^seeds (\d+) to (\d+)$", result.output, re.MULTILINE))
+        steps = sum(map(int, re.findall(r"^steps (\d+)$", result.output, re.MULTILINE)))
         if failing := re.search(r"QUIRE_SIM_SEED=(\d+)", result.output):
             found.replay = f"QUIRE_SIM_SEED={failing.group(1)} {path} --gtest_filter={test}"
+            found.seed = f"{failing.group(1)} {test}"
         elif not found.wrong and not found.cut_off and tried == 0:
             del self.spent[path, test]  # it is no test of seeds
-        found.done = {"seeds": 0 if found.wrong or found.cut_off else tried, "simulator": test.split("/")[-2 if "/of_" in test else -1].split(".")[0]}
+        found.done = {"steps": steps, "seeds": 0 if found.wrong or found.cut_off else tried,
+                      "simulator": test.split("/")[-2 if "/of_" in test else -1].split(".")[0]}
         return found
 
 

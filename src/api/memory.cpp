@@ -21,6 +21,7 @@
 #include "core/job_call.hpp"
 #include "core/plans/planner.hpp"
 #include "core/pins.hpp"
+#include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
 #include "core/unit_calls.hpp"
@@ -449,6 +450,13 @@ quire_status quire_spin(void) {
   QUIRE_FORWARD(quire_spin);
   QUIRE_ENTER(r);
   r->node->threads().spin();
+  return QUIRE_OK;
+}
+
+quire_status quire_note_barrier(void) {
+  QUIRE_FORWARD(quire_note_barrier);
+  QUIRE_ENTER(r);
+  if (r->core->races != nullptr) r->core->as_driver([&] { r->core->protocols.on_met(); });
   return QUIRE_OK;
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""table.py BUILD [--logs FOLDER] [--check]: what the models allow against what is seen, for all generated tests: docs/litmus.md.
+"""table.py BUILD [--logs FOLDER] [--seconds N] [--check]: what the models allow against what is seen, for all generated tests: docs/litmus.md.
 
-Runs the explorers of the simulator and litmus_program on processes (half an hour; QUIRE_SIM_SOAK=1: some minutes, with an eighth of the seeds), and
-keeps what they print in FOLDER; what is there is not run again. An outcome that is seen and not allowed ends it with status 1.
+Runs the explorers of the simulator and litmus_program on processes (an hour of a core; QUIRE_SIM_SOAK=1: some minutes, with an eighth of the seeds), in
+pieces of a minute or so, and keeps what each prints in FOLDER; what is there is not run again. With --seconds it begins none after that time, and
+ends with status 3 if some are left: the next call goes on. An outcome that is seen and not allowed ends it with status 1.
 With --check it runs nothing: docs/litmus.md has a row for each test, what it says of models is what they say, and each outcome that nobody has seen has
 a reason, or is said to be open."""
 import argparse
@@ -11,7 +12,9 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -35,6 +38,10 @@ LOOKERS = {"b": "machines alone, in all orders (`sim/bare`)", "w": "whole nodes,
            "1": "one process", "2": "two processes", "4": "four processes"}
 PROCESSES = [(nodes, transport) for nodes in (2, 4) for transport in ("shm", "tcp")]
 ROUNDS = 128
+# The simulators' tests: of whole nodes each has so many seeds (litmus.whole_litmus_generated), and as many more for each further piece.
+WHOLE = ("plain", "atomics", "release", "release_atomics", "locked", "barriers", "mixed", "owners", "token")
+BARE = ("plain", "atomics", "release", "release_atomics", "locked", "barriers")
+SEEDS = 300
 # Why an outcome that a model allows is never seen: a number, and for which column and outcome.
 REASONS = {}
 
@@ -85,30 +92,55 @@ def text_of(program, outcome):
     return " \\|\\| ".join(threads) + f"; last {last}"
 
 
-def commands(build):
-    """Name of the log, and command."""
-    yield "simulator", [str(build / "tests" / "sim_tests"), "--gtest_filter=*litmus_exhaustive*:*whole_litmus_generated*"]
+@dataclass
+class Piece:
+    """A command whose output is one log. `seeds`: what it has to say that it has tried."""
+    name: str
+    words: list
+    environment: dict
+    seeds: str = ""
+
+
+def simulators(build):
+    program, soak = str(build / "tests" / "sim_tests"), int(os.environ.get("QUIRE_SIM_SOAK", 8))
+    for threads in (2, 3, 4):
+        for how in BARE:
+            yield Piece(f"bare-{how}-{threads}", [program, f"--gtest_filter=cycles/litmus_exhaustive.*/{how}_of_{threads}_threads"],
+                        {"QUIRE_SIM_SOAK": str(soak)})
+    for how in WHOLE:
+        for first in range(1, 1 + soak * SEEDS, SEEDS):
+            yield Piece(f"whole-{how}-{first}", [program, f"--gtest_filter=ways/whole_litmus_generated.*/{how}"],
+                        {"QUIRE_SIM_FIRST": str(first), "QUIRE_SIM_SOAK": "1"}, f"seeds {first} to {first + SEEDS - 1}\n")
+
+
+def processes(build):
     for how in ("sequential", "release", "mixed", "owners", "token"):
         for nodes, transport in [(1, "shm")] * (how == "sequential") + PROCESSES:
             words = [str(build / "bin" / "quire"), "run", "-n", str(nodes), "--transport", transport, "--timeout", "600",
                      *(["--set=commit=token"] if how == "token" else []), str(build / "tests" / "litmus" / "litmus_program"), "generated", str(ROUNDS)]
             kind = {"sequential": [], "owners": ["transactional"], "token": ["transactional"]}.get(how, [how])
-            yield f"{how}-{nodes}-{transport}", words + kind
+            yield Piece(f"{how}-{nodes}-{transport}", words + kind, {})
 
 
-def logs(build, folder):
+def logs(build, folder, seconds):
+    """Name and text of each; None where the time was up before all had been made."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, words in commands(build):
-        file = folder / f"{name}.log"
+    end = time.monotonic() + seconds
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("QUIRE_")}
+    made = []
+    for piece in (*simulators(build), *processes(build)):
+        file = folder / f"{piece.name}.log"
         if not file.exists():
-            print(name, flush=True)
-            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                                  env={"QUIRE_SIM_SOAK": "8", **os.environ} if name == "simulator" else
-                                  {k: v for k, v in os.environ.items() if not k.startswith("QUIRE_")})
-            if done.returncode != 0:
-                sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stdout[-2000:]}")
+            if time.monotonic() >= end:
+                return None
+            begin = time.monotonic()
+            done = subprocess.run(piece.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=clean | piece.environment)
+            print(f"{piece.name}: {time.monotonic() - begin:.0f} s", flush=True)
+            if done.returncode != 0 or piece.seeds not in done.stdout or "Running 0 tests" in done.stdout:
+                sys.exit(f"{' '.join(piece.words)}: status {done.returncode}\n{done.stdout[-2000:]}")
             file.write_text(done.stdout)
-        yield name, file.read_text()
+        made.append((piece.name, file.read_text()))
+    return made
 
 
 def read(lines_of):
@@ -200,6 +232,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("build", type=Path, nargs="?")
     arguments.add_argument("--logs", type=Path)
+    arguments.add_argument("--seconds", type=float, default=float("inf"))
     arguments.add_argument("--check", action="store_true")
     given = arguments.parse_args()
     if given.check:
@@ -208,7 +241,10 @@ def main():
         arguments.error("which build?")
     build = given.build.resolve()
     problems = []
-    text = page(*read(logs(build, given.logs or build / "litmus")), problems)
+    made = logs(build, given.logs or build / "litmus", given.seconds)
+    if made is None:
+        return 3
+    text = page(*read(made), problems)
     print("\n".join(problems))
     if problems:
         return 1

@@ -2,7 +2,9 @@
 // Regions of all kinds in one job of whole nodes, and what changes them: one whose consistency changes, one of parallel
 // blocks, one whose units are smaller than a page, one for transactions, one that a file keeps. A lock orders words of
 // all of them: each read finds what was written last, whichever region the writes before it were in. Between phases the
-// nodes meet: for a barrier, a change, or a block.
+// nodes meet: for a barrier, a change, or a block. Meanwhile services order words, too: who looks a name up sees what
+// was written before it was published; a thread on another node sees what was written before it was asked for, and who
+// joins it what it has written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,6 +26,7 @@
 #include "sim/whole/actor.hpp"
 #include "sim/whole/kept_store.hpp"
 #include "tests/sim/minipage_regions.hpp"
+#include "tests/sim/node_services.hpp"
 
 namespace quire::whole::whole_kinds_test {
 namespace {
@@ -68,6 +71,9 @@ class job {
   job(std::uint64_t seed, unsigned nodes) : seed_(seed), draw_(sim::mix(seed ^ 0x71d5)), w_(options(nodes)) {
     for (unsigned n = 0; n < nodes; ++n) w_.at(n).core().stored.offer(file_number, std::make_unique<disk>(file_));
     for (const kind k : all_kinds) w_.add_region(describe(k));
+    for (unsigned n = 0; n < nodes; ++n)
+      services_.push_back(std::make_unique<node_services>(
+          w_, w_.at(n), [this](node& here, std::uint64_t argument) { return visit(here, argument); }));
     for (std::uint64_t i = 0; i < phases; ++i) meetings_.push_back(static_cast<meeting>(draw_.below(3)));
   }
 
@@ -81,7 +87,10 @@ class job {
           live(a);
         });
     });
-    return w_.run();
+    std::string wrong = w_.run();
+    for (const auto& s : services_)
+      if (wrong.empty() && s->kept() != 0) wrong = "a service keeps calls or threads that are over";
+    return wrong;
   }
   [[nodiscard]] const std::map<std::string, unsigned>& done() const { return done_; }
 
@@ -126,20 +135,80 @@ class job {
   [[nodiscard]] static std::uint64_t address(kind k, std::uint64_t record) {
     return base_address + k * granule + record % pages * page + record * 17 * sizeof(std::uint64_t);
   }
-  [[nodiscard]] static std::uint64_t own(kind k, const actor& a, std::uint64_t i) {
-    return base_address + k * granule + i % pages * page + 2048 + (a.node_number() * 16 + i) * sizeof(std::uint64_t);
+  static constexpr std::uint64_t words_of_blocks = 4, words_of_names = phases, words_of_visits = phases;
+  [[nodiscard]] static std::uint64_t own(kind k, unsigned node, std::uint64_t i) {
+    constexpr std::uint64_t each = words_of_blocks + words_of_names + 2 * words_of_visits;
+    return base_address + k * granule + i % pages * page + 2048 + (node * each + i) * sizeof(std::uint64_t);
   }
 
   void live(actor& a) {
     for (std::uint64_t phase = 0; phase < phases && !w_.failed(); ++phase) {
+      exchange_names(a, phase);
+      std::uint64_t thread = 0;
+      const auto visited = static_cast<std::uint16_t>(a.draw.below(w_.nodes()));
+      const bool visits = a.draw.chance(50);
+      if (visits) begin_visit(a, visited, phase, thread);
       for (std::uint64_t i = 2 + a.draw.below(6); i != 0 && !w_.failed(); --i) use_record(a);
       meet(a, phase);
+      if (visits && !w_.failed()) end_visit(a, phase, thread);
     }
     a.must_call(operation::barrier_wait, 0);
     for (const kind k : all_kinds)
       for (std::uint64_t r = 0; r < records && k != committed && !w_.failed(); ++r) (void)a.read(address(k, r));
     for (std::uint64_t r = 0; r < records && !w_.failed(); ++r) transact(a, address(committed, r), false);
     a.must_call(operation::barrier_wait, 0);
+  }
+
+  [[nodiscard]] node_services& services_of(const actor& a) { return *services_[a.node_number()]; }
+  /// Where a node writes for others, by phase: `part` 0 what it publishes, 1 and 2 what its thread elsewhere finds and
+  /// leaves. Not in transactional memory; what threads use while others may be in a block, not in that.
+  [[nodiscard]] static std::uint64_t exchanged(unsigned node, std::uint64_t phase, std::uint64_t part) {
+    constexpr std::array ordered = {changed, divided, stored, blocked};
+    const std::size_t usable = part == 0 ? ordered.size() : ordered.size() - 1;
+    return own(ordered[(node + phase + part) % usable], node, words_of_blocks + part * phases + phase);
+  }
+
+  /// Each node publishes where it has written, and reads what another one has.
+  void exchange_names(actor& a, std::uint64_t phase) {
+    if (w_.failed()) return;
+    const auto name = [phase](unsigned node) {
+      return "of node " + std::to_string(node) + " in phase " + std::to_string(phase);
+    };
+    const std::uint64_t mine = exchanged(a.node_number(), phase, 0);
+    a.write(mine);
+    a.must(services_of(a).publish(name(a.node_number()), mine), "a publication");
+    if (a.draw.chance(30)) return;
+    std::uint64_t found = 0;
+    const auto other = static_cast<unsigned>(a.draw.below(w_.nodes()));
+    a.must(services_of(a).lookup(name(other), found), "a lookup");
+    if (found != exchanged(other, phase, 0)) return w_.fail("a name has another value than it was given");
+    (void)a.read(found);
+    ++done_["names"];
+  }
+
+  void begin_visit(actor& a, std::uint16_t on, std::uint64_t phase, std::uint64_t& thread) {
+    if (w_.failed()) return;
+    a.write(exchanged(a.node_number(), phase, 1));
+    a.must(services_of(a).spawn(node_id{on}, a.node_number() * phases + phase, thread), "a spawn");
+  }
+  /// A thread that node `argument / phases` has asked for in a phase. It returns what it leaves.
+  std::uint64_t visit(node& here, std::uint64_t argument) {
+    const auto from = static_cast<unsigned>(argument / phases);
+    const std::uint64_t phase = argument % phases;
+    constexpr unsigned first_visitor = 3;
+    actor a(w_, here, first_visitor + static_cast<unsigned>(argument), sim::mix(seed_ ^ argument));
+    a.rest();
+    (void)a.read(exchanged(from, phase, 1));
+    const std::uint64_t left = w_.unique();
+    if (!w_.failed()) a.write(exchanged(from, phase, 2), left);
+    return left;
+  }
+  void end_visit(actor& a, std::uint64_t phase, std::uint64_t thread) {
+    std::uint64_t left = 0;
+    a.must(services_of(a).join(thread, left), "a join");
+    if (w_.failed()) return;
+    if (a.read(exchanged(a.node_number(), phase, 2)) != left) w_.fail("a thread has returned another value");
+    ++done_["threads"];
   }
 
   /// Words of some regions, under the lock.
@@ -211,13 +280,13 @@ class job {
       const core::job_call together(c, sync::meeting::block_begin, "begin", number);
       a.must(c.blocks.begin(blocked, 0), "the begin of a block");
     }
-    for (std::uint64_t i = 0; i < 4 && !w_.failed(); ++i) a.write(own(blocked, a, i));
+    for (std::uint64_t i = 0; i < words_of_blocks && !w_.failed(); ++i) a.write(own(blocked, a.node_number(), i));
     {
       const core::job_call together(c, sync::meeting::block_end, "end", number);
       quire_overlap found{};
       a.must(c.blocks.end(blocked, found), "the end of a block");
     }
-    for (std::uint64_t i = 0; i < 4 && !w_.failed(); ++i) (void)a.read(own(blocked, a, i));
+    for (std::uint64_t i = 0; i < words_of_blocks && !w_.failed(); ++i) (void)a.read(own(blocked, a.node_number(), i));
     a.must_call(operation::barrier_wait, 0);
     ++done_["blocks"];
   }
@@ -226,6 +295,7 @@ class job {
   sim::random draw_;
   file file_{};
   world w_;
+  std::vector<std::unique_ptr<node_services>> services_{};
   std::vector<meeting> meetings_{};
   std::uint64_t mutex_ = 0;
   std::map<std::uint64_t, std::uint64_t> committed_{};  ///< by address, where transactions write
@@ -242,7 +312,8 @@ TEST(whole_kinds, one_lock_orders_words_of_all_kinds_of_regions) {
     }
   }
   if (!sim::usual_seeds()) return;
-  for (const char* const what : {"transactions", "changes", "blocks"}) EXPECT_GT(done[what], 50u) << what;
+  for (const char* const what : {"transactions", "changes", "blocks", "names", "threads"})
+    EXPECT_GT(done[what], 50u) << what;
 }
 
 }  // namespace

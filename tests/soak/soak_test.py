@@ -19,7 +19,7 @@ import work  # noqa: E402
 from command import MARK, words_of  # noqa: E402
 
 WELL = "echo 'checked 12 reads'"
-SEEDS = 'case "$1" in --gtest_list_tests) echo "programs/whole."; echo "  some/of_2";; *) echo "seeds 5 to 14"; {};; esac'
+SEEDS = 'case "$1" in --gtest_list_tests) echo "programs/whole."; echo "  some/of_2";; *) echo "seeds 5 to 14"; echo "steps 21"; {};; esac'
 
 
 class Soak(unittest.TestCase):
@@ -59,12 +59,30 @@ class Soak(unittest.TestCase):
         self.assertRegex(self.said, r"[1-9]\d* jobs of \d+ nodes, [1-9]\d* checked reads, 0 kills, 0 tests, 0 failed")
         self.assertEqual(self.soak("simulators"), 0, self.said)
         self.assertRegex(self.said, r"whole +[1-9][\d,]*0 seeds")
+        self.assertIn("10 seeds of 21 steps", self.said)
         self.assertFalse((self.build / "soak").exists())
 
     def test_a_failing_seed_comes_with_its_command(self):
         self.program("tests/sim_tests", SEEDS.format('echo "replay: QUIRE_SIM_SEED=7"; exit 1'))
         self.assertEqual(self.soak("simulators"), 1, self.said)
         self.assertIn(f"QUIRE_SIM_SEED=7 {self.build}/tests/sim_tests --gtest_filter=programs/whole.some/of_2", self.said)
+
+    def test_a_failing_seed_is_tried_from_then_on(self):
+        self.program("tests/sim_tests", SEEDS.format('echo "replay: QUIRE_SIM_SEED=7"; exit 1'))
+        found = self.build / "found.txt"
+        found.write_text("5 some/other\n")
+        for _ in range(2):
+            self.assertEqual(self.soak("simulators", "--found", found), 1, self.said)
+        self.assertEqual(found.read_text(), "5 some/other\n7 programs/whole.some/of_2\n")
+        tried = [sys.executable, "-B", ROOT / "tests" / "soak" / "found_seeds.py", self.build / "tests" / "sim_tests", found]
+        self.program("tests/sim_tests", 'echo "$QUIRE_SIM_SEED $1"; echo "[  PASSED  ] 1 test."; [ $QUIRE_SIM_SEED = 5 ]')
+        done = subprocess.run(tried, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("7 --gtest_filter=programs/whole.some/of_2", done.stdout)
+        self.program("tests/sim_tests", 'echo "[  PASSED  ] $((QUIRE_SIM_SEED == 5)) tests."')  # of 7 there is no test any more
+        self.assertEqual(subprocess.run(tried, capture_output=True, check=False).returncode, 1)
+        self.program("tests/sim_tests", 'echo "[  PASSED  ] 1 test."')
+        self.assertEqual(subprocess.run(tried, capture_output=True, check=False).returncode, 0)
 
     def test_a_failing_program_comes_with_its_command_and_its_words(self):
         self.program("bin/quire", 'echo "FAILED x.cpp:1 on node 0: 1 is 2"; exit 1')

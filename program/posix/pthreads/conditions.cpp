@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <quire/system.h>
 #include <threads.h>
 
 #include "program/process/interpose.hpp"
@@ -68,6 +69,7 @@ int wait(barrier& b) noexcept {
     (void)!wait_until([&] { return load(b.round) != round; });
   }
   __atomic_fetch_sub(&b.inside, 1, __ATOMIC_ACQ_REL);
+  quire_note_barrier();
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
