@@ -5,8 +5,8 @@
 #include <atomic>
 #include <bit>
 
-#include "program/posix/heap/shared_pages.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/posix/memory/pages.hpp"
 
 namespace quire::openmp {
 namespace {
