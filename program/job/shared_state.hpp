@@ -8,12 +8,15 @@
 
 #include <cstdint>
 
-#include "program/posix/fortran/units.hpp"
-#include "program/loader/loading/handles.hpp"
-#include "program/posix/memory/release_heap.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/job/fortran_state.hpp"
+#include "program/job/job.hpp"
+#include "program/job/loaded_library.hpp"
 
 namespace quire::openmp {
+
+/// Heaps of large blocks under `mixed` memory (posix/memory/release_heap.hpp): those of classes, and one more for what
+/// is too large for these, or finds no room there.
+inline constexpr unsigned release_classes = 8, release_heaps = release_classes + 1;
 
 /// A loop's, or a section's: which parts are taken.
 struct loop_counter {
@@ -88,20 +91,5 @@ void open_shared_state();
 [[nodiscard]] shared_state& shared() noexcept;
 /// Node 0, before the program begins: pages of a heap of large blocks, which is the n-th, have marks, too.
 void add_marks_of(unsigned n, quire_region large_blocks) noexcept;
-
-/// A mutex of the job, by a number that fits into the smallest lock of OpenMP; 0: none could be made.
-[[nodiscard]] std::uint32_t make_lock() noexcept;
-void destroy_lock(std::uint32_t number) noexcept;
-[[nodiscard]] quire_mutex lock_of(std::uint32_t number) noexcept;
-void lock(quire_mutex m) noexcept;
-[[nodiscard]] bool try_lock(quire_mutex m) noexcept;
-/// How many of these the calling thread has.
-[[nodiscard]] int locks_held() noexcept;
-void unlock(quire_mutex m) noexcept;
-
-/// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number
-/// of a lock then.
-void lock_by_name(std::uint32_t* word) noexcept;
-void unlock_by_name(std::uint32_t* word) noexcept;
 
 }  // namespace quire::openmp

@@ -5,10 +5,10 @@
 #include <link.h>
 #include <string.h>
 
-#include "program/process/once.hpp"
-#include "program/sites/known_libraries.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/once.hpp"
 #include "program/process/symbols.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -12,9 +12,8 @@
 
 namespace quire::openmp {
 
-/// Before restore_environment(), and before the job starts; sets what the job needs to know of it. Ends the process if
-/// the value is none.
-void choose_memory() noexcept;
+/// What choose_memory() has found (loader/loading/automatic.hpp). `why`: of `auto`, after "as"; else empty.
+void set_memory(bool mixed, bool watched, const char* why) noexcept;
 [[nodiscard]] bool is_mixed() noexcept;
 /// If it is: atomic operations in large objects make these sequential (process/watch/demotion.hpp).
 [[nodiscard]] bool is_watched() noexcept;

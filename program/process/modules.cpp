@@ -8,9 +8,9 @@
 
 #include <array>
 
-#include "program/sites/known_libraries.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/symbols.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of this node alone, whatever stack the caller is on: libc's own, past the malloc(3) of heap.cpp.
-#include "program/process/libc_heap.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/libc_heap.hpp"
 #include "program/process/private_memory.hpp"
 
 namespace quire::openmp {

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "os/raw_call.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/symbols.hpp"
-#include "os/raw_call.hpp"
 
 namespace quire::openmp {
 

@@ -79,9 +79,9 @@ def declared(path):
 def defined(compiler, project):
     """The same of what is here; an address of bytes that the type does not tell is one of ANY."""
     found = {}
-    for folder in ("omp", "gomp", "kmp"):
-        for file in sorted(os.listdir(f"{project}/openmp/{folder}")):
-            path = f"{project}/openmp/{folder}/{file}"
+    for folder in ("api", "gomp", "kmp"):
+        for file in sorted(os.listdir(f"{project}/program/omp/{folder}")):
+            path = f"{project}/program/omp/{folder}/{file}"
             if not file.endswith(".cpp") or not re.search(r"\b(omp|kmp)_\w+\(|\(k?omp_\w+\)", open(path, encoding="utf-8").read()):
                 continue
             command = [compiler, "-std=c++20", "-E", "-P", f"-I{project}", f"-I{project}/include", f"-I{project}/src", path]

@@ -17,7 +17,7 @@
 #include "program/loader/loading/plan.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/modules.hpp"
-#include "program/loader/start/own_names.hpp"
+#include "program/process/own_names.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -10,8 +10,8 @@
 #include <atomic>
 
 #include "program/process/interpose.hpp"
-#include "program/sites/known_libraries.hpp"
 #include "program/process/symbols.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "os/raw_call.hpp"
 #include "program/loader/loading/plan.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "os/raw_call.hpp"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59

@@ -10,22 +10,23 @@
 #include <new>
 #include <utility>
 
-#include "program/posix/errands/errand.hpp"
-#include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
+#include "os/signals_held.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/loader/loading/constructors.hpp"
 #include "program/loader/loading/handles.hpp"
 #include "program/loader/loading/on_node.hpp"
 #include "program/loader/loading/search.hpp"
-#include "program/posix/pthreads/thread_objects.hpp"
-#include "program/posix/memory/stacks.hpp"
-#include "program/loader/loading/constructors.hpp"
-#include "program/process/fail.hpp"
-#include "program/process/image/image.hpp"
-#include "program/job/shared_state.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/posix/errands/errand.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/posix/errands/where.hpp"
+#include "program/posix/memory/stacks.hpp"
+#include "program/posix/pthreads/thread_objects.hpp"
 #include "program/posix/threads/elsewhere.hpp"
 #include "program/posix/threads/records.hpp"
-#include "os/signals_held.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/image/image.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -265,8 +266,6 @@ void open_loading() {
   if (quire_nodes() == 1) return;
   open_handles(shared().libraries);
 }
-
-bool is_placed(std::uint64_t base) noexcept { return base >= first_library && base < end_of_libraries; }
 
 void end_loaded() noexcept {
   g_ends = true;

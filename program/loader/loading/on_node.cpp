@@ -14,22 +14,21 @@
 #include <string>
 #include <utility>
 
-#include "program/process/interpose.hpp"
+#include "program/loader/loading/automatic.hpp"
+#include "program/loader/loading/constructors.hpp"
 #include "program/loader/loading/handles.hpp"
 #include "program/loader/loading/linker_calls.hpp"
 #include "program/loader/loading/loading.hpp"
-#include "program/sites/known_libraries.hpp"
-#include "program/loader/start/automatic.hpp"
-#include "program/loader/loading/constructors.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/image/image.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/linkers_memory.hpp"
 #include "program/process/memory_mode.hpp"
-#include "program/sites/arguments.hpp"
 #include "program/process/watch/calls.hpp"
+#include "program/sites/arguments.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
-
-std::atomic<bool> g_loads{false};
 
 namespace {
 
@@ -87,6 +86,10 @@ void explain(load_order& o, const char* form, Value... values) noexcept {
   (void)::snprintf(o.error, sizeof o.error, form, values...);
 }
 
+void look_at_mapped() noexcept {
+  if (t_loads) ::dl_iterate_phdr(note_mapped, nullptr);
+}
+
 /// Libc's dlopen(3).
 void* load(load_order& o) noexcept {
   g_call.before_count = g_call.count = 0;
@@ -102,9 +105,9 @@ void* load(load_order& o) noexcept {
     return nullptr;
   }
   t_loads = true;
-  g_loads.store(true);
+  g_on_linkers_memory.store(look_at_mapped);
   void* const own = QUIRE_NEXT(dlopen)(o.file, o.mode);
-  g_loads.store(false);
+  g_on_linkers_memory.store(nullptr);
   t_loads = false;
   if (own != nullptr) return own;
   explain(o, "%s", QUIRE_NEXT(dlerror)());
@@ -184,10 +187,6 @@ void on_end(std::size_t number) {
 
 loaded_list& loaded_here() noexcept { return g_open; }
 std::uint64_t loads_here() noexcept { return g_call.number; }
-
-void look_at_mapped() noexcept {
-  if (t_loads) ::dl_iterate_phdr(note_mapped, nullptr);
-}
 
 void* load_first(load_order& o) noexcept {
   when_taken_away(on_end);

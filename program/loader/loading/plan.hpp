@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "program/job/loaded_library.hpp"
+
 namespace quire::openmp {
 
 struct placed_file {
@@ -15,7 +17,7 @@ struct placed_file {
 class load_plan {
  public:
   static constexpr std::uint32_t most = 2048;
-  static constexpr std::uint64_t gap = 32u << 20;  ///< files lie at multiples of this
+  static constexpr std::uint64_t gap = library_gap;
 
   /// Behind what was placed before, and far enough for what Quire adds to a library's code. Returns where; 0: no room.
   std::uint64_t place(std::uint64_t name, std::uint64_t bytes, std::uint64_t& next) noexcept {

@@ -10,8 +10,8 @@
 
 #include <memory>
 
-#include "program/process/interpose.hpp"
 #include "os/raw_call.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -10,17 +10,15 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "program/posix/heap/heap.hpp"
-#include "program/sites/known_libraries.hpp"
+#include "program/posix/memory/callers.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/symbols.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {
 
-std::array<span, 16> g_allocators;  ///< their code, and that of sanitizers
-std::size_t g_allocator_count = 0;
 bool g_has_own_malloc = false, g_is_preloaded = false;
 
 dynamic_symbols symbols_of(const module& m) noexcept { return {m.dynamic, m.base}; }
@@ -90,16 +88,8 @@ void look_at_allocators() noexcept {
     for (const module& program : modules()) {
       if (!checks && program.programs && quire_node() == 0) refuse_calls(program, m);
     }
-    if (g_allocator_count < g_allocators.size())
-      g_allocators[g_allocator_count++] = {m.code_first, m.code_end - m.code_first};
+    (void)note_other_allocator({m.code_first, m.code_end - m.code_first});
   }
-}
-
-bool is_of_allocator(const void* caller) noexcept {
-  for (std::size_t i = 0; i < g_allocator_count; ++i) {
-    if (g_allocators[i].has(caller)) return true;
-  }
-  return false;
 }
 
 }  // namespace quire::openmp

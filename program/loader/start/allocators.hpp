@@ -14,7 +14,5 @@ void leave_own_malloc_alone(char** arguments) noexcept;
 /// Memory that the program takes by other calls of an allocator would be of one node: ends the node. Notes where
 /// allocators have their code.
 void look_at_allocators() noexcept;
-/// Whether an allocator's code has made a call.
-[[nodiscard]] bool is_of_allocator(const void* caller) noexcept;
 
 }  // namespace quire::openmp

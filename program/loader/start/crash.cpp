@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "program/posix/memory/crash.hpp"
+#include "program/loader/start/crash.hpp"
+#include "program/posix/memory/own_addresses.hpp"
+#include "program/posix/memory/private_notes.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,9 +10,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
 #include "program/posix/memory/thread_data.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {

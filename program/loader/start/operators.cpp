@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "program/posix/heap/operators.hpp"
-#include "program/sites/known_libraries.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/slots.hpp"
 #include "program/process/symbols.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -3,10 +3,11 @@
 // an address in shared memory.
 #include <cstdint>
 
-#include "program/omp/gomp/export.hpp"
-#include "program/process/fail.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/gomp/export.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 

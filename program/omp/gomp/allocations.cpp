@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
-#include "program/omp/gomp/export.hpp"
-#include "program/process/fail.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/gomp/export.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Critical sections, and atomic operations for which gcc has no instruction.
-#include "program/omp/gomp/export.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/gomp/export.hpp"
+#include "program/posix/errands/locks.hpp"
 
 using namespace quire::openmp;
 

@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "program/omp/gomp/export.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/common_memory.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/tasking.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "program/omp/gomp/export.hpp"
 #include "program/omp/gomp/reductions.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/common_memory.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp::gomp {
 

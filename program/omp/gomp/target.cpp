@@ -10,10 +10,10 @@
 
 #include "program/omp/gomp/dependences.hpp"
 #include "program/omp/gomp/export.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/league.hpp"
 #include "program/omp/team/tasking.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 

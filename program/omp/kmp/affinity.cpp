@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "program/omp/kmp/abi.hpp"
-#include "program/process/interpose.hpp"
 #include "program/omp/places/topology.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp::kmp;
 

@@ -7,8 +7,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "program/omp/kmp/abi.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/kmp/abi.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/process/watch/demotion.hpp"
 
 using namespace quire::openmp;

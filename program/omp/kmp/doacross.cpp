@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "program/omp/kmp/abi.hpp"
+#include "program/omp/team/team.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/private_memory.hpp"
-#include "program/omp/team/team.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "program/omp/kmp/abi.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/environment.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 

@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "program/omp/kmp/abi.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/kmp/abi.hpp"
+#include "program/posix/errands/locks.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

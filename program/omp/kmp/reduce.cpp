@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "program/omp/kmp/abi.hpp"
-#include "program/process/fail.hpp"
-#include "program/omp/team/meet.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/omp/kmp/abi.hpp"
+#include "program/omp/team/meet.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

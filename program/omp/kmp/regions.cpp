@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "program/omp/kmp/region.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

@@ -6,8 +6,8 @@
 
 #include "program/omp/kmp/abi.hpp"
 #include "program/omp/kmp/schedule.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

@@ -4,13 +4,14 @@
 #include <atomic>
 #include <cstddef>
 
+#include "program/job/shared_state.hpp"
 #include "program/omp/kmp/abi.hpp"
 #include "program/omp/team/cancel.hpp"
 #include "program/omp/team/members.hpp"
-#include "program/job/shared_state.hpp"
 #include "program/omp/team/single.hpp"
 #include "program/omp/team/take.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/process/watch/spin.hpp"
 
 using namespace quire::openmp;

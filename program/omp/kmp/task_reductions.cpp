@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "program/omp/kmp/abi.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/common_memory.hpp"
 #include "program/omp/team/tasking.hpp"
+#include "program/process/fail.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

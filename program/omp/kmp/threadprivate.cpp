@@ -11,11 +11,12 @@
 #include <functional>
 #include <unordered_map>
 
+#include "program/job/shared_state.hpp"
 #include "program/omp/kmp/abi.hpp"
+#include "program/omp/team/team.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/private_memory.hpp"
-#include "program/job/shared_state.hpp"
-#include "program/omp/team/team.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;

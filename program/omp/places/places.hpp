@@ -5,8 +5,8 @@
 #pragma once
 
 #include "program/job/assignment.hpp"
+#include "program/job/job.hpp"
 #include "program/omp/places/place_list.hpp"
-#include "program/omp/team/team.hpp"
 
 namespace quire::openmp {
 

@@ -3,8 +3,9 @@
 
 #include <sched.h>
 
-#include "program/process/fail.hpp"
 #include "program/omp/team/members.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

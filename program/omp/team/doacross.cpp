@@ -5,10 +5,10 @@
 
 #include <sched.h>
 
-#include "program/posix/errands/output.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/common_memory.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/posix/errands/output.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

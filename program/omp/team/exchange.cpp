@@ -11,11 +11,11 @@
 #include <atomic>
 #include <mutex>
 
-#include "program/process/fail.hpp"
 #include "program/omp/team/mail.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/steps/exchange.hpp"
 #include "program/omp/team/tasking.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

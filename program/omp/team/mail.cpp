@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <mutex>
 
-#include "program/process/fail.hpp"
-#include "program/process/private_memory.hpp"
 #include "program/omp/team/shared_word.hpp"
 #include "program/omp/team/steps/ring.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/private_memory.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -4,11 +4,11 @@
 // all that it makes has finished: when all nodes have met, there is none.
 #include "program/omp/team/meet.hpp"
 
-#include "program/posix/errands/output.hpp"
 #include "program/omp/team/exchange.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/steps/meet.hpp"
 #include "program/omp/team/tasking.hpp"
+#include "program/posix/errands/output.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <mutex>
 
+#include "program/job/shared_state.hpp"
 #include "program/omp/tasks/pool.hpp"
 #include "program/omp/team/barrier.hpp"
 #include "program/omp/team/news.hpp"
-#include "program/job/shared_state.hpp"
 #include "program/omp/team/steps/meet.hpp"
 #include "program/omp/team/team.hpp"
 

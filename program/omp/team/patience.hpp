@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "program/omp/team/team.hpp"
+#include "program/job/job.hpp"
 
 namespace quire::openmp {
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "program/job/shared_state.hpp"
+#include "program/posix/errands/locks.hpp"
 
 using namespace quire::openmp;
 

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <atomic>
 
-#include "program/posix/errands/output.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/shared_word.hpp"
 #include "program/omp/team/steps/take.hpp"
+#include "program/posix/errands/output.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

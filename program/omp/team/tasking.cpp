@@ -7,10 +7,11 @@
 
 #include <initializer_list>
 
-#include "program/posix/memory/stacks.hpp"
-#include "program/process/fail.hpp"
 #include "program/omp/team/exchange.hpp"
 #include "program/omp/team/members.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/posix/memory/stacks.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

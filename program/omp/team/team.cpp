@@ -15,28 +15,30 @@
 #include <span>
 #include <utility>
 
-#include "program/posix/errands/output.hpp"
-#include "program/posix/fortran/units.hpp"
-#include "program/process/interpose.hpp"
-#include "program/posix/memory/stacks.hpp"
-#include "program/posix/memory/thread_data.hpp"
-#include "program/omp/api/affinity.hpp"
+#include "program/job/plan.hpp"
 #include "program/omp/places/places.hpp"
-#include "program/process/fail.hpp"
-#include "program/posix/process/signals.hpp"
-#include "program/sites/arguments.hpp"
+#include "program/omp/team/affinity.hpp"
 #include "program/omp/team/common_memory.hpp"
 #include "program/omp/team/environment.hpp"
 #include "program/omp/team/exchange.hpp"
 #include "program/omp/team/meet.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/phase.hpp"
-#include "program/job/plan.hpp"
 #include "program/omp/team/program.hpp"
 #include "program/omp/team/take.hpp"
 #include "program/omp/team/tasking.hpp"
 #include "program/omp/team/workers.hpp"
+#include "program/posix/errands/actions.hpp"
+#include "program/posix/errands/output.hpp"
+#include "program/posix/fortran/units.hpp"
+#include "program/posix/memory/stacks.hpp"
+#include "program/posix/memory/thread_data.hpp"
+#include "program/posix/pthreads/starting.hpp"
+#include "program/posix/threads/interrupts.hpp"
 #include "program/posix/threads/records.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
+#include "program/sites/arguments.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -53,7 +55,6 @@ struct command {
 };
 static_assert(sizeof(command) == 192);
 
-settings g_job;
 std::uint32_t g_variables_version = 0;
 variables g_variables;  ///< of that version
 std::byte* g_lead_top = nullptr;
@@ -83,7 +84,7 @@ context enter(const team& t, int number) noexcept {
   if (has_bound_threads())
     c.seat =
         take_seat(binding_of_region(t.first.bind, t.outer.active_level), t.here, number - t.first_number, t.outer.seat);
-  if (c.level < settings::most_levels && g_job.threads_at[c.level] != 0) c.own.threads = g_job.threads_at[c.level];
+  if (c.level < settings::most_levels && job().threads_at[c.level] != 0) c.own.threads = job().threads_at[c.level];
   return before;
 }
 
@@ -128,7 +129,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
   need_places(threads);
   command c{what, data, threads, g_variables_version, first, 0, {}};
   c.first.bind = std::exchange(t_asked_binding, binding::none);
-  if (!spans_nodes(threads, g_job.nodes)) return c;
+  if (!spans_nodes(threads, job().nodes)) return c;
   carry(c, read);
   write_output();
   flush_units();
@@ -153,7 +154,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
   team& t = take_team();
   t.what = c.what;
   t.data = c.data;
-  if (g_job.node != 0 && c.carries != 0) {
+  if (job().node != 0 && c.carries != 0) {
     t.carried = c.carried;
     t.data = t.carried.bytes;
   }
@@ -161,8 +162,8 @@ team& begin_here(const command& c, const share& mine) noexcept {
   t.threads = c.threads;
   t.first_number = mine.first;
   t.here = mine.count;
-  t.spans = spans_nodes(c.threads, g_job.nodes);
-  t.outer = g_job.node == 0 ? t_me : context{};
+  t.spans = spans_nodes(c.threads, job().nodes);
+  t.outer = job().node == 0 ? t_me : context{};
   t.own = g_variables;
   t.reductions = c.first.reductions ? *static_cast<void**>(c.data) : nullptr;
   t.inside = mine.count;
@@ -174,7 +175,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
 }
 
 void run_here(const command& c) noexcept {
-  const share mine = share_of(g_job.node, c.threads, g_job.nodes);
+  const share mine = share_of(job().node, c.threads, job().nodes);
   if (mine.count == 0) return;
   take_part(begin_here(c, mine), mine.first);
 }
@@ -217,7 +218,7 @@ context begin_part(team& t, int number) noexcept {
 /// broadcast says that it has come (serve).
 void end_on_node() noexcept {
   write_output();
-  if (g_job.node == 0) {
+  if (job().node == 0) {
     if (const quire_status why = quire_await_nodes(); why != QUIRE_OK) fail("a parallel region cannot end", why);
   }
   begin_phase(nullptr);
@@ -323,12 +324,11 @@ void tell_of_places(int threads) noexcept {
     fail("nodes cannot make places for threads", why);
   make_places(threads);
 }
-settings& job() noexcept { return g_job; }
 
 variables& own_variables() noexcept {
   context& c = t_me;
   if (!c.known) {
-    c.own = g_job.first;
+    c.own = job().first;
     c.known = true;
   }
   return c.own;
@@ -382,26 +382,27 @@ context enter_alone() noexcept {
 }
 
 void open_team() {
-  g_job.node = quire_node();
-  g_job.nodes = quire_nodes();
-  g_job.main_thread = ::pthread_self();
-  g_job.processors = processors_of_all();
-  g_job.first.threads = g_job.processors;
-  g_job.has_tasks = program_has_tasks();
-  g_job.for_llvm = program_is_for_llvm();
-  if (g_job.for_llvm) {
-    g_job.first.schedule = loop::schedule::blocks;
-    g_job.first.chunk = 0;
+  tell_of_places_by(tell_of_places);
+  job().node = quire_node();
+  job().nodes = quire_nodes();
+  job().main_thread = ::pthread_self();
+  job().processors = processors_of_all();
+  job().first.threads = job().processors;
+  job().has_tasks = program_has_tasks();
+  job().for_llvm = program_is_for_llvm();
+  if (job().for_llvm) {
+    job().first.schedule = loop::schedule::blocks;
+    job().first.chunk = 0;
   }
-  if (g_job.node == 0) {
-    read_environment(g_job);
-    limit_threads(g_job);
+  if (job().node == 0) {
+    read_environment(job());
+    limit_threads(job());
   }
-  agree_on(g_job);
-  if (g_job.display && g_job.node == 0) display_environment(false);
-  g_variables = g_job.first;
+  agree_on(job());
+  if (job().display && job().node == 0) display_environment(false);
+  g_variables = job().first;
   if (polls()) open_exchange();
-  if (g_job.node == 0 && g_job.nodes > 1) open_arguments();
+  if (job().node == 0 && job().nodes > 1) open_arguments();
 }
 
 int threads_of_region(unsigned threads) noexcept {
@@ -414,7 +415,7 @@ int threads_of_region(unsigned threads) noexcept {
       !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))))
     return 1;
   if (is_outermost() && !t_is_main) return 1;  // a thread of the program's own
-  if (may_span()) return std::min(wanted, g_job.nodes * (most_workers + 1));
+  if (may_span()) return std::min(wanted, job().nodes * (most_workers + 1));
   return std::min(wanted, idle_workers() + 1);
 }
 
@@ -441,9 +442,9 @@ void begin_region(region_function what, void* data, unsigned threads, const loop
     t_me.in = first;
   } else if (may_span()) {
     const command c = tell_nodes(what, data, wanted, first, 0);
-    team& t = begin_here(c, share_of(g_job.node, wanted, g_job.nodes));
+    team& t = begin_here(c, share_of(job().node, wanted, job().nodes));
     keep(begin_part(t, 0), &t, true);
-    if (g_job.display_affinity) show_affinity();
+    if (job().display_affinity) show_affinity();
   } else {
     team& t = begin_within(what, data, wanted, first);
     keep(begin_part(t, 0), &t, false);
@@ -477,7 +478,7 @@ void run_initial(region_function run, void* data) noexcept {
 
 void take_part(team& t, int number) noexcept {
   const context before = begin_part(t, number);
-  if (g_job.display_affinity) show_affinity();
+  if (job().display_affinity) show_affinity();
   t.what(t.data);
   end_part(t, before);
 }
@@ -509,9 +510,9 @@ bool meet_on_node(void* what, void (*last)(const brought*, void*), void* argumen
 }
 
 void serve() noexcept {
-  g_lead_top = make_stack(g_job.stack_bytes);
+  g_lead_top = make_stack(job().stack_bytes);
   remember_private_stack();
-  begin_team_thread();
+  begin_to_let_in();
   bool first = true;
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
@@ -531,7 +532,7 @@ void serve() noexcept {
 
 void dismiss() noexcept {
   command c;
-  if (g_job.nodes > 1) (void)!quire_broadcast(&c, sizeof c, 0);
+  if (job().nodes > 1) (void)!quire_broadcast(&c, sizeof c, 0);
 }
 
 }  // namespace quire::openmp

@@ -9,13 +9,14 @@
 #include <initializer_list>
 #include <mutex>
 
-#include "program/posix/memory/stacks.hpp"
-#include "program/posix/memory/thread_data.hpp"
-#include "program/process/fail.hpp"
-#include "program/process/programs_mask.hpp"
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/patience.hpp"
+#include "program/posix/memory/stacks.hpp"
+#include "program/posix/memory/thread_data.hpp"
+#include "program/posix/pthreads/start_at.hpp"
 #include "program/posix/threads/interrupts.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/programs_mask.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -43,7 +44,7 @@ void work(void* at) noexcept {
 
 void* live(void* argument) noexcept {
   worker& self = *static_cast<worker*>(argument);
-  begin_team_thread();
+  begin_to_let_in();
   note_own_mask();
   remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
@@ -72,15 +73,6 @@ void need_workers(int count) noexcept {
 }
 
 }  // namespace
-
-namespace {
-thread_local bool t_of_team = false;
-}
-bool is_of_team() noexcept { return t_of_team; }
-void begin_team_thread() noexcept {
-  t_of_team = true;
-  begin_to_let_in();
-}
 
 void call_workers(team& t, int first_number, int count, bool outermost) noexcept {
   if (count == 0 && !outermost) return;

@@ -20,8 +20,4 @@ void release_workers(team& t) noexcept;
 /// A thread's part of a region, from its function to the barrier at its end (team.cpp).
 void take_part(team& t, int number) noexcept;
 
-/// Whether the caller was made for teams: a worker, or the lead thread of a node that is not node 0.
-[[nodiscard]] bool is_of_team() noexcept;
-void begin_team_thread() noexcept;
-
 }  // namespace quire::openmp

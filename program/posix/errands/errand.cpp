@@ -12,15 +12,15 @@
 #include <atomic>
 #include <mutex>
 
-#include "program/posix/heap/heap.hpp"
-#include "program/posix/heap/shared_pages.hpp"
-#include "program/process/fail.hpp"
-#include "program/process/programs_mask.hpp"
-#include "program/posix/process/signals.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/job/shared_state.hpp"
-#include "program/posix/threads/cancellation.hpp"
 #include "os/signals_held.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/posix/errands/actions.hpp"
+#include "program/posix/memory/callers.hpp"
+#include "program/posix/memory/pages.hpp"
+#include "program/posix/threads/cancellation.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/private_memory.hpp"
+#include "program/process/programs_mask.hpp"
 
 namespace quire::openmp {
 

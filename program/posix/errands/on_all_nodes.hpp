@@ -3,10 +3,11 @@
 // from node 0 on, before it returns. One such call at a time in the job.
 #pragma once
 
-#include "program/posix/errands/errand.hpp"
-#include "program/posix/errands/where.hpp"
-#include "program/job/shared_state.hpp"
 #include "os/signals_held.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/posix/errands/errand.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/posix/errands/where.hpp"
 
 namespace quire::openmp {
 

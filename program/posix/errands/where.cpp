@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "program/posix/memory/crash.hpp"
+#include "program/job/job.hpp"
+#include "program/posix/memory/own_addresses.hpp"
 #include "program/process/modules.hpp"
-#include "program/omp/team/team.hpp"
 
 namespace quire::openmp {
 

@@ -7,8 +7,8 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "program/posix/memory/callers.hpp"
 #include "program/process/interpose.hpp"
-#include "program/posix/heap/heap.hpp"
 
 extern "C" {
 extern FILE _IO_2_1_stdout_, _IO_2_1_stderr_;

@@ -20,16 +20,16 @@
 #include <initializer_list>
 #include <vector>
 
-#include "program/posix/files/children.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/posix/errands/actions.hpp"
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
 #include "program/posix/errands/where.hpp"
-#include "program/process/programs_mask.hpp"
-#include "program/posix/process/signals.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/job/shared_state.hpp"
+#include "program/posix/files/children.hpp"
 #include "program/posix/threads/cancellation.hpp"
 #include "program/posix/threads/elsewhere.hpp"
+#include "program/process/private_memory.hpp"
+#include "program/process/programs_mask.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

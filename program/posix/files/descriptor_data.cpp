@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "program/posix/errands/at_owner.hpp"
+#include "program/posix/heap/shared_pages.hpp"
 #include "program/posix/mapped/descriptor_calls.hpp"
 #include "program/process/libc_heap.hpp"
-#include "program/posix/heap/shared_pages.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "program/posix/errands/at_owner.hpp"
+#include "program/posix/heap/heap.hpp"
 #include "program/process/private_memory.hpp"
 
 using namespace quire::openmp;

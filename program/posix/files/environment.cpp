@@ -11,11 +11,12 @@
 
 #include <cstdint>
 
-#include "program/posix/files/environment.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
-#include "program/process/once.hpp"
+#include "program/posix/files/environment.hpp"
+#include "program/posix/heap/heap.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/image/image.hpp"
+#include "program/process/once.hpp"
 
 using namespace quire::openmp;
 

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "program/posix/files/children.hpp"
-#include "program/process/interpose.hpp"
-#include "program/process/fail.hpp"
-#include "program/process/programs_mask.hpp"
 #include "program/posix/threads/elsewhere.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/programs_mask.hpp"
 
 using namespace quire::openmp;
 

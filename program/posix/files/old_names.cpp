@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "program/posix/errands/at_owner.hpp"
-#include "program/posix/files/own_descriptors.hpp"
 #include "program/posix/errands/private_text.hpp"
+#include "program/posix/files/own_descriptors.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();

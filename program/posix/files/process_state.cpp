@@ -13,6 +13,7 @@
 #include "program/posix/errands/at_owner.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
 #include "program/posix/files/process_state.hpp"
+#include "program/posix/heap/heap.hpp"
 
 using namespace quire::openmp;
 

@@ -8,9 +8,9 @@
 #include <wchar.h>
 
 #include "program/posix/errands/at_owner.hpp"
+#include "program/posix/threads/elsewhere.hpp"
 #include "program/process/libc_heap.hpp"
 #include "program/process/programs_mask.hpp"
-#include "program/posix/threads/elsewhere.hpp"
 
 using namespace quire::openmp;
 

@@ -6,11 +6,11 @@
 
 #include <iterator>
 
-#include "program/posix/fortran/units.hpp"
-#include "program/process/interpose.hpp"
-#include "program/process/fail.hpp"
+#include "program/job/job.hpp"
 #include "program/job/shared_state.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/posix/fortran/units.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

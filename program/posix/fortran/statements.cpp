@@ -9,8 +9,9 @@
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/where.hpp"
 #include "program/posix/fortran/units.hpp"
-#include "program/process/interpose.hpp"
+#include "program/posix/memory/unit_use.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/private_memory.hpp"
 
 using namespace quire::openmp;

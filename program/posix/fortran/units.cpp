@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "program/posix/fortran/units.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
-#include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
-#include "program/posix/heap/heap.hpp"
+#include "program/job/job.hpp"
 #include "program/job/shared_state.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/posix/errands/where.hpp"
+#include "program/posix/memory/unit_use.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {
-
-span g_library;  ///< libgfortran's code; empty: there is none
-thread_local constinit int t_within =
-    0;  ///< statements that the thread is in, one within a function that another calls
 
 bool is_output(std::int32_t unit) noexcept { return unit == 0 || unit == 6; }
 bool is_stream(std::int32_t unit) noexcept { return is_output(unit) || unit == 5; }
@@ -64,21 +59,11 @@ void note_owner(std::int32_t unit) noexcept {
   if (now != before) __atomic_store_n(owner, now, __ATOMIC_RELEASE);
 }
 
-void begin_unit_use() noexcept { ++t_within; }
-void end_unit_use() noexcept { --t_within; }
-
-void find_units_library() noexcept {
-  const void* const any = ::dlsym(RTLD_NEXT, "_gfortran_st_write");
-  if (any != nullptr) g_library = code_around(any);
-}
-
-bool is_for_unit(const void* caller) noexcept { return t_within != 0 && g_library.has(caller); }
-
 /// In a statement the thread may hold the unit's lock.
 void flush_units() noexcept {
   using flush_function = void(std::int32_t*);
-  flush_function* const flush = g_library.bytes != 0 ? QUIRE_NEXT_AS(flush_function, "_gfortran_flush_i4") : nullptr;
-  if (flush != nullptr && t_within == 0) flush(nullptr);
+  flush_function* const flush = has_units_library() ? QUIRE_NEXT_AS(flush_function, "_gfortran_flush_i4") : nullptr;
+  if (flush != nullptr && !is_in_unit_statement()) flush(nullptr);
 }
 
 }  // namespace quire::openmp

@@ -12,45 +12,14 @@
 
 #include <cstring>
 
-#include "program/posix/fortran/units.hpp"
-#include "program/loader/loading/loading.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/heap/kept_blocks.hpp"
-#include "program/process/libc_heap.hpp"
-#include "program/posix/memory/release_heap.hpp"
 #include "program/posix/heap/shared_pages.hpp"
-#include "program/posix/memory/stacks.hpp"
-#include "program/loader/start/allocators.hpp"
+#include "program/posix/memory/release_heap.hpp"
+#include "program/process/libc_heap.hpp"
+#include "program/process/linkers_memory.hpp"
 
 namespace quire::openmp {
-namespace {
-
-span g_shared, g_small, g_libc, g_linker,
-    g_quire;  // of shared memory: what is large, and small blocks if they lie elsewhere (QUIRE_HEAP_VIEWS)
-bool g_open = false;
-
-}  // namespace
-
-span code_around(const void* symbol) noexcept {
-  struct search {
-    std::uintptr_t at;
-    span found{};
-  } s{reinterpret_cast<std::uintptr_t>(symbol)};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* module, std::size_t, void* argument) {
-        auto& in = *static_cast<search*>(argument);
-        for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-          const span one{module->dlpi_addr + h->p_vaddr, h->p_memsz};
-          if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0 || !one.has(reinterpret_cast<void*>(in.at))) continue;
-          in.found = one;
-          return 1;
-        }
-        return 0;
-      },
-      &s);
-  return s.found;
-}
-
 namespace {
 
 /// Of scratch_memory: handed out from its start on.
@@ -69,8 +38,6 @@ void* scratch(std::size_t bytes) noexcept {
   return at;
 }
 
-bool is_shared(const void* at) noexcept { return g_shared.has(at) || g_small.has(at) || in_release_heap(at); }
-
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
 
 /// Large blocks have release consistency where memory is mixed, as long as there is room for them.
@@ -88,17 +55,6 @@ std::size_t size_of(void* at) noexcept {
 }
 
 }  // namespace
-
-bool from_program(const void* caller) noexcept {
-  return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller) &&
-         !is_of_allocator(caller);
-}
-bool for_program(const void* caller) noexcept {
-  return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller);
-}
-
-bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }
-bool is_heap_open() noexcept { return g_open; }
 
 scratch_memory::scratch_memory() noexcept {
   void* const at =
@@ -126,39 +82,6 @@ void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexc
   return nullptr;
 }
 
-namespace {
-
-/// The heap that blocks of so many bytes come from.
-bool find_heap(std::size_t bytes, span& where) noexcept {
-  void *any = nullptr, *first = nullptr;
-  quire_region heap{};
-  std::uint64_t all = 0;
-  if (quire_malloc(bytes, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK ||
-      quire_heap_range(heap, &first, &all) != QUIRE_OK)
-    return false;
-  (void)quire_free(any);
-  where = {reinterpret_cast<std::uintptr_t>(first), all};
-  return true;
-}
-
-}  // namespace
-
-void open_heap() noexcept {
-  if (!find_heap(4096, g_shared) || !find_heap(1, g_small)) return;
-  g_libc = code_around(libc_code());
-  const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
-  g_linker = linker != nullptr ? code_around(linker) : span{};
-  g_quire = code_around(reinterpret_cast<const void*>(&quire_start));
-  find_units_library();
-  g_open = true;
-}
-
-void close_heap() noexcept { g_open = false; }
-
-}  // namespace quire::openmp
-
-namespace quire::openmp {
-
 void* allocate_for(const void* caller, std::size_t bytes, std::size_t alignment) noexcept {
   if (g_scratch != nullptr && alignment <= 16) [[unlikely]]
     return scratch(bytes);
@@ -169,8 +92,8 @@ void* allocate_for(const void* caller, std::size_t bytes, std::size_t alignment)
 void give_back(void* at) noexcept {
   if (is_scratch(at)) [[unlikely]]
     return;
-  if (!is_shared(at)) return libc_free(at);
-  if (!g_open) return;  // the job ends, and shared memory with it
+  if (!lies_in_heap(at)) return libc_free(at);
+  if (!is_heap_open()) return;  // the job ends, and shared memory with it
   const int saved = errno;
   open_block(at);
   (void)quire_free(at);
@@ -221,7 +144,7 @@ void* move(void* at, std::size_t bytes, const void* caller) noexcept {
 /// What is shared stays so: only other memory is of the kind that its caller wants.
 void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
   if (at == nullptr) return wants_shared(caller) ? shared(caller, bytes, 16, false) : libc_malloc(bytes);
-  if (!is_shared(at)) {
+  if (!lies_in_heap(at)) {
     if (!wants_shared(caller)) return libc_realloc(at, bytes);
     void* const moved = shared(caller, bytes, 16, false);
     if (moved == nullptr) return nullptr;
@@ -281,7 +204,7 @@ QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t by
 }
 
 QUIRE_EXPORT std::size_t malloc_usable_size(void* at) noexcept {
-  if (is_shared(at)) return size_of(at);
+  if (lies_in_heap(at)) return size_of(at);
   return at != nullptr ? libc_usable_size(at) : 0;
 }
 

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "program/posix/memory/page_marks.hpp"
-#include "program/posix/heap/shared_pages.hpp"
+#include "program/job/job.hpp"
 #include "program/job/shared_state.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/posix/heap/shared_pages.hpp"
+#include "program/posix/memory/page_marks.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -10,48 +10,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 
 #include "program/posix/errands/on_all_nodes.hpp"
-#include "program/posix/mapped/files.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/posix/memory/page_marks.hpp"
 #include "program/posix/heap/written_pages.hpp"
+#include "program/posix/memory/mapped_range.hpp"
+#include "program/posix/memory/page_marks.hpp"
 #include "program/process/image/image.hpp"
 
 namespace quire::openmp {
 namespace {
 
-std::atomic<bool> g_any{false};  ///< a page was closed, at some time
-
-/// Where the region ends that has an address; 0: it is in none.
-std::uintptr_t end_of_region(std::uintptr_t at) noexcept {
-  quire_region in{};
-  void* first = nullptr;
-  std::uint64_t bytes = 0;
-  if (quire_region_of(reinterpret_cast<void*>(at), &in) != QUIRE_OK ||
-      (quire_heap_range(in, &first, &bytes) != QUIRE_OK && quire_region_range(in, &first, &bytes) != QUIRE_OK))
-    return 0;
-  return reinterpret_cast<std::uintptr_t>(first) + bytes;
-}
-
-/// call(first, bytes) for the part of each region, as long as it says QUIRE_OK.
-template <class Call>
-quire_status for_each_region(void* at, std::size_t bytes, const Call& call) noexcept {
-  auto first = reinterpret_cast<std::uintptr_t>(at);
-  for (const std::uintptr_t end = first + bytes; first < end;) {
-    const std::uintptr_t stop = std::min(end, end_of_region(first));
-    if (stop == 0) return QUIRE_BAD_ADDRESS;
-    if (const quire_status why = call(reinterpret_cast<void*>(first), stop - first); why != QUIRE_OK) return why;
-    first = stop;
-  }
-  return QUIRE_OK;
-}
-
 /// On this node. 0, or -1 and errno.
 int set_here(void* at, std::size_t bytes, bool closed) noexcept {
-  if (closed) g_any.store(true);
+  if (closed) note_closing();
   const auto call = [=](const void* first, std::size_t some) {
     return closed ? quire_pages_close(first, some) : quire_pages_open(first, some);
   };
@@ -179,7 +152,7 @@ part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept
 bool close_pages(void* at, std::size_t bytes) noexcept { return set_on_all(at, bytes, true); }
 
 bool open_pages(void* at, std::size_t bytes) noexcept {
-  if (!g_any.load(std::memory_order_relaxed)) return true;
+  if (!was_any_closed()) return true;
   if (any_stale(at, bytes)) return open_stale(at, bytes);
   if (!any_closed(at, bytes)) return true;
   if (!set_on_all(at, bytes, false)) return false;
@@ -193,15 +166,6 @@ bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept {
   if (zero) write_zeroes(at, bytes);
   unmark_all(at, bytes);
   return true;
-}
-
-bool any_closed(const void* at, std::size_t bytes) noexcept {
-  if (!g_any.load(std::memory_order_relaxed)) return false;
-  const auto look = [](const void* first, std::size_t some) {
-    int found = 0;
-    return quire_pages_closed(first, some, &found) == QUIRE_OK && found != 0 ? QUIRE_BUSY : QUIRE_OK;
-  };
-  return for_each_region(const_cast<void*>(at), bytes, look) == QUIRE_BUSY;
 }
 
 bool clear_pages(void* at, std::size_t bytes) noexcept {
@@ -244,8 +208,7 @@ bool empty_pages(void* at, std::size_t bytes, bool fresh) noexcept {
 
 void open_block(void* at) noexcept {
   std::size_t bytes = 0;
-  if (!g_any.load(std::memory_order_relaxed) || quire_allocation_size(at, &bytes) != QUIRE_OK || bytes < mapped_page)
-    return;
+  if (!was_any_closed() || quire_allocation_size(at, &bytes) != QUIRE_OK || bytes < mapped_page) return;
   const auto first = whole_pages(reinterpret_cast<std::uintptr_t>(at));
   const auto end = (reinterpret_cast<std::uintptr_t>(at) + bytes) / mapped_page * mapped_page;
   if (first < end) (void)open_pages(reinterpret_cast<void*>(first), end - first);

@@ -6,17 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "program/posix/memory/pages.hpp"
+
 namespace quire::openmp {
 
-inline constexpr std::size_t mapped_page = 4096;
-[[nodiscard]] constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
-  return (bytes + mapped_page - 1) / mapped_page * mapped_page;
-}
-[[nodiscard]] inline bool begins_page(const void* at) noexcept {
-  return reinterpret_cast<std::uintptr_t>(at) % mapped_page == 0;
-}
-
-enum class part : std::uint8_t { none, some, all };
 /// How much of a range is shared, by its first and its last page. `caller`, a return address: what is not of the
 /// program finds nothing shared.
 [[nodiscard]] part shared_part(const void* at, std::size_t bytes, const void* caller) noexcept;
@@ -29,7 +22,6 @@ enum class part : std::uint8_t { none, some, all };
 [[nodiscard]] bool open_pages(void* at, std::size_t bytes) noexcept;
 /// Before a block of them is given back. `zero`: all are, as most were and the others are written.
 [[nodiscard]] bool open_to_give_back(void* at, std::size_t bytes, bool& zero) noexcept;
-[[nodiscard]] bool any_closed(const void* at, std::size_t bytes) noexcept;
 /// They read as zeroes from now on, and are open.
 [[nodiscard]] bool clear_pages(void* at, std::size_t bytes) noexcept;
 /// Their content is zero from now on; what is closed stays so.

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/libc_heap.hpp"
 
 using namespace quire::openmp;

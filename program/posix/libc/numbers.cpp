@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/libc/state.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

@@ -15,10 +15,10 @@
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/private_text.hpp"
 #include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/process/libc_heap.hpp"
 #include "program/posix/threads/cancellation.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/libc_heap.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "program/process/interpose.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/posix/errands/locks.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/watch/demotion.hpp"
 
 using namespace quire::openmp;

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "program/posix/memory/pages.hpp"
 #include "program/process/interpose.hpp"
-#include "program/posix/heap/shared_pages.hpp"
 
 namespace quire::openmp::mapped {
 namespace {

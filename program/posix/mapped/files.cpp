@@ -20,10 +20,10 @@
 
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
-#include "program/process/interpose.hpp"
 #include "program/posix/mapped/content.hpp"
 #include "program/posix/mapped/table.hpp"
 #include "program/posix/threads/elsewhere.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp::mapped {
 namespace {
@@ -38,9 +38,6 @@ table g_table;  // node 0
 bool g_open = false;
 
 std::atomic<std::uint32_t> g_shared{0};  ///< containers of shared mappings; node 0
-
-/// Addresses of all mapped files lie between them; on each node.
-std::atomic<std::uint64_t> g_lowest{UINT64_MAX}, g_highest{0};
 
 /// What a call gives back, with its errno.
 struct outcome {
@@ -394,15 +391,6 @@ outcome write_all_here() noexcept {
   return {};
 }
 
-void note(range all) noexcept {
-  std::uint64_t lowest = g_lowest.load();
-  while (all.first < lowest && !g_lowest.compare_exchange_weak(lowest, all.first)) {
-  }
-  std::uint64_t highest = g_highest.load();
-  while (all.end > highest && !g_highest.compare_exchange_weak(highest, all.end)) {
-  }
-}
-
 }  // namespace
 
 bool is_any_shared() noexcept { return g_shared.load(std::memory_order_relaxed) != 0; }
@@ -425,13 +413,8 @@ void open_mapped_files() noexcept {
 }
 
 void write_mapped_files() noexcept {
-  if (g_highest.load() == 0) return;  // nothing was ever mapped
+  if (!was_any_mapped()) return;  // nothing was ever mapped
   (void)on_keeper([] { return write_all_here(); });
-}
-
-bool may_have(const void* at) noexcept {
-  const auto address = reinterpret_cast<std::uint64_t>(at);
-  return address >= g_lowest.load(std::memory_order_relaxed) && address < g_highest.load(std::memory_order_relaxed);
 }
 
 part mapped_part(const void* at, std::size_t bytes) noexcept {
@@ -457,7 +440,8 @@ answer map(const request& wanted) noexcept {
   if (got.how != kind::done || got.error != 0) return {MAP_FAILED, got.how};
   const range all{static_cast<std::uint64_t>(got.value),
                   static_cast<std::uint64_t>(got.value) + whole_pages(wanted.bytes)};
-  if (call_on_all("mmap() of a file", [all] { return note(all), 0; }) != 0) return {MAP_FAILED, kind::done};
+  if (call_on_all("mmap() of a file", [all] { return note_mapped(all.first, all.end), 0; }) != 0)
+    return {MAP_FAILED, kind::done};
   return {reinterpret_cast<void*>(got.value), kind::done};
 }
 
@@ -493,7 +477,7 @@ void* resize(void* at, std::size_t bytes, std::size_t wanted, bool may_move) noe
       [r = range_of(at, bytes), all = whole_pages(wanted), may_move] { return resize_here(r, all, may_move); });
   if (got.error != 0) return MAP_FAILED;
   const range now{static_cast<std::uint64_t>(got.value), static_cast<std::uint64_t>(got.value) + whole_pages(wanted)};
-  (void)call_on_all("mremap() of a file", [now] { return note(now), 0; });
+  (void)call_on_all("mremap() of a file", [now] { return note_mapped(now.first, now.end), 0; });
   return reinterpret_cast<void*>(got.value);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "program/posix/heap/shared_pages.hpp"
+#include "program/posix/memory/mapped_range.hpp"
 
 namespace quire::openmp::mapped {
 
@@ -18,8 +19,6 @@ void open_mapped_files() noexcept;
 /// Any node, before the program ends, in whatever way: what was written to shared mappings is in the files.
 void write_mapped_files() noexcept;
 
-/// Whether an address may be of a mapped file; all such addresses are of Quire's range. In any context.
-[[nodiscard]] bool may_have(const void* at) noexcept;
 /// How much of whole pages is mapped from files.
 [[nodiscard]] part mapped_part(const void* at, std::size_t bytes) noexcept;
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "program/posix/errands/on_all_nodes.hpp"
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/heap/shared_pages.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

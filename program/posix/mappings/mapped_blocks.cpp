@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "program/posix/heap/kept_blocks.hpp"
-#include "program/posix/memory/page_marks.hpp"
 #include "program/posix/heap/shared_pages.hpp"
+#include "program/posix/memory/page_marks.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -12,17 +12,17 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "program/posix/errands/note_mapping.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
-#include "program/process/interpose.hpp"
-#include "program/posix/mapped/files.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/heap/kept_blocks.hpp"
+#include "program/posix/heap/shared_pages.hpp"
+#include "program/posix/mapped/files.hpp"
 #include "program/posix/mappings/mapped_blocks.hpp"
 #include "program/posix/mappings/mapping_calls.hpp"
-#include "program/process/next_mapping.hpp"
-#include "program/posix/heap/shared_pages.hpp"
-#include "program/posix/memory/crash.hpp"
 #include "program/posix/threads/cancellation.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/next_mapping.hpp"
 
 using namespace quire::openmp;
 

@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <iterator>
 
-#include "program/process/interpose.hpp"
-#include "program/posix/mapped/files.hpp"
 #include "program/posix/heap/heap.hpp"
+#include "program/posix/heap/shared_pages.hpp"
+#include "program/posix/mapped/files.hpp"
 #include "program/posix/mappings/mapped_blocks.hpp"
 #include "program/posix/mappings/mapping_calls.hpp"
-#include "program/process/next_mapping.hpp"
-#include "program/posix/heap/shared_pages.hpp"
 #include "program/posix/memory/stacks.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/next_mapping.hpp"
 
 using namespace quire::openmp;
 

@@ -5,8 +5,8 @@
 #include <sys/shm.h>
 
 #include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/shared_pages.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

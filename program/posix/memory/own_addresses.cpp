@@ -14,9 +14,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "program/process/libc_heap.hpp"
-#include "program/posix/memory/crash.hpp"
+#include "program/posix/memory/own_addresses.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/libc_heap.hpp"
 #include "program/process/modules.hpp"
 
 namespace quire::openmp {

@@ -6,8 +6,8 @@
 #include <bit>
 #include <iterator>
 
-#include "program/posix/heap/shared_pages.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/posix/memory/pages.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -9,11 +9,11 @@
 #include <bit>
 #include <cstdint>
 
-#include "program/posix/heap/heap.hpp"
-#include "program/process/image/large_objects.hpp"
-#include "program/process/fail.hpp"
-#include "program/process/memory_mode.hpp"
 #include "program/job/shared_state.hpp"
+#include "program/process/code_span.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/image/large_objects.hpp"
+#include "program/process/memory_mode.hpp"
 #include "program/process/watch/ranges.hpp"
 
 namespace quire::openmp {

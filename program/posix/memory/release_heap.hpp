@@ -2,7 +2,7 @@
 // Large blocks of the heap under `mixed` memory (process/memory_mode.hpp): regions that are heaps, with release
 // consistency. Who touches a page first gets its home. Blocks have pages of their own.
 //
-// An update that meets a block makes its region sequential (watch/demotion.hpp). So a block's region follows from where
+// An update that meets a block makes its region sequential (process/watch/demotion.hpp). So a block's region follows from where
 // the program asks for it, and from its size to a power of two: these classes get the regions in turn, as they come on
 // a node. What is counted in, and vectors beside it, have two.
 #pragma once
@@ -10,9 +10,6 @@
 #include <cstddef>
 
 namespace quire::openmp {
-
-/// Those of classes, and one more for what is too large for these, or finds no room there.
-inline constexpr unsigned release_classes = 8, release_heaps = release_classes + 1;
 
 /// Collective, after choose_memory(). Makes the heaps if memory is mixed.
 void open_release_heap();

@@ -32,12 +32,11 @@
 #include <cstring>
 #include <vector>
 
-#include "program/process/interpose.hpp"
+#include "program/job/plan.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/memory_mode.hpp"
 #include "program/process/modules.hpp"
-#include "program/job/plan.hpp"
-#include "program/posix/pthreads/told_apart.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -49,7 +48,6 @@ std::uint64_t g_bytes = 0;        ///< shared of each thread; 0: there is nothin
 std::uint64_t g_place_bytes = 0;  ///< from one place to the next; 0: there are no places
 std::vector<int> g_made;          ///< places of each node
 std::atomic<int> g_made_here{0};  ///< the same of this node, for any thread
-pthread_t g_lead;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept { return (bytes + to - 1) / to * to; }
 std::uint64_t place_start(std::size_t node, std::uint64_t number) noexcept {
@@ -121,20 +119,6 @@ void make_place(int node, int number) {
   share_pages(shared, node);
 }
 
-struct beginning {
-  std::uint64_t descriptor;
-  void* (*body)(void*);
-  void* argument;
-};
-
-void* begin(void* at) noexcept {
-  const beginning b = *static_cast<beginning*>(at);
-  delete static_cast<beginning*>(at);
-  if (b.descriptor != 0 && own_descriptor() != b.descriptor)
-    fail("thread-local variables cannot be shared: libc places a thread elsewhere than expected", QUIRE_UNSUPPORTED);
-  return b.body(b.argument);
-}
-
 }  // namespace
 
 bool has_thread_data() noexcept { return g_bytes != 0; }
@@ -177,27 +161,11 @@ void make_places(int threads) {
   }
 }
 
-void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bool detached) noexcept {
-  pthread_attr_t about;
-  ::pthread_attr_init(&about);
-  auto* const b = new beginning{0, body, argument};
-  int error = 0;
-  if (g_bytes != 0 && place < static_cast<std::size_t>(g_made[static_cast<std::size_t>(quire_node())])) {
-    const std::uint64_t at = place_start(static_cast<std::size_t>(quire_node()), place);
-    b->descriptor = descriptor_of(at);
-    error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes);
-  }
-  pthread_t thread;
-  if (error == 0)
-    error = b->descriptor != 0 ? QUIRE_NEXT(pthread_create)(&thread, &about, begin, b)
-                               : make_told_apart(&thread, &about, begin, b);  // none of the program's own
-  ::pthread_attr_destroy(&about);
-  if (error != 0) fail_for_thread(error);
-  if (detached) {
-    QUIRE_NEXT(pthread_detach)(thread);
-  } else {
-    g_lead = thread;
-  }
+bool find_place_here(std::size_t place, own_place& found) noexcept {
+  if (g_bytes == 0 || place >= static_cast<std::size_t>(g_made[static_cast<std::size_t>(quire_node())])) return false;
+  const std::uint64_t at = place_start(static_cast<std::size_t>(quire_node()), place);
+  found = {at, g_place_bytes, descriptor_of(at)};
+  return true;
 }
 
 std::size_t places_here() noexcept { return static_cast<std::size_t>(g_made_here.load(std::memory_order_acquire)); }
@@ -238,7 +206,5 @@ int node_of_place(std::uint64_t address) noexcept {
                                  : g_made.size();
   return node < g_made.size() ? static_cast<int>(node) : -1;
 }
-
-void wait_for_lead() noexcept { QUIRE_NEXT(pthread_join)(g_lead, nullptr); }
 
 }  // namespace quire::openmp

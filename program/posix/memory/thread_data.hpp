@@ -22,9 +22,12 @@ void open_thread_data(bool always);
 [[nodiscard]] bool has_places(int threads) noexcept;
 /// Collective: each node has places for its threads of a team of so many, and for its lead thread.
 void make_places(int threads);
-/// Starts a thread of this node at its place: 0 is the lead's, behind it workers' (no such place: anywhere). Ends the
-/// node if it cannot.
-void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bool detached) noexcept;
+/// Where a thread with a place of this node is to have its stack, and its descriptor will be; false: there is no such
+/// place.
+struct own_place {
+  std::uint64_t first, bytes, descriptor;
+};
+[[nodiscard]] bool find_place_here(std::size_t place, own_place& found) noexcept;
 
 /// Threads that the program makes itself, where these are on all nodes (posix/threads/records.hpp): each has a place of
 /// its node, from 1 on. How many there are up to now on this node.
@@ -41,7 +44,5 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
 
 /// The node that has a place at an address; -1: none. In any context.
 [[nodiscard]] int node_of_place(std::uint64_t address) noexcept;
-/// Waits for the end of the lead, which was not detached.
-void wait_for_lead() noexcept;
 
 }  // namespace quire::openmp

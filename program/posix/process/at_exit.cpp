@@ -6,12 +6,12 @@
 
 #include <utility>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/process/exit_stack.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/omp/team/team.hpp"
 #include "program/posix/threads/elsewhere.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/private_memory.hpp"
 
 extern "C" int __cxa_at_quick_exit(void (*)(void*), void*) noexcept;
 

@@ -14,12 +14,12 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "program/process/interpose.hpp"
-#include "program/posix/mapped/files.hpp"
-#include "program/posix/heap/heap.hpp"
-#include "program/process/fail.hpp"
-#include "program/job/shared_state.hpp"
 #include "os/signals_held.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/posix/heap/heap.hpp"
+#include "program/posix/mapped/files.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstdio>
 
 #include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "program/process/interpose.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/modules.hpp"
 
 namespace quire::openmp {

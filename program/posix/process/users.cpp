@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <array>
 
+#include "program/job/job.hpp"
 #include "program/posix/errands/where.hpp"
 #include "program/process/interpose.hpp"
-#include "program/omp/team/team.hpp"
 
 using namespace quire::openmp;
 

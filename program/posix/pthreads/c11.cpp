@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

@@ -7,9 +7,9 @@
 #include <quire/system.h>
 #include <threads.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/errands/output.hpp"
 #include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 using namespace quire::openmp;

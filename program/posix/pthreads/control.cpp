@@ -11,18 +11,18 @@
 #include <atomic>
 #include <cstddef>
 
+#include "program/job/job.hpp"
+#include "program/posix/errands/actions.hpp"
 #include "program/posix/errands/errand.hpp"
-#include "program/process/interpose.hpp"
 #include "program/posix/memory/stacks.hpp"
-#include "program/posix/process/signals.hpp"
-#include "program/omp/team/team.hpp"
-#include "program/omp/team/workers.hpp"
+#include "program/posix/pthreads/cancel.hpp"
+#include "program/posix/pthreads/starting.hpp"
 #include "program/posix/threads/cancellation.hpp"
 #include "program/posix/threads/elsewhere.hpp"
 #include "program/posix/threads/interrupts.hpp"
 #include "program/posix/threads/of_node.hpp"
 #include "program/posix/threads/own_threads.hpp"
-#include "program/posix/pthreads/starting.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {
@@ -114,7 +114,7 @@ QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value
 QUIRE_LIBC int raise(int number) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(raise)(number);
   repeat_actions();
-  if (!is_of_team()) return QUIRE_NEXT(raise)(number);
+  if (!is_let_in()) return QUIRE_NEXT(raise)(number);
   static thread_local sigset_t one, before;
   ::sigemptyset(&one);
   ::sigaddset(&one, number);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread's attributes, which libc keeps in memory of the node that has set them.
-#include "program/process/programs_mask.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/memory/release_heap.hpp"
 #include "program/posix/pthreads/starting.hpp"
+#include "program/process/programs_mask.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -10,12 +10,12 @@
 #include <atomic>
 #include <utility>
 
-#include "program/process/interpose.hpp"
-#include "program/posix/pthreads/thread_objects.hpp"
 #include "program/posix/process/exits.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/posix/threads/own_threads.hpp"
 #include "program/posix/pthreads/robust.hpp"
+#include "program/posix/pthreads/thread_objects.hpp"
+#include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

@@ -12,11 +12,11 @@
 #include <atomic>
 #include <limits>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/mappings/mapping_calls.hpp"
 #include "program/posix/process/new_processes.hpp"
-#include "program/omp/team/team.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 using namespace quire::openmp;

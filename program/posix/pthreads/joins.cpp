@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/threads/of_node.hpp"
 #include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <threads.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/process/private_memory.hpp"
 #include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

@@ -8,14 +8,15 @@
 
 #include <atomic>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/posix/errands/output.hpp"
-#include "program/posix/mapped/files.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/process/image/image.hpp"
-#include "program/omp/team/team.hpp"
-#include "program/posix/threads/records.hpp"
+#include "program/posix/mapped/files.hpp"
 #include "program/posix/pthreads/robust.hpp"
+#include "program/posix/threads/records.hpp"
+#include "program/process/image/image.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 #include "program/process/watch/demotion.hpp"
 

@@ -12,11 +12,11 @@
 
 #include <mutex>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/posix/threads/own_threads.hpp"
 #include "program/posix/pthreads/starting.hpp"
+#include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/private_memory.hpp"
 
 namespace quire::openmp {
 namespace {

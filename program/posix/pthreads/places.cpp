@@ -8,17 +8,18 @@
 #include <algorithm>
 #include <mutex>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
 #include "program/posix/memory/thread_data.hpp"
-#include "program/process/fail.hpp"
-#include "program/omp/team/team.hpp"
-#include "program/posix/threads/elsewhere.hpp"
 #include "program/posix/pthreads/starting.hpp"
+#include "program/posix/threads/elsewhere.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {
 namespace {
 
+void (*g_tell)(int threads) = nullptr;
 std::mutex g_guard;  ///< of this node's places
 std::size_t g_next = 1;
 std::mutex g_commands;  ///< node 0: of collective calls
@@ -90,6 +91,7 @@ void give_place(std::size_t number) noexcept {
 places_held::places_held() noexcept { g_guard.lock(); }
 places_held::~places_held() { g_guard.unlock(); }
 
+void tell_of_places_by(void (*tell)(int threads)) noexcept { g_tell = tell; }
 int first_places() noexcept { return has_placement() ? 8 : 1; }
 
 void make_places_on_all(int each) noexcept {
@@ -98,7 +100,7 @@ void make_places_on_all(int each) noexcept {
     for (;;) ::pause();
   }
   const int threads = each * job().nodes;
-  if (!has_places(threads)) tell_of_places(threads);
+  if (!has_places(threads)) g_tell(threads);
 }
 
 void stop_making_places() noexcept {

@@ -3,10 +3,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "program/process/interpose.hpp"
+#include "program/job/job.hpp"
 #include "program/posix/heap/heap.hpp"
-#include "program/omp/team/team.hpp"
 #include "program/posix/threads/records.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <threads.h>
 
-#include "program/process/interpose.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/posix/errands/output.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 using namespace quire::openmp;

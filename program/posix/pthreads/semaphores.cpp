@@ -12,9 +12,9 @@
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/output.hpp"
 #include "program/posix/errands/where.hpp"
-#include "program/process/interpose.hpp"
-#include "program/posix/memory/crash.hpp"
+#include "program/posix/memory/own_addresses.hpp"
 #include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

@@ -6,8 +6,8 @@
 #include <sys/msg.h>
 #include <unistd.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/threads/cancellation.hpp"
+#include "program/process/interpose.hpp"
 
 using namespace quire::openmp;
 

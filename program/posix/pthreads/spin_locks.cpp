@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "program/process/interpose.hpp"
 #include "program/posix/errands/output.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
 using namespace quire::openmp;

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include "program/posix/threads/records.hpp"
 #include "os/signals_held.hpp"
+#include "program/posix/threads/records.hpp"
 
 namespace quire::openmp {
 
@@ -53,6 +53,9 @@ class places_held {
   os::signals_held none_;
 };
 
+/// At the start: `tell` has the lead threads of other nodes make places for so many threads of the job, together with
+/// the caller, who is on node 0.
+void tell_of_places_by(void (*tell)(int threads)) noexcept;
 /// Node 0: so many places for each node. A collective call of all nodes' lead threads and the caller.
 void make_places_on_all(int each) noexcept;
 /// Node 0, before the job ends: no more of these.

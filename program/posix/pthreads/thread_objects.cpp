@@ -8,13 +8,11 @@
 #include <mutex>
 #include <utility>
 
-#include "program/process/interpose.hpp"
-#include "program/loader/loading/loading.hpp"
-#include "program/loader/loading/plan.hpp"
+#include "program/job/shared_state.hpp"
 #include "program/posix/heap/heap.hpp"
+#include "program/process/interpose.hpp"
 #include "program/process/private_memory.hpp"
 #include "program/sites/arguments.hpp"
-#include "program/job/shared_state.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -28,7 +26,7 @@ dropped* g_dropped = nullptr;
 
 /// Libraries lie apart. Two that share a count stay longer, no more.
 std::uint32_t& count_of(std::uint64_t address) noexcept {
-  return shared().thread_objects[address / load_plan::gap % shared_state::most_thread_objects];
+  return shared().thread_objects[address / library_gap % shared_state::most_thread_objects];
 }
 
 void add(const void* library, std::uint32_t by) noexcept {
@@ -78,7 +76,7 @@ void forget_thread_object(const void* library) noexcept { add(library, ~std::uin
 
 bool has_thread_objects(const module& m) noexcept {
   for (const data_range& data : m.data()) {
-    for (std::uint64_t at = data.first; at < data.end; at += load_plan::gap) {
+    for (std::uint64_t at = data.first; at < data.end; at += library_gap) {
       if (__atomic_load_n(&count_of(at), __ATOMIC_ACQUIRE) != 0) return true;
     }
     if (__atomic_load_n(&count_of(data.end - 1), __ATOMIC_ACQUIRE) != 0) return true;

@@ -8,21 +8,22 @@
 #include <cstdio>
 #include <new>
 
-#include "program/process/interpose.hpp"
-#include "program/process/once.hpp"
+#include "program/job/job.hpp"
+#include "program/posix/errands/actions.hpp"
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/memory/stacks.hpp"
 #include "program/posix/memory/thread_data.hpp"
-#include "program/process/fail.hpp"
 #include "program/posix/process/signals.hpp"
-#include "program/process/private_memory.hpp"
-#include "program/omp/team/team.hpp"
-#include "program/posix/threads/cancellation.hpp"
-#include "program/posix/threads/elsewhere.hpp"
-#include "program/posix/threads/own_threads.hpp"
 #include "program/posix/pthreads/robust.hpp"
 #include "program/posix/pthreads/starting.hpp"
 #include "program/posix/pthreads/told_apart.hpp"
+#include "program/posix/threads/cancellation.hpp"
+#include "program/posix/threads/elsewhere.hpp"
+#include "program/posix/threads/own_threads.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
+#include "program/process/once.hpp"
+#include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
 namespace quire::openmp {

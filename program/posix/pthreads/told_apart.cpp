@@ -12,8 +12,9 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "program/posix/errands/note_mapping.hpp"
+#include "program/posix/memory/own_addresses.hpp"
 #include "program/process/interpose.hpp"
-#include "program/posix/memory/crash.hpp"
 #include "program/process/private_memory.hpp"
 
 namespace quire::openmp {

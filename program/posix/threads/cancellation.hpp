@@ -9,10 +9,10 @@
 
 #include <cstdint>
 
-#include "program/process/interpose.hpp"
-#include "program/posix/heap/heap.hpp"
-#include "program/posix/threads/own_threads.hpp"
 #include "os/signals_held.hpp"
+#include "program/posix/memory/callers.hpp"
+#include "program/posix/threads/own_threads.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 
@@ -26,9 +26,23 @@ void note_own(own_thread& self) noexcept;
 void leave_cancellation_to_us() noexcept;
 void forget_own(own_thread& self) noexcept;
 
-/// A signal has been sent to a thread of this node. If it has a handler, the call that a clerk makes for the thread
-/// ends by EINTR, unless SA_RESTART has it begin again; the kernel ends those that the thread makes itself.
-void end_call_for_handler(pthread_t thread, int number) noexcept;
+/// Threads of this node that make_known() or note_own() has told of: none begins or ends as long as this lives, and the
+/// caller has no signals.
+class known_threads {
+ public:
+  known_threads() noexcept;
+  known_threads(const known_threads&) = delete;
+  known_threads& operator=(const known_threads&) = delete;
+  ~known_threads();
+  /// Null: it is none of them.
+  [[nodiscard]] own_thread* find(pthread_t thread) const noexcept;
+
+ private:
+  os::signals_held none_;
+};
+
+/// The flags of the program's handler; -1: it has none.
+[[nodiscard]] int flags_of_handler(int number) noexcept;
 
 /// What others see of the call that a thread is in. A handler may make another one within it: that is the one to end
 /// then, and the outer one is seen again after it. One that a handler has left by siglongjmp(3) is not seen by the

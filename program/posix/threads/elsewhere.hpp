@@ -2,7 +2,7 @@
 // What a thread has done on another node: a thread of Quire's there calls a function, on a private stack.
 #pragma once
 
-#include "program/posix/heap/heap.hpp"
+#include "program/posix/memory/callers.hpp"
 #include "program/posix/memory/stacks.hpp"
 
 namespace quire::openmp {

@@ -10,9 +10,9 @@
 
 #include <cstddef>
 
-#include "program/process/interpose.hpp"
-#include "program/process/fail.hpp"
 #include "os/signals_held.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/interpose.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -136,9 +136,13 @@ void open_interrupts() noexcept {
     fail_for_system("signals cannot be handled", errno, QUIRE_SYSTEM);
 }
 
+namespace {
+thread_local constinit blocking_thread t_self{};
+}
+bool is_let_in() noexcept { return t_self.number != 0; }
+
 void begin_to_let_in() noexcept {
-  static thread_local constinit blocking_thread t_self{};
-  if (t_self.number != 0) return;
+  if (is_let_in()) return;
   t_self.handle = ::pthread_self();
   t_self.number = ::gettid();
   t_self.next = g_blocking.load();

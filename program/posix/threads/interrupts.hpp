@@ -45,6 +45,8 @@ void open_interrupts() noexcept;
 
 /// The caller is a thread of teams, in which signals are blocked, as those of the process are not for it.
 void begin_to_let_in() noexcept;
+/// Whether the caller is such a thread: a worker, or the lead thread of a node that is not node 0.
+[[nodiscard]] bool is_let_in() noexcept;
 /// A signal has been sent to a thread of this node. If it is such a one, it gets that now.
 void let_in(pthread_t thread, int number) noexcept;
 

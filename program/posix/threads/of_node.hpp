@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "program/job/job.hpp"
+#include "program/posix/memory/own_addresses.hpp"
+#include "program/posix/memory/private_notes.hpp"
 #include "program/posix/memory/thread_data.hpp"
-#include "program/posix/memory/crash.hpp"
-#include "program/omp/team/team.hpp"
 #include "program/posix/threads/elsewhere.hpp"
 
 namespace quire::openmp {

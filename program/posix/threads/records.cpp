@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "program/job/job.hpp"
 #include "program/posix/memory/thread_data.hpp"
-#include "program/process/fail.hpp"
-#include "program/omp/team/team.hpp"
 #include "program/posix/threads/cancellation.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "program/process/image/large_objects.hpp"
 #include "program/process/fail.hpp"
+#include "program/process/image/large_objects.hpp"
 #include "program/process/memory_mode.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/watch/ranges.hpp"

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <vector>
 
+#include "program/process/watch/arena.hpp"
+#include "program/process/watch/code_changes.hpp"
 #include "program/sites/elf_view.hpp"
 #include "program/sites/known_libraries.hpp"
 #include "program/sites/look.hpp"
-#include "program/process/watch/arena.hpp"
-#include "program/process/watch/code_changes.hpp"
 
 namespace quire::openmp::watch {
 namespace {

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "program/process/fail.hpp"
 #include "os/raw_call.hpp"
+#include "program/process/fail.hpp"
 
 namespace quire::openmp::watch {
 namespace {

@@ -9,11 +9,11 @@
 #include <cstdio>
 #include <initializer_list>
 
+#include "os/signals_held.hpp"
 #include "program/process/fail.hpp"
 #include "program/process/waiting.hpp"
 #include "program/process/watch/patch.hpp"
 #include "program/process/watch/ranges.hpp"
-#include "os/signals_held.hpp"
 
 namespace quire::openmp::watch {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "program/process/watch/look.hpp"
 #include "program/process/watch/demotion.hpp"
+#include "program/process/watch/look.hpp"
 #include "program/process/watch/ranges.hpp"
 
 namespace quire::openmp::watch {

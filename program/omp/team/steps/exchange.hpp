@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <mutex>
 
-#include "program/process/private_memory.hpp"
 #include "program/omp/tasks/pool.hpp"
 #include "program/omp/tasks/tree.hpp"
 #include "program/omp/team/letter.hpp"
+#include "program/process/private_memory.hpp"
 
 namespace quire::openmp::steps {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "program/loader/start/automatic.hpp"
+#include "program/loader/loading/automatic.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -10,11 +11,13 @@
 #include <vector>
 
 #include "program/posix/heap/heap.hpp"
-#include "program/sites/known_libraries.hpp"
-#include "program/sites/look.hpp"
+#include "program/process/fail.hpp"
+#include "program/process/memory_mode.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/symbols.hpp"
 #include "program/process/watch/patch.hpp"
+#include "program/sites/known_libraries.hpp"
+#include "program/sites/look.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -103,6 +106,33 @@ bool watch_loaded(std::span<const module> loaded, std::string& why) {
   if (v.mixed && watch::watch_updates(found.modules, v.why)) return true;
   why = std::move(v.why);
   return false;
+}
+
+namespace {
+
+/// Programs may synchronise by flags and atomic operations on the heap and on stacks.
+void keep_heap_sequential() noexcept {
+  const char* const asked = std::getenv("QUIRE_CONSISTENCY");
+  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
+  fail("QUIRE_CONSISTENCY is set, and the heap of programs with OpenMP has sequential consistency: unset it",
+       QUIRE_BAD_OPTION);
+}
+
+}  // namespace
+
+void choose_memory() noexcept {
+  keep_heap_sequential();
+  const char* const asked = std::getenv("QUIRE_EXEC_MEMORY");
+  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return watch_loops();
+  if (std::strcmp(asked, "auto") == 0) {
+    const memory_choice found = choose_by_code();
+    set_memory(found.mixed, found.mixed, found.why);
+  } else if (std::strcmp(asked, "mixed") == 0) {
+    set_memory(true, watch_what_can_be(), "");
+  } else {
+    fail("the program's memory is to be none of sequential, mixed and auto", QUIRE_BAD_OPTION);
+  }
+  if (is_mixed()) ::setenv("QUIRE_ORDERS", "1", 1);
 }
 
 }  // namespace quire::openmp

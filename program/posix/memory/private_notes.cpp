@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Private memory at an address that the program has chosen: which node has it is told to the others, for the line about
-// an access that finds none there.
+#include "program/posix/memory/private_notes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <mutex>
-
-#include "program/posix/errands/on_all_nodes.hpp"
-#include "program/posix/memory/crash.hpp"
 
 namespace quire::openmp {
 namespace {
 
-struct private_mapping {
-  std::uint64_t first, bytes;
-  int node;
-};
 std::array<private_mapping, 256> g_notes;
 std::atomic<std::size_t> g_note_count{0};
 std::mutex g_note_guard;  ///< of new ones
@@ -37,12 +31,19 @@ private_mapping* note_before(const private_mapping& m) noexcept {
   return find_note([&m](private_mapping& n) { return n.node == m.node && m.first - n.first <= bytes_of(n).load(); });
 }
 
-/// What there is no room for is not explained.
 bool has_room(const private_mapping& n) noexcept {
   return g_note_count.load() < g_notes.size() || note_before(n) != nullptr;
 }
 
-int keep(const private_mapping& n) noexcept {
+}  // namespace
+
+bool needs_no_note(const private_mapping& m) noexcept {
+  const private_mapping* const known = note_of(m.first);
+  return (known != nullptr && known->node == m.node && m.first + m.bytes <= known->first + known->bytes) ||
+         !has_room(m);
+}
+
+void keep_note(const private_mapping& n) noexcept {
   const std::lock_guard held(g_note_guard);
   const std::size_t count = g_note_count.load();
   if (private_mapping* const before = note_before(n); before != nullptr) {
@@ -51,20 +52,6 @@ int keep(const private_mapping& n) noexcept {
     g_notes[count] = n;
     g_note_count.store(count + 1, std::memory_order_release);
   }
-  return 0;
-}
-
-}  // namespace
-
-void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
-  const private_mapping mine{first, bytes, job().node};
-  const private_mapping* const known = note_of(first);
-  if (!files::apart || !files::is_node() || bytes == 0 || node_of_private(first) == mine.node ||
-      (known != nullptr && known->node == mine.node && first + bytes <= known->first + known->bytes) || !has_room(mine))
-    return;
-  const int saved = errno;
-  for (int node = 0; node < job().nodes; ++node) (void)call_with_texts(node, [mine] { return keep(mine); });
-  errno = saved;
 }
 
 int node_of_note(std::uint64_t address) noexcept {

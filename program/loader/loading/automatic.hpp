@@ -25,4 +25,8 @@ void watch_loops();
 /// if mixed memory is nothing for them: nothing has changed.
 [[nodiscard]] bool watch_loaded(std::span<const module> loaded, std::string& why);
 
+/// As `quire run --memory` says (process/memory_mode.hpp). Before restore_environment(), and before the job starts;
+/// sets what the job needs to know of it. Ends the process if the value is none.
+void choose_memory() noexcept;
+
 }  // namespace quire::openmp

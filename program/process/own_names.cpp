@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program may have functions with names of libc's (read, send, poll), whatever they do. libc itself does not call
 // them. Nor must Quire, or what it stands on: where their tables lead to the program, they are made to lead past it.
-#include "program/loader/start/own_names.hpp"
+#include "program/process/own_names.hpp"
 
 #include <dlfcn.h>
 #include <string.h>
 
 #include "program/process/interpose.hpp"
-#include "program/sites/known_libraries.hpp"
 #include "program/process/modules.hpp"
 #include "program/process/slots.hpp"
+#include "program/sites/known_libraries.hpp"
 
 namespace quire::openmp {
 namespace {
