@@ -50,7 +50,7 @@ constexpr option_row table[] = {
      "pool 'file': give it its length only, or write it full of zeros", range(0, 1)},
     {option::pool_link, "QUIRE_POOL_LINK", use::experiments, option_type::choice, "ring", "ring|socket",
      "pool 'fork': how the program's process asks the engine's", range(0, 1)},
-    {option::host_frames, "QUIRE_HOST_FRAMES", use::experiments, option_type::choice, "0", "0|1|auto",
+    {option::host_frames, "QUIRE_HOST_FRAMES", use::experiments, option_type::choice, "auto", "0|1|auto",
      "nodes of one host have one copy of a shared page in memory (pool 'memfd'); 0: they are kept apart, as if on "
      "several hosts; auto: where they talk by shared memory",
      range(0, 2)},

@@ -73,9 +73,7 @@ void tell_failure(const region_slot& r, int error) noexcept {
             static_cast<unsigned long>(r.about.bytes >> 20), std::strerror(error), r.detector->name(),
             os::explain_error(error).text);
 }
-}  // namespace
 
-namespace {
 /// All nodes of the job have their frames together.
 bool is_one_host(const configuration& c) noexcept {
   return !c.hosts.empty() && std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());

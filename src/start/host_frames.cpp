@@ -26,6 +26,7 @@ void host_frames::keep_apart(const char* why) const {
 void host_frames::offer(const core::configuration& c, introduction& mine) {
   if (wanted_ == choice::apart || c.nodes == 1) return;
   if (wanted_ == choice::automatic && !by_memory_) return;
+  if (wanted_ == choice::automatic && is_watched_) return keep_apart("reports and records of what nodes share");
   if (c.survives) return keep_apart("nodes that survive others (QUIRE_ON_FAILURE=notify)");
   if (c.pool.which != pool::kind::memfd) return keep_apart("any pool but 'memfd'");
   if (c.memory_limit != 0) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");

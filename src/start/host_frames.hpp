@@ -29,7 +29,10 @@ class host_frames {
   /// `by_memory`: nodes of a host talk through shared memory. If they do not, they stand for several hosts, unless
   /// frames were asked for by name.
   host_frames(const base::option_values& options, bool by_memory) noexcept
-      : wanted_(options.choice<choice>(base::option::host_frames)), by_memory_(by_memory) {}
+      : wanted_(options.choice<choice>(base::option::host_frames)),
+        by_memory_(by_memory),
+        is_watched_(options.flag(base::option::sharing) || !options.text(base::option::report).empty() ||
+                    !options.text(base::option::events).empty()) {}
   /// Before introductions: makes the file, if it is wanted and goes with what else was asked for.
   void offer(const core::configuration& c, introduction& mine);
   /// After them. Collective, if any node offers a file. Fills in core::configuration::hosts and pool.host_file. A node
@@ -42,6 +45,7 @@ class host_frames {
 
   choice wanted_;
   bool by_memory_;
+  bool is_watched_;  ///< what nodes ask each other for is counted or recorded: with frames together they ask little
   os::descriptor file_{};
 };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -195,6 +196,7 @@ void sweeps() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_nodes_apart();
   const std::string_view what = argc > 1 ? argv[1] : "";
   const bool ahead = what == "ahead" || what == "ahead_off";
   learns = what != "off" && what != "ahead_off";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -135,6 +136,7 @@ void bad_input() {
 }  // namespace
 
 int main(int, char** argv) {
+  keep_nodes_apart();
   const std::string name = argv[1];
   const auto how = name == "none"   ? quire::grouping::none
                    : name == "page" ? quire::grouping::page

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -231,6 +232,7 @@ void looks() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_nodes_apart();
   REQUIRE_STATUS(quire_plan(1), QUIRE_NOT_STARTED);
   REQUIRE_STATUS(quire_spin(), QUIRE_NOT_STARTED);
   quire_looking too_early{};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -513,6 +514,7 @@ void run_long() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_nodes_apart();
   const bool is_long = argc > 1 && std::string_view(argv[1]) == "long";
   g_scans = argc > 1 && std::string_view(argv[1]) == "scan";
   g_limited = std::getenv("QUIRE_MEMORY_LIMIT") != nullptr;

@@ -3,6 +3,7 @@
 // the threads of the other nodes read the same pages, downwards, all the time, so that they fault on pages that are
 // just being replaced for another thread of theirs. A word that is read later was written earlier, so it is never
 // smaller than the one read before it, and no word is ever smaller than it was.
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -49,6 +50,7 @@ void hammer(std::size_t unit_bytes) {
 }  // namespace
 
 int main() {
+  keep_nodes_apart();
   return node_main([] {
     section("units of 4K", [] { hammer(4096); });
     section("units of 64K", [] { hammer(65536); });

@@ -19,7 +19,7 @@ using testing::Not;
 const std::string program = std::string(QUIRE_PROGRAMS) + "/statistics_program";
 
 TEST(Statistics, NameTheLineThatAllocatedWhatMoves) {
-  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats", program});
+  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--set=host_frames=0", "--stats", program});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, ContainsRegex("heap +[0-9]+ [GT]iB +4 KiB +sequential"));
   EXPECT_THAT(result.err,
@@ -86,7 +86,8 @@ TEST(Statistics, TakeNoNamesFromAProgramThatWasChanged) {
 
 TEST(Statistics, HaveRegionsAndUnitsInTheFile) {
   const std::string name = testing::TempDir() + "statistics_test.json";
-  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--stats=" + name, program});
+  const auto result =
+      run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", "--set=host_frames=0", "--stats=" + name, program});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto document = nlohmann::json::parse(std::ifstream(name), nullptr, false);
   std::remove(name.c_str());

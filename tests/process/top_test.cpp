@@ -51,7 +51,7 @@ class job {
 
  private:
   static std::vector<std::string> words(std::vector<std::string> how, const std::string& more) {
-    std::vector<std::string> all{QUIRE_TOOL, "run", "--timeout", "100"};
+    std::vector<std::string> all{QUIRE_TOOL, "run", "--timeout", "100", "--set=host_frames=0"};
     all.insert(all.end(), how.begin(), how.end());
     all.insert(all.end(), {program, "forever"});
     if (!more.empty()) all.push_back(more);
