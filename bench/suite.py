@@ -156,8 +156,7 @@ def hands_group():
     small = {"quick": ("12", "3")}
     programs.append(Program("stock", ("openmp_hands",), "plain", environment={"OMP_NUM_THREADS": "2"}, **small))
     kinds = (("directions", "alternating directions, stock program", 2), ("wavefront", "wavefront by flags, stock program", 3),
-             ("produced", "written by one and read by all, stock program", None), ("columns", "transposed, stock program", None),
-             ("counted", "counted in a table beside vectors, stock program", None))
+             ("produced", "written by one and read by all, stock program", None), ("columns", "transposed, stock program", None), ("counted", "counted beside vectors", None))
     for memory in ("sequential", "mixed", "auto"):
         for nodes in (2, 4):
             programs.append(Program(f"{memory}{nodes} stock", ("openmp_hands",), nodes=nodes, job_options=("--memory", memory),
