@@ -68,6 +68,21 @@ def account(nodes):
     return seconds, told
 
 
+def waits(nodes):
+    """What a node's threads have waited for since all had met: (how often, us in the mean)."""
+    met_ns = max(e[5] for n in nodes for e in n if e[0] == MET)
+    seconds = (max(e[5] for n in nodes for e in n if e[0] == ENDS) - met_ns) / 1e9
+    took = {}
+    for n in nodes:
+        for thread in threads_of(n):
+            if not is_programs(thread, account_of_thread(thread, met_ns), seconds):
+                continue
+            for a, b in zip(thread, thread[1:]):
+                if a[0] == ASKS and b[0] == GOES_ON and a[5] >= met_ns:
+                    took.setdefault(KINDS[min(a[1], 3)], []).append((b[5] - a[5]) / 1e3)
+    return {what: (len(each) / len(nodes), sum(each) / len(each)) for what, each in took.items()}
+
+
 def sending(nodes):
     """(us of processor time that a context takes in which a message leaves, how many of them a node had), since all had met."""
     met_ns = max(e[5] for n in nodes for e in n if e[0] == MET)
@@ -128,6 +143,10 @@ def reason(row):
     extra_us = row["sends_us"] - row["sends_here_us"]
     if (by := (extra_us - row["send_us"]) * row["sends"] / 1e6) > 0.1 * abs(off):
         parts.append(f"to send took {extra_us:.1f} us a time, {row['send_us']:.1f} foretold: {by:+.3f} s")
+    for what, (number, took_us) in row["waits"].items():
+        before = row["waits_here"].get(what, (0, 0))[0]
+        if what != "other" and abs(number - before) * took_us / 1e6 > 0.2 * abs(off):
+            parts.append(f"{number:.0f} {what} of {took_us:.0f} us, and {before:.0f} where it was predicted")
     messages = sum(number for number, _, _ in row["late"].values())
     if abs(messages / max(1, row["told_messages"]) - 1) > 0.1:
         parts.append(f"{messages} messages, {row['told_messages']} where it was predicted")

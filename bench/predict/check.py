@@ -68,7 +68,8 @@ NETWORK_WORDS = ("latency_us", "send_us", "receive_us", "wake_us", "megabytes_a_
 def network_of(build, hosts):
     """What `quire bench network` says of them, by its words."""
     with tempfile.NamedTemporaryFile("w", suffix=".network") as file:
-        command = [f"{build}/bin/quire", "bench", "network", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "-o", file.name]
+        command = [f"{build}/bin/quire", "bench", "network", "--hosts", ",".join(hosts.addresses), "--agent", hosts.agent, "--seconds", "4", "-o",
+                   file.name]
         subprocess.run(hosts.inside(1, command), stdout=subprocess.DEVNULL, timeout=120, check=True)
         lines = pathlib.Path(file.name).read_text().splitlines()
     return {word: float(number) for word, number in (line.split() for line in lines if not line.startswith("#"))}
@@ -81,15 +82,19 @@ def run_really(build, hosts, words, network):
         subprocess.run(hosts.inside(1, command), env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
                        stdout=subprocess.DEVNULL, timeout=150, check=True)
         nodes = account.events(folder)
-        return *account.account(nodes), account.sending(nodes), account.late_messages(nodes, network)
+        seconds, told = account.account(nodes)
+        return {"seconds": seconds, "account": told, "sending": account.sending(nodes), "waits": account.waits(nodes),
+                "late": account.late_messages(nodes, network)}
 
 
-def sending_here(build, words):
-    """What a context takes in which a message leaves, where nodes share this machine's memory: the record of a prediction has that."""
+def record_here(build, words):
+    """What a context takes in which a message leaves, and waits, where nodes share this machine's memory: as the record of a prediction has them."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([f"{build}/bin/quire", "run", "-n", "2", *words], env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
+        subprocess.run([f"{build}/bin/quire", "run", "-n", "2", "--set", "host_frames=0", *words],
+                       env={**os.environ, "QUIRE_EVENTS": folder, "OMP_NUM_THREADS": "2"},
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=150, check=True)
-        return account.sending(account.events(folder))[0]
+        nodes = account.events(folder)
+        return account.sending(nodes)[0], account.waits(nodes)
 
 
 def processor_s(process):
@@ -106,11 +111,11 @@ def predict(build, network, words):
 
 
 def run_relayed(build, hosts, words, network):
-    """(seconds, account, what sending took, late messages, processor time that the relay used)."""
+    """And the processor time that the relay used."""
     relay = getattr(hosts, "relay", None)
     before = processor_s(relay) if relay else 0
     told = run_really(build, hosts, words, network)
-    return *told, processor_s(relay) - before if relay else 0
+    return {**told, "relay_s": processor_s(relay) - before if relay else 0}
 
 
 def check_program(build, rounds, hosts, file, network, name):
@@ -123,13 +128,15 @@ def check_program(build, rounds, hosts, file, network, name):
         one, two = predict(build, file, words)
         alone.append(one["seconds"])
         told.append(two)
-    seconds, best = [one[0] for one in real], min(real, key=lambda one: one[0])
+    seconds, best = [one["seconds"] for one in real], min(real, key=lambda one: one["seconds"])
+    sends_here_us, waits_here = record_here(build, with_threads)
     foretold, likely = [one["seconds"] for one in told], min(told, key=lambda one: one["seconds"])
     return {"program": name, "rounds": rounds, "made": datetime.date.today().isoformat(), "real": min(seconds),
             "real_median": statistics.median(seconds), "told": min(foretold), "told_median": statistics.median(foretold),
             "least": min(one["least_seconds"] for one in told), "most": max(one["most_seconds"] for one in told),
-            "model": by_model.seconds(build, name, network, min(alone)), "account": best[1], "late": best[3], "relay_s": best[4],
-            "sends_us": best[2][0], "sends": best[2][1], "sends_here_us": sending_here(build, with_threads), "send_us": network["send_us"],
+            "model": by_model.seconds(build, name, network, min(alone)), "account": best["account"], "late": best["late"], "relay_s": best["relay_s"],
+            "sends_us": best["sending"][0], "sends": best["sending"][1], "sends_here_us": sends_here_us, "send_us": network["send_us"],
+            "waits": best["waits"], "waits_here": waits_here,
             "told_account": account.of_prediction(likely), "told_messages": likely["messages"]}
 
 

@@ -181,6 +181,35 @@ TEST(Predict, ABarrierOpensWhenTheLastIsThereWhoeverThatWasHere) {
                    30 + (o.ns - 1'000));  // node 0, whose driver takes the arrival; node 1
 }
 
+/// Node 0 keeps a lock. On this machine node 2 asked for it first; elsewhere node 1 does, since it computes less.
+TEST(Predict, ALockThatAnotherThreadWouldGetFirstIsToldAndWidensTheRange) {
+  const auto job = [](std::uint64_t node_2_works) {
+    std::vector<node> nodes(3);
+    for (auto& n : nodes) (void)n.thread(event_type::met, 0);
+    std::uint64_t asks[3] = {};
+    for (const std::uint16_t i : {std::uint16_t{2}, std::uint16_t{1}}) {
+      asks[i] = nodes[i].thread(event_type::asks, i == 1 ? 1'000 : node_2_works, barrier | 5, asked::lock);
+      nodes[i].leaves(0, nodes[i].executes(asks[i], 0, barrier | 5), 100);
+      nodes[0].leaves(i, nodes[0].comes(i, 0, barrier | 5), 100);
+    }
+    for (const std::uint16_t i : {std::uint16_t{1}, std::uint16_t{2}}) {
+      const auto grant = nodes[i].comes(0, 0, barrier | 5);
+      (void)nodes[i].thread(event_type::goes_on, i == 1 ? 1'000 : node_2_works, grant);
+      (void)nodes[i].thread(event_type::ends, i == 1 ? 1'000 : node_2_works);
+    }
+    return std::vector<node_events>{nodes[0].all, nodes[1].all, nodes[2].all};
+  };
+  EXPECT_EQ(replay(job(900), cheap(), order::likely).turned, 0u);
+  prediction p;
+  p.least = p.likely = p.most = replay(job(31'000), cheap(), order::likely);
+  EXPECT_EQ(p.likely.turned, 1u);
+  EXPECT_DOUBLE_EQ(p.likely.turned_ns, 30'000);
+  widen(p);
+  EXPECT_DOUBLE_EQ(p.most.ns, p.likely.ns + 30'000);
+  EXPECT_LT(p.least.ns, p.likely.ns);
+  EXPECT_GE(p.least.ns, p.likely.work_ns / 3);
+}
+
 /// Three nodes send to one: its link takes one message at a time.
 TEST(Predict, ALinkTakesOneMessageAtATime) {
   std::vector<node> nodes(4);

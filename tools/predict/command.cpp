@@ -140,6 +140,7 @@ prediction predict_one(const predict::run_result& run, unsigned nodes, const har
   const auto [least, most] = std::ranges::minmax_element(others, {}, &outcome::ns);
   p.least = *least;
   p.most = *most;
+  predict::widen(p);
   return p;
 }
 
@@ -189,6 +190,7 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
          {"bytes", p.likely.bytes},
          {"busiest_link_percent", p.likely.ns > 0 ? 100 * p.likely.busiest_link_ns / p.likely.ns : 0},
          {"slept_seconds", p.likely.slept_ns / 1e9},
+         {"turned_locks", p.likely.turned},
          {"unseen_work_seconds", p.likely.unseen_ns / 1e9},
          {"was_cut", p.was_cut},
          {"seconds_of_this_run", p.run_seconds}});
@@ -213,6 +215,11 @@ void tell_doubts(const prediction& p) {
   if (p.likely.undone != 0)
     fmt::print(stderr, "quire predict: {} events of the run on {} nodes wait for what is not recorded\n",
                p.likely.undone, p.nodes);
+  if (p.likely.turned != 0)
+    fmt::print(stderr,
+               "quire predict: on {} nodes locks would be asked for {} times by another thread first than in this run: "
+               "the range has what that may change\n",
+               p.nodes, p.likely.turned);
   if (p.likely.unseen_ns > 0.1 * p.likely.work_ns)
     fmt::print(stderr,
                "quire predict: on {} nodes {:.0f} % of the work is of threads while they ask Quire for nothing: it is "

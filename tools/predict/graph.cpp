@@ -85,6 +85,7 @@ class builder {
     for (const auto& n : job_) threads_of_.push_back(work_of(n, threads_a_node_).unseen_ns > 0 ? 2 : threads_in(n));
     for (std::size_t n = 0; n < job_.size(); ++n) add_node(n);
     for (auto& [pair, taken] : taken_) connect(sent_[pair], taken);
+    add_lock_requests();
     made_.threads = threads_;
     return std::move(made_);
   }
@@ -104,9 +105,9 @@ class builder {
       if (is_context(e.type)) s.ns = static_cast<double>(e.value);
     }
   }
-  void need(std::uint32_t from, std::uint32_t to, double ns = 0) {
+  void need(std::uint32_t from, std::uint32_t to, double ns = 0, bool is_order = false) {
     if (from == no_step || to == no_step || from == to) return;
-    made_.edges.push_back({to, made_.steps[from].first_edge, ns});
+    made_.edges.push_back({to, made_.steps[from].first_edge, ns, is_order});
     made_.steps[from].first_edge = static_cast<std::uint32_t>(made_.edges.size() - 1);
     ++made_.steps[to].needs;
   }
@@ -147,12 +148,14 @@ class builder {
       before = asked;
     }
     need(before, self);
-    if (keep_ == order::strict && before != here.last_context) need(here.last_context, self);
+    if (keep_ == order::strict && before != here.last_context) need(here.last_context, self, 0, true);
     if (e.key != 0) {
       auto& last = here.last_of.try_emplace(e.key, no_step).first->second;
-      if (last != before) need(last, self);
+      if (last != before) need(last, self, 0, true);
       last = self;
     }
+    if (e.type == event_type::executes && before != no_step && asks_for_lock(made_.steps[before]))
+      asking_.emplace_back(self, e.key);
     if (keep_ != order::loose && brings_content(e)) here.content.push_back(self);
     here.last_context = self;
     here.happened.emplace_back(static_cast<double>(e.ns), self);
@@ -185,6 +188,24 @@ class builder {
     t.core_wait_us = e.bytes;
     t.at_ns = e.ns;
   }
+  static bool asks_for_lock(const step& s) {
+    return s.type == event_type::asks && s.kind == static_cast<std::uint8_t>(record::asked::lock);
+  }
+  /// A lock is asked for where it is kept: in the context that has executed the call, or in those to which that has
+  /// sent a message. Steps of a node are numbered as they came.
+  void add_lock_requests() {
+    std::map<std::pair<std::uint16_t, std::uint64_t>, std::vector<std::uint32_t>> of;
+    const auto add = [&](std::uint32_t s, std::uint64_t key) { of[{made_.steps[s].node, key}].push_back(s); };
+    for (const auto& [context, key] : asking_) {
+      std::uint32_t m = made_.steps[context].first_message;
+      if (m == no_step) add(context, key);
+      for (; m != no_step; m = made_.messages[m].next) add(made_.messages[m].to, key);
+    }
+    for (auto& [where, requests] : of) {
+      std::ranges::sort(requests);
+      made_.lock_requests.push_back(std::move(requests));
+    }
+  }
   struct sent {
     std::uint32_t context = no_step;
     event what{};
@@ -210,6 +231,7 @@ class builder {
   std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint32_t>> taken_{};
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> asking_{};  ///< contexts of calls that ask for a lock, and which
   graph made_{};
   std::uint32_t threads_ = 0;
 };

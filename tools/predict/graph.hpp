@@ -26,6 +26,7 @@ struct step {
 struct edge {
   std::uint32_t to = no_step, next = no_step;
   double ns = 0;
+  bool is_order = false;  ///< only since it came in this order
 };
 struct message_sent {
   std::uint32_t to = no_step, next = no_step;  ///< the step that takes it
@@ -39,6 +40,7 @@ struct graph {
   std::vector<message_sent> messages{};
   std::uint32_t threads = 0;
   std::uint64_t from_nowhere = 0;  ///< messages that came, and whose sending is not in the records
+  std::vector<std::vector<std::uint32_t>> lock_requests{};  ///< of each lock, as they came where it is kept
 };
 
 [[nodiscard]] graph graph_of(const std::vector<node_events>& job, order keep, double speed, unsigned threads_a_node);

@@ -5,6 +5,13 @@
 
 namespace quire::tools::predict {
 
+void widen(prediction& p) {
+  const double all_work_ns = p.likely.work_ns / static_cast<double>(std::max<std::uint64_t>(1, p.likely.threads));
+  const double sooner_ns = std::max(p.likely.ns - p.likely.turned_ns, std::min(all_work_ns, p.likely.ns));
+  p.least.ns = std::min(p.least.ns, sooner_ns);
+  p.most.ns = std::max(p.most.ns, p.likely.ns + p.likely.turned_ns);
+}
+
 double gain_of(const prediction& first, double ns, const prediction& p) {
   if (ns <= 0 || first.likely.ns <= 0) return 0;
   if (!first.was_cut && !p.was_cut) return first.likely.ns / ns;

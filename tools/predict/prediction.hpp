@@ -13,6 +13,9 @@ struct prediction {
   bool was_cut = false;
 };
 
+/// The range has, too, what locks may change that another thread would get first.
+void widen(prediction& p);
+
 /// How much faster than the first number of nodes, where it takes `ns`. Where runs were cut they have done different
 /// work: what counts is how much of it in a second.
 [[nodiscard]] double gain_of(const prediction& first, double ns, const prediction& p);

@@ -48,6 +48,7 @@ class simulation {
       : on_(on),
         all_(graph_of(job, keep, on.speed, on.threads_a_node)),
         ready_(all_.steps.size(), 0.0),
+        came_(all_.steps.size(), 0.0),
         nodes_(job.size()),
         threads_(all_.threads),
         hosts_(job.size() / std::max(1u, on.nodes_a_host) + 1) {}
@@ -66,6 +67,7 @@ class simulation {
     for (const thread_state_of& t : threads_)
       if (t.is_programs || t.work_ns > least_work * told_.ns) add(t);
     told_.undone = all_.steps.size() - done_ + all_.from_nowhere;
+    for (const auto& requests : all_.lock_requests) tell_turned(requests);
     return told_;
   }
 
@@ -85,6 +87,17 @@ class simulation {
     told_.slept_ns += t.slept_ns;
     for (std::size_t i = 0; i < t.waits_ns.size(); ++i) told_.waits_ns[i] += t.waits_ns[i];
   }
+  /// In the order of the record.
+  void tell_turned(const std::vector<std::uint32_t>& requests) {
+    double last_ns = 0;
+    for (const std::uint32_t s : requests) {
+      if (came_[s] < last_ns && all_.steps[s].needs == 0) {
+        ++told_.turned;
+        told_.turned_ns += last_ns - came_[s];
+      }
+      last_ns = std::max(last_ns, came_[s]);
+    }
+  }
   void push(double ns, std::uint32_t what, bool is_message) { queue_.push({ns, turn_++, what, is_message}); }
   [[nodiscard]] host_state& host_of(std::size_t node) { return hosts_[node / std::max(1u, on_.nodes_a_host)]; }
   [[nodiscard]] double link_ns(std::uint32_t bytes) const {
@@ -92,14 +105,15 @@ class simulation {
                ? 0
                : static_cast<double>(bytes + on_.net.frame_bytes) * 1e9 / on_.net.bytes_a_second;
   }
-  void satisfy(std::uint32_t s, double ns) {
+  void satisfy(std::uint32_t s, double ns, bool is_order = false) {
     ready_[s] = std::max(ready_[s], ns);
+    if (!is_order) came_[s] = std::max(came_[s], ns);
     if (--all_.steps[s].needs == 0) push(ready_[s], s, false);
   }
   void finish(std::uint32_t s, double ns) {
     ++done_;
     for (std::uint32_t e = all_.steps[s].first_edge; e != no_step; e = all_.edges[e].next)
-      satisfy(all_.edges[e].to, ns + all_.edges[e].ns);
+      satisfy(all_.edges[e].to, ns + all_.edges[e].ns, all_.edges[e].is_order);
   }
   void take(const due& now) {
     const step& s = all_.steps[now.what];
@@ -200,7 +214,8 @@ class simulation {
 
   const hardware& on_;
   graph all_;
-  std::vector<double> ready_;
+  std::vector<double> ready_;  ///< when all that a step needs is there
+  std::vector<double> came_;   ///< the same but for the order of the record
   std::vector<node_state> nodes_;
   std::vector<thread_state_of> threads_;
   std::vector<host_state> hosts_;

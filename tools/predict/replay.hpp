@@ -46,6 +46,8 @@ struct outcome {
   double slept_ns = 0;         ///< of threads, in calls that are not Quire's
   double served_ns = 0;        ///< what nodes did for others and for the protocol
   double busiest_link_ns = 0;  ///< of one direction of one host
+  std::uint64_t turned = 0;    ///< requests for a lock that come before one that came first in the record
+  double turned_ns = 0;        ///< for so long they wait for that one
   std::uint64_t undone = 0;    ///< events that wait for what is not in the records, and messages from nowhere
 };
 
