@@ -48,6 +48,12 @@ accessed accessed_at(const region_slot& r, std::uint64_t address, bool write) no
   return what.page == accessed::by::wrong_page && !write ? r.beside(address) : what;
 }
 
+/// Where in the unit, for people; of a read beside it (region_slot::beside()) at its nearer end.
+std::uint64_t offset_in(const region_slot& r, std::uint64_t unit, std::uint64_t address) noexcept {
+  const std::uint64_t at = r.natural(address), first = r.address_of(unit);
+  return at < first ? 0 : std::min(at - first, r.bytes_of(unit) - 1);
+}
+
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
   base::log(base::log_level::error,
             "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu "
@@ -171,8 +177,11 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
 void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept {
   thread_state& here = this_thread();
   const bool gone = o.region.gone();  // destroyed while the thread waited: what it waited counts all the same
-  const std::uint64_t unit = gone ? o.unit : r.unit_of(o.address);
-  const std::uint64_t offset = gone ? 0 : r.natural(o.address) - r.address_of(unit);
+  // Of a page that is used as a whole the unit with the byte; of a read beside a minipage that minipage.
+  const accessed now =
+      gone ? accessed{o.unit, accessed::by::own_page} : accessed_at(r, o.address, o.want == access::write);
+  const std::uint64_t unit = now.page == accessed::by::composed_page ? r.unit_of(o.address) : now.unit;
+  const std::uint64_t offset = gone ? 0 : offset_in(r, unit, o.address);
   const std::uint64_t line =
       gone ? 0 : std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
   core_.recorder->on_fault(here.recorded, here.wants.thread,
@@ -204,7 +213,7 @@ void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_
   const auto what = how == started          ? sharing::event::moved
                     : how == joined || told ? sharing::event::used
                                             : sharing::event::seen;
-  sharing_->add(r.about.id, unit, sharing::word_of(r.natural(address) - r.address_of(unit), r.bytes_of(unit)),
+  sharing_->add(r.about.id, unit, sharing::word_of(offset_in(r, unit, address), r.bytes_of(unit)),
                 want == access::write, what);
 }
 
