@@ -46,14 +46,18 @@ row* end_rows() noexcept;
   static ::quire::api::calls::row row_##name \
       __attribute__((section("quire_calls"), used, aligned(8))) = {#name, reinterpret_cast<void*>(&own), {nullptr}}
 
+/// What libc's name stands for. Nothing calls it here, so `nothrow` says nothing; without it the compiler warns
+/// wherever it has found that the function does not throw.
+#define QUIRE_EXPORTED(name, own) asm(#name) __attribute__((alias(#own), nothrow))
+
 /// Declares an interposed function and its row; the body of quire_own_NAME follows.
-#define QUIRE_OWN(result, name, parameters)                                                                         \
-  extern "C" QUIRE_HIDDEN result quire_own_##name parameters;                                                       \
-  QUIRE_TABLE_ROW(name, quire_own_##name);                                                                          \
-  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #name))); \
+#define QUIRE_OWN(result, name, parameters)                                                          \
+  extern "C" QUIRE_HIDDEN result quire_own_##name parameters;                                        \
+  QUIRE_TABLE_ROW(name, quire_own_##name);                                                           \
+  extern "C" QUIRE_API result quire_export_##name parameters QUIRE_EXPORTED(name, quire_own_##name); \
   extern "C" result quire_own_##name parameters
 
 /// A second name of a function.
-#define QUIRE_SAME(result, name, as, parameters)                                                                  \
-  extern "C" QUIRE_API result quire_export_##name parameters asm(#name) __attribute__((alias("quire_own_" #as))); \
+#define QUIRE_SAME(result, name, as, parameters)                                                   \
+  extern "C" QUIRE_API result quire_export_##name parameters QUIRE_EXPORTED(name, quire_own_##as); \
   QUIRE_TABLE_ROW(name, quire_own_##as)
