@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""figures.py [--tree FOLDER] [--library libquire.so]: how the house stands, in figures that the tree itself tells. `--tree`: another checkout, to compare with.
+"""figures.py [--tree FOLDER] [--build FOLDER]: how the house stands, in figures that the tree itself tells. `--tree`: another checkout, to compare with.
 
 Folders of src/ are rows of layers.txt, and so are those of program/; the same tree before it had that file is looked at by its folders.
 """
@@ -139,7 +139,7 @@ def most_dependents(root):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tree", type=Path, default=HERE.parent.parent)
-    options.add_argument("--library", type=Path, help="libquire.so of a build")
+    options.add_argument("--build", type=Path, help="a build of this tree, for what libraries export")
     asked = options.parse_args()
     root = asked.tree.resolve()
     print_structure(root, "src", "")
@@ -151,8 +151,8 @@ def main():
     print(f"src/api: {lines_of(root, api)} lines")
     name, count, seen = most_dependents(root)
     print(f"an edit of core/{name}.hpp compiles {count} sources, the most of any part; {seen} headers are no parts")
-    if asked.library:
-        print("libquire.so:", tidy(root, "exports", asked.library, "--count"))
+    if asked.build:
+        print("libquire.so:", tidy(root, "exports", asked.build / "src/libquire.so", asked.build / "program/libquire_omp.so", "--count"))
     print(f"glossary: {len(own_words(root))} words of our own")
     for way, steps in ways().items():
         passed = [step for step, _ in steps if (root / step).is_file()]
