@@ -36,11 +36,11 @@ def declared(compiler):
 
 
 def main():
-    compiler, map_file, libc = sys.argv[1:4]
+    compiler, calls, libc = sys.argv[1:4]
     lines = subprocess.run(["nm", "-D", "--defined-only", libc], capture_output=True, text=True, check=True).stdout.splitlines()
     exported = {line.split()[-1].split("@")[0] for line in lines}
-    with open(map_file, encoding="utf-8") as f:
-        made = set(re.findall(r"[\w*]+", re.sub(r"#.*", "", f.read())))
+    with open(calls, encoding="utf-8") as f:
+        made = set(re.findall(r"^(\w+):.* program$", f.read(), re.M))
     known = made | set(OTHERS.split()) | {name for names in OF_NODE.values() for name in names.split()}
     functions = declared(compiler)
     taking = sorted(name for name, parameters in functions.items() if name in exported and TAKES.search(parameters))
@@ -49,7 +49,7 @@ def main():
     missing = [name for name in taking + fortified if name not in known]
     print(f"{len(taking)} functions take files, {len(fortified)} of them have fortified forms")
     for name in missing:
-        print(f"{name}({functions.get(name, '')}): neither in omp.map, nor with a reason here")
+        print(f"{name}({functions.get(name, '')}): not in program/calls.txt, nor with a reason here")
     return 1 if missing or len(taking) < 300 else 0
 
 

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""exports_test.py SOURCE LIBRARY [--count]: names that libquire.so exports. Beside quire_* these are names of libc's only, each a row of the table of calls
-(src/libc/table.hpp), and each row is exported: what stands in front of libc is in one list. --count prints how many."""
+"""exports_test.py SOURCE LIBRARY PROGRAM [--count]: names that libquire.so and libquire_omp.so export. Beside quire_*, and names of OpenMP, C++ and
+Fortran, these are calls of libc, each a row of program/calls.txt, and each row is exported: what stands in front of libc is in one list. In libquire.so each
+has a row of the table of calls, too (src/libc/table.hpp). --count prints how many."""
+import fnmatch
+import re
 import struct
 import subprocess
 import sys
@@ -10,7 +13,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 
-LIBRARY = Path(sys.argv[2])
+ROOT = Path(sys.argv[1]).resolve()
+LIBRARY, PROGRAM = (Path(name) for name in sys.argv[2:4])
 RELATIVE = (8, 1027)  # R_X86_64_RELATIVE, R_AARCH64_RELATIVE
 ROW = 24  # of the table: a name, a function, what is behind it
 
@@ -64,14 +68,41 @@ def of_libc(names):
     return {name for name in names if not name.startswith(("quire_", "QUIRE_"))}
 
 
-class Exports(unittest.TestCase):
-    def test_each_name_is_the_librarys_or_has_a_row(self):
-        wrong = of_libc(exports(LIBRARY)) - rows(LIBRARY)
-        self.assertFalse(wrong, f"exported, and not in the table of calls: {', '.join(sorted(wrong))}")
+def calls(of):
+    """Rows of program/calls.txt that have a library."""
+    pairs = (line.split(":") for line in (ROOT / "program/calls.txt").read_text().splitlines() if line and line[0] != "#")
+    return {name for name, libraries in pairs if of in libraries.split()}
 
-    def test_each_row_is_exported(self):
-        wrong = rows(LIBRARY) - exports(LIBRARY)
-        self.assertFalse(wrong, f"in the table of calls, and not exported: {', '.join(sorted(wrong))}")
+
+def of_others():
+    """Patterns of what libquire_omp.so exports beside calls of libc."""
+    return re.findall(r"[\w*]+(?=;)", re.sub(r"#.*", "", (ROOT / "program/omp.map.in").read_text()).split("local:")[0])
+
+
+def of_programs():
+    """What libquire_omp.so exports of the rest."""
+    return {name for name in exports(PROGRAM) if not any(fnmatch.fnmatchcase(name, pattern) for pattern in of_others())}
+
+
+class Exports(unittest.TestCase):
+    def same(self, found, wanted, where):
+        self.assertFalse(found - wanted, f"exported, and not in {where}: {', '.join(sorted(found - wanted))}")
+        self.assertFalse(wanted - found, f"in {where}, and not exported: {', '.join(sorted(wanted - found))}")
+
+    def test_names_of_the_library_are_rows(self):
+        self.same(of_libc(exports(LIBRARY)), rows(LIBRARY), "the table of src/libc")
+        self.same(of_libc(exports(LIBRARY)), calls("library"), "program/calls.txt")
+
+    @unittest.skipIf(not PROGRAM.is_file(), "libquire_omp.so is not built")
+    def test_names_of_programs_are_rows(self):
+        self.same(of_programs(), calls("program"), "program/calls.txt")
+
+    def test_rows_are_sorted_and_each_has_a_library(self):
+        lines = [line for line in (ROOT / "program/calls.txt").read_text().splitlines() if line[0] != "#"]
+        self.assertEqual(lines, sorted(lines, key=lambda line: line.split(":")[0]))
+        wrong = [line for line in lines if not re.fullmatch(r"\w+:( library)?( program)?", line) or line.endswith(":")]
+        self.assertFalse(wrong)
+        self.assertEqual(len(lines), len({line.split(":")[0] for line in lines}))
 
     def test_there_is_a_table(self):
         self.assertGreater(len(rows(LIBRARY)), 100)
@@ -81,6 +112,7 @@ class Exports(unittest.TestCase):
 
 if __name__ == "__main__":
     if "--count" in sys.argv:
-        print(f"{len(of_libc(exports(LIBRARY)))} names of libc exported, {len(rows(LIBRARY))} in the table")
+        print(f"{len(of_libc(exports(LIBRARY)))} names of libc exported, {len(calls('library'))} in the table; libquire_omp.so: "
+              f"{len(of_programs())}, {len(calls('program'))}; both: {len(calls('library') & calls('program'))}")
         sys.exit()
     unittest.main(argv=sys.argv[:1])
