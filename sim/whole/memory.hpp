@@ -127,7 +127,8 @@ class table_detector : public detect::detector {
   /// private copy.
   void unmap(const std::byte* address) noexcept;
   /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the
-  /// machines.
+  /// machines. What it gives back may be there already: in one memory a node that has let go pushes the right to write
+  /// to those that have not.
   void expect_less(bool less) noexcept { less_ = less; }
   [[nodiscard]] bool expects_less() const noexcept { return less_; }
   /// From now on nothing that is permitted is taken away: a test breaks it.
