@@ -152,11 +152,11 @@ def hands_group():
              Row("written in turn, release, 2 nodes: messages a page", "release2:messages_turns"),
              Row("written in turn, release, 2 nodes: local faults a page", "release2:local_faults_turns")]
     programs = [job(f"{c}{n}", n, c) for n in (2, 4) for c in ("release", "sequential")] + [job("diffs", 2, "release", **off)]
-    # Stock programs: kinds of data that changes hands, against two threads of the stock runtime.
-    small = {"quick": ("12", "3")}
+    small = {"quick": ("12", "3")}  # of stock programs: kinds of data that changes hands, against two threads of the stock runtime
     programs.append(Program("stock", ("openmp_hands",), "plain", environment={"OMP_NUM_THREADS": "2"}, **small))
     kinds = (("directions", "alternating directions, stock program", 2), ("wavefront", "wavefront by flags, stock program", 3),
-             ("produced", "written by one and read by all, stock program", None), ("columns", "transposed, stock program", None), ("counted", "counted beside vectors", None))
+             ("produced", "written by one and read by all, stock program", None), ("columns", "transposed, stock program", None),
+             ("counted", "counted in a table beside vectors, stock program", None))
     for memory in ("sequential", "mixed", "auto"):
         for nodes in (2, 4):
             programs.append(Program(f"{memory}{nodes} stock", ("openmp_hands",), nodes=nodes, job_options=("--memory", memory),
