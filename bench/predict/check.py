@@ -264,8 +264,9 @@ def page(kept):
     rows, networks, busy = kept.rows, kept.networks, max(r["busy"] for r in kept.rows)
     rounds = sorted({r["rounds"] for r in rows})
     lines = ["# Predictions, and what came", "",
-             f"Made by `bench/predict/check.py` {when(rows)} on {os.cpu_count()} cores, {' or '.join(map(str, rounds))} round{'s' if rounds != [1] else ''} a row: {len(rows)} of "
-             f"{len(LINKS) * len(PROGRAMS)} rows. Two nodes on two hosts, which are network namespaces of one machine with a core each,",
+             f"Made by `bench/predict/check.py` {when(rows)} on {os.cpu_count()} cores, {' or '.join(map(str, rounds))} "
+             f"round{'s' if rounds != [1] else ''} a row: {len(rows)} of {len(LINKS) * len(PROGRAMS)} rows. "
+             "Two nodes on two hosts, which are network namespaces of one machine with a core each,",
              "and links of a rate (tbf), or of a rate and a latency (a relay that holds each packet). Real and predicted: the least of the "
              "rounds, with the median in brackets;", "the difference is that of the least ones. There were no machines for 4, 8 and 16 nodes with a "
              "core each.", f"Before, other programs kept {busy:.1f} cores busy"
