@@ -325,9 +325,9 @@ def main():
         file.unlink(missing_ok=True)
     kept = Measured(file)
     keep_to_itself()
-    check(build, asked.rounds, links, asked.programs.split(";"), kept, limit)
     if kept.costs is None and limit.allows("cost"):
         kept.add(costs=cost.measure(build))
+    check(build, asked.rounds, links, asked.programs.split(";"), kept, limit)
     if kept.rows:
         asked.output.write_text(page(kept))
     left = [f"{link}: {one}" for link in links for one in asked.programs.split(";") if not kept.has(link, one)]
