@@ -56,7 +56,8 @@ const [quire, program] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'quire-page-'));
 try {
   const file = join(folder, 'gain.html');
-  execFileSync(quire, ['predict', '-n', '1,2,3', '--network', '10g', '-o', file, program, 'turns', '100'], {stdio: ['ignore', 'ignore', 'inherit'], timeout: 90000});
+  const words = ['predict', '-n', '1,2,3', '--network', '10g', '-o', file, program, 'turns', '100'];
+  execFileSync(quire, words, {stdio: ['ignore', 'ignore', 'inherit'], timeout: 90000});
   const {main, data} = opened(readFileSync(file, 'utf8'));
   const [picture, bars] = main.all('svg'), [latency, rate] = main.all('input');
   assert.strictEqual(picture.all('circle').length, 3, 'a point for each number of nodes');

@@ -29,8 +29,8 @@ struct job_plan {
   std::vector<std::pair<std::string, std::string>> environment;  ///< set for the nodes, over what they inherit
   bool tag = false;                                              ///< begin each line of output with "[node] "
   std::int64_t timeout_ms = 0;                                   ///< 0: none
-  bool is_trial = false;  ///< who started it expects that its time may be over, and tells that: the job says nothing then
-  int end_with = 0;                                              ///< a process, with which the job ends; 0: none
+  bool is_trial = false;         ///< nothing is said when its time is over: who started it expects that, and tells it
+  int end_with = 0;              ///< a process, with which the job ends; 0: none
   bool survivors_go_on = false;  ///< a death does not end the job: the others are told (QUIRE_ON_FAILURE=notify)
   std::string mount;  ///< absolute directory where nodes show files (QUIRE_MOUNT): nothing dead stays mounted there on
                       ///< any host; empty: none
