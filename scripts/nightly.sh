@@ -11,8 +11,8 @@ build=${BUILD:-build}
 fuzzed_s=$((minutes * 60 / 10))
 status=0
 
-scripts/soak/run.py --build "$build" --minutes "$(printf '%d.%02d' $((minutes * 85 / 100)) $((minutes * 85 % 100)))" --every "${EVERY:-60}" --found tests/sim/found_seeds.txt \
-  ${SOAK_FLAGS:-} || status=1
+soaked=$(printf '%d.%02d' $((minutes * 85 / 100)) $((minutes * 85 % 100)))
+scripts/soak/run.py --build "$build" --minutes "$soaked" --every "${EVERY:-60}" --found tests/sim/found_seeds.txt ${SOAK_FLAGS:-} || status=1
 
 for script in findings/*.sh; do
   timeout 120 bash "$script" >"$build/finding.log" 2>&1

@@ -48,10 +48,9 @@ accessed accessed_at(const region_slot& r, std::uint64_t address, bool write) no
   return what.page == accessed::by::wrong_page && !write ? r.beside(address) : what;
 }
 
-/// Where in the unit, for people; of a read beside it (region_slot::beside()) at its nearer end.
-std::uint64_t offset_in(const region_slot& r, std::uint64_t unit, std::uint64_t address) noexcept {
-  const std::uint64_t at = r.natural(address), first = r.address_of(unit);
-  return at < first ? 0 : std::min(at - first, r.bytes_of(unit) - 1);
+/// Not of a read beside a minipage (region_slot::beside()).
+bool is_within(const region_slot& r, std::uint64_t unit, std::uint64_t address) noexcept {
+  return r.natural(address) - r.address_of(unit) < r.bytes_of(unit);  // below it: a huge number
 }
 
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
@@ -181,7 +180,7 @@ void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal,
   const accessed now =
       gone ? accessed{o.unit, accessed::by::own_page} : accessed_at(r, o.address, o.want == access::write);
   const std::uint64_t unit = now.page == accessed::by::composed_page ? r.unit_of(o.address) : now.unit;
-  const std::uint64_t offset = gone ? 0 : offset_in(r, unit, o.address);
+  const std::uint64_t offset = !gone && is_within(r, unit, o.address) ? r.natural(o.address) - r.address_of(unit) : 0;
   const std::uint64_t line =
       gone ? 0 : std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
   core_.recorder->on_fault(here.recorded, here.wants.thread,
@@ -208,12 +207,12 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
 void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, access want,
                           model::fault_outcome how) noexcept {
   using enum model::fault_outcome;
-  if (how == lost || how == refused) return;
+  if (how == lost || how == refused || !is_within(r, unit, address)) return;
   const bool told = want == access::write && core_.protocols.of(r).relaxed;
   const auto what = how == started          ? sharing::event::moved
                     : how == joined || told ? sharing::event::used
                                             : sharing::event::seen;
-  sharing_->add(r.about.id, unit, sharing::word_of(offset_in(r, unit, address), r.bytes_of(unit)),
+  sharing_->add(r.about.id, unit, sharing::word_of(r.natural(address) - r.address_of(unit), r.bytes_of(unit)),
                 want == access::write, what);
 }
 

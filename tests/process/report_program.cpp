@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes write words of their own on one unit, at lines that the report has to name. report_program
-// [plain|exit|die|forever|memcpy|qsort]: how it ends, or how it writes.
+// [plain|exit|die|forever|memcpy|qsort|beside]: how it ends, or how it writes; beside: a minipage, and reads of the
+// byte before it through its page, as functions of libraries do that read texts by vectors.
 #include <quire/report.h>
 #include <quire/system.h>
 
@@ -57,11 +58,42 @@ void use(std::uint64_t* words, quire_mutex mutex, const char* how) {
   }
 }
 
+/// The addresses of a page with a minipage for each of two blocks.
+quire_status use_beside() {
+  constexpr std::size_t block = 512;
+  void *before = nullptr, *at = nullptr;
+  if (quire_node() == 0) {
+    quire_region_options about{};
+    about.size = sizeof about;
+    about.heap = 1;
+    about.views = 8;
+    quire_region region{};
+    quire_status why = quire_region_create(&about, 1 << 20, &region);
+    if (why == QUIRE_OK) why = quire_region_calloc(region, 0, block, &before);
+    if (why == QUIRE_OK) why = quire_region_calloc(region, 0, block, &at);
+    if (why == QUIRE_OK) why = quire_publish("block", at);
+    if (why != QUIRE_OK) return why;
+  }
+  const quire_status why = quire_lookup("block", -1, &at);
+  if (why != QUIRE_OK) return why;
+  const bool even = quire_node() % 2 == 0;
+  for (int round = 0; round < rounds; ++round) {
+    if (even) static_cast<volatile std::uint64_t*>(at)[0] = 1;
+    if (quire_barrier_wait(all_nodes) != QUIRE_OK) std::abort();
+    if (!even) (void)static_cast<volatile char*>(at)[-8];  // planted: beside
+    if (quire_barrier_wait(all_nodes) != QUIRE_OK) std::abort();
+    if (!even) static_cast<volatile std::uint64_t*>(at)[32] = 1;
+    if (quire_barrier_wait(all_nodes) != QUIRE_OK) std::abort();
+  }
+  return QUIRE_OK;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* const end = argc > 1 ? argv[1] : "plain";
   if (quire_start(nullptr) != QUIRE_OK) return 1;
+  if (std::strcmp(end, "beside") == 0) return use_beside() == QUIRE_OK && quire_end() == QUIRE_OK ? 0 : 1;
   void* memory = nullptr;
   quire_mutex mutex{};
   if (quire_node() == 0) {

@@ -115,6 +115,20 @@ TEST_F(Report, FaultsWithinTheCLibraryAreOfTheLineThatCallsIt) {
   }
 }
 
+TEST_F(Report, AReadBesideAMinipageIsOfThatMinipageAndOfNoneOfItsBytes) {
+  const auto result = run_program("beside");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json data = data_of(content_of(path("page.html")));
+  ASSERT_EQ(data["sharing"].size(), 1u) << data["sharing"];
+  EXPECT_EQ(data["sharing"][0]["kind"], "false");
+  EXPECT_EQ(data["sharing"][0]["bytes"], 512);
+  for (const json& user : data["sharing"][0]["users"]) {
+    if (user["node"] == 0) continue;
+    EXPECT_EQ(user["what"], "writes bytes 256-263");
+    EXPECT_THAT(user["lines"].dump(), HasSubstr(planted("beside")));
+  }
+}
+
 TEST_F(Report, OfANodeThatIsKilledThereIsWhatItHadRecorded) {
   const auto result = run_program("die");
   EXPECT_EQ(result.status, 128 + 9) << result.err;
