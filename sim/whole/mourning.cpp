@@ -6,8 +6,10 @@
 
 #include "core/counters.hpp"
 #include "core/known_machines.hpp"
+#include "core/leaving.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
+#include "core/survival.hpp"
 #include "core/sync_calls.hpp"
 
 namespace quire::whole {
@@ -43,6 +45,8 @@ mourning::mourning(const mourning_options& options)
     threads_.push_back(1 + static_cast<unsigned>(draw_.below(3)));
     node_of_.insert(node_of_.end(), threads_.back(), n);
   }
+  if (options.leaves) leaver_ = 1 + static_cast<unsigned>(draw_.below(options.nodes - 1));
+  leaves_in_ = static_cast<unsigned>(draw_.below(laps));
   knows_ = sim::ledger(options.nodes, pages_ * words, node_of_.size());
 }
 
@@ -80,7 +84,9 @@ void mourning::make(unsigned which) {
   constexpr operation creates[] = {operation::mutex_create,     operation::mutex_create,     operation::rwlock_create,
                                    operation::semaphore_create, operation::condition_create, operation::event_create,
                                    operation::barrier_create};
-  objects_[which].home = static_cast<unsigned>(draw_.below(options_.nodes));
+  unsigned& home = objects_[which].home;
+  home = static_cast<unsigned>(draw_.below(options_.nodes));
+  if (home == leaver_ && which > mutex_b) home = 0;  // what only its home knows would keep it from leaving
   world_.start(objects_[which].home, [this, which, what = creates[which], seed = draw_.next()](node& here) {
     actor maker(world_, here, 1, seed);
     objects_[which].handle = maker.create(what, what == operation::barrier_create ? node_of_.size() : admits);
@@ -99,14 +105,14 @@ void mourning::begin() {
     });
   }
   const auto deaths = options_.replicas || options_.nodes < 4 ? 1 : 1 + draw_.below(2);
-  for (std::uint64_t d = 0; d < deaths; ++d) {
+  for (std::uint64_t d = 0; options_.deaths && d < deaths; ++d) {
     world_.net().after(draw_.below(latest_death),
                        [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
   }
 }
 
 void mourning::die(unsigned node) {
-  if (is_dead(node)) return;
+  if (world_.at(node).is_dead()) return;
   world_.kill(node, longest_news);
   for (holders* const h : {&mutexes_[0], &mutexes_[1], &rwlock_}) {
     if (h->owner != nobody && node_of_[h->owner] == node) *h = {{}, nobody, true};
@@ -119,8 +125,10 @@ void mourning::die(unsigned node) {
 }
 
 void mourning::live(mourner& m) {
+  const std::uint64_t last = m.draw.below(steps);
   for (unsigned lap = 0; lap < laps && !world_.failed(); ++lap) {
     for (unsigned i = 0; i < steps && !world_.failed(); ++i) {
+      if (m.node_number() == leaver_ && lap == leaves_in_ && i == last) return leave(m);
       if (m.draw.chance(60)) world_.sleep(m.draw.below(30'000));
       step(m);
     }
@@ -130,6 +138,27 @@ void mourning::live(mourner& m) {
   world_.sleep(latest_death + 2'000'000);  // by then all deaths are over
   if (options_.release) return lock_and_look(m);
   for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
+}
+
+/// The last of its threads has it leave. Where node 0 is dead it cannot, and ends.
+void mourning::leave(mourner& m) {
+  meets_no_more_ = meets_no_more_ || m.number == 1;
+  if (++stopped_ < threads_[leaver_]) return;
+  core::core& here = m.here.core();
+  core::leaver goes(here);
+  bool begun = false, can = true;
+  for (; !begun && can && !world_.failed(); world_.sleep(20'000)) {
+    here.as_driver([&] {
+      can = goes.obstacle() == nullptr;
+      begun = can && goes.go_on();
+    });
+  }
+  if (!can) return die(leaver_);
+  while (!here.survival.has_left() && !world_.failed()) world_.sleep(20'000);
+  if (world_.failed()) return;
+  ++done_["leaves"];
+  has_left_ = leaver_;
+  world_.kill(leaver_, longest_news);
 }
 
 void mourning::step(mourner& m) {
@@ -204,6 +233,7 @@ void mourning::note_write(mourner& m, std::uint64_t at, std::uint64_t value) {
 
 void mourning::note_lost(std::uint64_t at) {
   ++done_["lost units"];
+  if (!options_.deaths) world_.fail("a unit is lost, though nobody has died");
   if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
   if (!homes_stay_) return;
   const core::region_slot& r = *world_.at(0).core().regions.find(at);
@@ -258,6 +288,7 @@ void mourning::own(mourner& m, holders& h, const base::status& why) {
   if (h.orphan && why.code() != QUIRE_OWNER_DIED)
     world_.fail("the owner of a lock has died, and the next one does not hear it");
   if (why.code() == QUIRE_OWNER_DIED) ++done_["inherited locks"];
+  if (why.code() == QUIRE_OWNER_DIED && !options_.deaths) world_.fail("the owner of a lock is said to have died");
   h = {{}, m.place, false};
   if (!options_.release || &h == &rwlock_) return;
   const auto which = static_cast<unsigned>(&h - mutexes_);
@@ -337,14 +368,14 @@ void mourning::meet_threads(mourner& m) {
   object& o = objects_[barrier];
   const auto why = m.call(operation::barrier_wait, o.handle);
   if (why.ok()) return void(++done_["barriers"]);
-  const bool any_dead = std::ranges::any_of(node_of_, [this](unsigned n) { return is_dead(n); });
+  const bool any_dead = std::ranges::any_of(node_of_, [this](unsigned n) { return is_gone(n); });
   if (why.code() != QUIRE_LOST || !any_dead) world_.fail("a barrier ends with status " + std::to_string(why.code()));
   ++done_["broken barriers"];
 }
 
 void mourning::meet_nodes(mourner& m, unsigned lap) {
   std::uint64_t alive = 0;
-  for (unsigned n = 0; n < options_.nodes; ++n) alive |= is_dead(n) ? 0 : std::uint64_t{1} << n;
+  for (unsigned n = 0; n < options_.nodes; ++n) alive |= is_gone(n) ? 0 : std::uint64_t{1} << n;
   auto sum = static_cast<std::int64_t>(std::uint64_t{1} << m.node_number());
   sync::call c;
   c.what = operation::reduce_i64;
@@ -355,14 +386,14 @@ void mourning::meet_nodes(mourner& m, unsigned lap) {
   m.must(m.here.core().objects.synchronise(c, -1), "a sum");
   // The call of the first node alive, the root, may return before another node has heard of it.
   unsigned root = 0;
-  while (is_dead(root)) ++root;
+  while (is_gone(root)) ++root;
   if (m.node_number() != root) knows_.synchronised(m.place);
   std::memcpy(&sum, c.values.bytes().data(), sizeof sum);
-  for (unsigned n = 0; n < options_.nodes; ++n) alive &= is_dead(n) ? ~(std::uint64_t{1} << n) : ~std::uint64_t{0};
+  for (unsigned n = 0; n < options_.nodes; ++n) alive &= is_gone(n) ? ~(std::uint64_t{1} << n) : ~std::uint64_t{0};
   if ((alive & ~static_cast<std::uint64_t>(sum)) != 0) world_.fail("a sum lacks a survivor");
   // Nobody can ask the dead what they have seen.
   for (const auto& [n, other] : sums_[lap]) {
-    if (!is_dead(n) && other != sum) world_.fail("a sum differs between nodes");
+    if (!is_gone(n) && other != sum) world_.fail("a sum differs between nodes");
   }
   sums_[lap][m.node_number()] = sum;
 }

@@ -10,6 +10,8 @@
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is
 //             shared rightly
+//   a leave   one node's threads stop, and it leaves (core/leaving.hpp): where nobody dies no unit, no write and no
+//             mutex's right is lost by that, and nobody hears of a death
 //   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the
 //             same for all of them
 //
@@ -35,6 +37,8 @@ struct mourning_options {
   unsigned minipage_bytes = 0;   ///< of the units; 0: pages
   unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
   bool release = false;          ///< consistency: each word is used by who has its mutex
+  bool leaves = false;           ///< a node leaves, too
+  bool deaths = true;
 };
 
 class mourning {
@@ -73,7 +77,10 @@ class mourning {
   void make(unsigned which);
   void begin();
   void die(unsigned node);
-  [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead(); }
+  [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && node != has_left_; }
+  /// Or it meets no others any more, as it leaves.
+  [[nodiscard]] bool is_gone(unsigned node) { return is_dead(node) || (node == leaver_ && meets_no_more_); }
+  void leave(mourner& m);
 
   void live(mourner& m);
   void step(mourner& m);
@@ -120,6 +127,10 @@ class mourning {
   std::uint64_t writes_ = 0;
   std::map<unsigned, std::uint64_t> told_[2]{};  ///< by node: which writes of words of this mutex it has been told
   bool homes_stay_ = false;
+  unsigned leaver_ = nobody, has_left_ = nobody;  ///< the node that leaves; once it has
+  unsigned stopped_ = 0;                          ///< threads of it
+  unsigned leaves_in_ = 0;                        ///< lap
+  bool meets_no_more_ = false;
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};
 };

@@ -44,7 +44,7 @@ base::status failure_service::set(quire_failure_handler handler, void* context) 
 
 void failure_service::run() {
   ::pthread_setname_np(::pthread_self(), "quire-failure");
-  for (unsigned told = 0;;) {
+  for (;;) {
     const std::uint32_t seen = bell_.load();
     quire_failure_handler handler = nullptr;
     void* context = nullptr;
@@ -54,8 +54,8 @@ void failure_service::run() {
       context = context_;
     }
     if (stopping_) return;
-    if (handler != nullptr && told < over_.load(std::memory_order_acquire)) {
-      handler(order_[told++], context);
+    if (handler != nullptr && told_ < over_.load(std::memory_order_acquire)) {
+      handler(order_[told_++], context);
       continue;
     }
     os::futex_wait(bell_, seen, -1);
@@ -77,6 +77,12 @@ void failure_service::stop() {
   } else {
     thread_.join();
   }
+}
+
+void failure_service::go_on() {
+  const std::lock_guard guard(mutex_);
+  stopping_ = false;
+  if (handler_ != nullptr && !thread_.joinable()) thread_ = os::start_thread([this] { run(); });
 }
 
 bool failure_service::is_alive(int node) const noexcept {

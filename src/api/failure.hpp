@@ -27,6 +27,8 @@ class failure_service {
   [[nodiscard]] int count_alive() const noexcept;
   /// Waits for a handler that runs, unless it is that which calls; none is called afterwards.
   void stop();
+  /// After stop(): the job goes on after all.
+  void go_on();
 
  private:
   void run();
@@ -40,6 +42,7 @@ class failure_service {
   std::mutex mutex_;  ///< for what follows
   quire_failure_handler handler_ = nullptr;
   void* context_ = nullptr;
+  unsigned told_ = 0;  ///< of `order_`; by the thread
   std::thread thread_;
 };
 

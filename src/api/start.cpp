@@ -6,6 +6,7 @@
 #include "runtime/runtime.hpp"
 
 #include <pthread.h>
+#include <quire/leave.h>
 #include <quire/system.h>
 #include <quire/transaction.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "start/detector_choice.hpp"
 #include "api/exit.hpp"
 #include "api/failure.hpp"
+#include "api/leave.hpp"
 #include "runtime/forward.hpp"
 #include "gc/service/heaps.hpp"
 #include "start/host_frames.hpp"
@@ -333,14 +335,9 @@ quire_status end_split(split::application_side& there, threads_left which) {
   return why;
 }
 
-quire_status end(threads_left which) {
-  if (auto* const there = elsewhere()) return end_split(*there, which);
-  QUIRE_ENTER(r);
-  if (quire_in_transaction() != 0)
-    return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
-  kept_memory kept;
-  end_events(*r);
-  if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
+/// Nobody needs this node any more: its part of the job ends. `tells`: the launcher, with the counters.
+base::status take_down(runtime* r, kept_memory& kept, threads_left which,
+                       void (bootstrap::bootstrap::*tells)(std::string_view) noexcept) {
   if (r->pointers != nullptr) r->pointers->tell_total();
   remove_quit();
   remove_terminate();
@@ -354,9 +351,31 @@ quire_status end(threads_left which) {
   r->core->trace.write();
   const auto flushed = r->core->wire.flush(10'000);
   kept.put_back(*r);  // until now messages of nodes that are not so far may have come
-  r->job->leave(numbers);
+  (r->job.get()->*tells)(numbers);
   which == threads_left::to_hold ? r->node->hold_threads() : delete r;
-  return flushed.code();
+  return flushed;
+}
+
+quire_status end(threads_left which) {
+  if (auto* const there = elsewhere()) return end_split(*there, which);
+  QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0)
+    return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
+  kept_memory kept;
+  end_events(*r);
+  if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
+  return take_down(r, kept, which, &bootstrap::bootstrap::leave).code();
+}
+
+quire_status leave() {
+  if (elsewhere() != nullptr) return base::explain(QUIRE_UNSUPPORTED, "quire_leave(): not with pool 'fork'");
+  QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0)
+    return base::explain(QUIRE_INVALID, "quire_leave(): not within a transaction, which has to end before");
+  if (const auto why = leave_others(*r); why != QUIRE_OK) return why;
+  kept_memory nothing;
+  end_events(*r);
+  return take_down(r, nothing, threads_left::none, &bootstrap::bootstrap::depart).code();
 }
 
 }  // namespace
@@ -394,6 +413,8 @@ quire_status quire_run_heap(void) {
   quire::api::g_runs_heap.store(true);
   return QUIRE_OK;
 }
+
+quire_status quire_leave(void) { return quire::api::leave(); }
 
 quire_status quire_end(void) { return quire::api::end(quire::api::threads_left::none); }
 quire_status quire_end_at_exit(void) { return quire::api::end(quire::api::threads_left::to_hold); }

@@ -74,6 +74,8 @@ class bootstrap {
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON
   /// object of names and integers, or empty; only `quire run` takes them. After the last poll_news.
   virtual void leave(std::string_view statistics_json) noexcept = 0;
+  /// The same of a node that ends while the others go on: they hear of it as of a death. Where announces_deaths().
+  virtual void depart(std::string_view statistics_json) noexcept { leave(statistics_json); }
   /// Readable when there may be news; -1 if there never is. Stays readable after job_ends.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// The next piece of news; call it until it gives `nothing`. Does not block.

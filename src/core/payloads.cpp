@@ -12,6 +12,7 @@
 #include "core/inbox.hpp"
 #include "core/message_table.hpp"
 #include "core/region_slot.hpp"
+#include "core/survival.hpp"
 #include "core/replicas.hpp"
 #include "core/spread.hpp"
 #include "core/sync_calls.hpp"
@@ -76,7 +77,7 @@ void inbox::refuse(const message& m, const char* why) noexcept {
 
 landing inbox::place(const message& m) noexcept {
   core_.watching.heard(m.from);  // what is announced may take a while to come
-  if (core_.members.is_dead(m.from) || is_too_late(m)) return landing::too_late();
+  if (core_.survival.is_cut_off(m.from) || is_too_late(m)) return landing::too_late();
   if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   switch (core_.messages.of(m.kind).brings) {
     case payload::entries:

@@ -29,9 +29,9 @@
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"
 #include "core/sync_calls.hpp"
+#include "core/used_units.hpp"
 #include "core/watching.hpp"
 #include "model/action.hpp"
-#include "os/presence.hpp"
 #include "protocol/release/node.hpp"
 #include "sync/kinds.hpp"
 #include "sync/object_id.hpp"
@@ -44,39 +44,7 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-
 using base::second;
-
-/// Calls f(unit) for units that this node may know something of; of a region of terabytes only those whose tables were
-/// used.
-template <class F>
-void each_used_unit(region_slot& r, F f) {
-  constexpr std::uint64_t chunk = 4096, few = 16 * chunk;
-  const auto used = r.machine->used();
-  if (used.first() >= used.end()) return;
-  const std::uint64_t end = used.end();
-  if (end - used.first() <= few) {
-    for (std::uint64_t unit = used.first(); unit < end; ++unit) f(unit);
-    return;
-  }
-  const std::uint64_t first = used.first() / chunk * chunk;
-  std::vector<bool> present((end - first) / chunk + 1);
-  for (const model::unit_table& table : r.machine->losses().tables()) {
-    const auto* const at = static_cast<const std::byte*>(table.entries);
-    const std::size_t each = table.bytes_of_entry;
-    const std::size_t from = first * each / os::page_bytes * os::page_bytes, to = end * each;
-    os::for_each_present(at + from, to - from, [&](std::size_t offset, std::size_t bytes) {
-      const std::uint64_t begins = std::max((from + offset) / each, first),
-                          ends = std::min((from + offset + bytes) / each + 1, end);
-      for (std::uint64_t u = begins; u < ends; u = (u / chunk + 1) * chunk) present[(u - first) / chunk] = true;
-    });
-  }
-  for (std::size_t c = 0; c < present.size(); ++c) {
-    const std::uint64_t from = std::max(first + c * chunk, used.first()), to = std::min(first + (c + 1) * chunk, end);
-    for (std::uint64_t unit = from; present[c] && unit < to; ++unit) f(unit);
-  }
-}
-
 }  // namespace
 
 void survivor::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
@@ -94,25 +62,43 @@ void survivor::on_announced(unsigned node) noexcept {
   survival_.announced.store(n + 1, std::memory_order_release);
 }
 
+/// f(node) for each of a mask.
+template <class F>
+void survivor::each_node(std::uint64_t mask, F f) noexcept {
+  for (std::uint16_t n = 0; n < core_.config.nodes; ++n) {
+    if ((mask >> n & 1) != 0) f(node_id{n});
+  }
+}
+
 /// Driving, not within a step.
 void survivor::take_deaths() noexcept {
+  watch::recovery& r = survival_.recovery;
   if (!survival_.is_told_of_more()) {
-    if (!survival_.recovery.active()) tell_over();
+    if (!r.active()) tell_over();
     return;
   }
-  recover(survival_.recovery.on_deaths(survival_.told()));
+  const std::uint64_t known = r.ended();
+  const auto step = r.on_ended(survival_.told());
+  each_node(r.ended() & ~known, [this](node_id node) { core_.wire.abandon(node); });
+  recover(step);
+  core_.settle();
+}
+
+void survivor::leave() noexcept {
+  recover(survival_.recovery.on_leave());
   core_.settle();
 }
 
 bool survivor::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
   watch::recovery& r = survival_.recovery;
-  if (survival_.members.is_dead(m.from)) return true;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
     if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return true;
-    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a));
+    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b));
     return true;
   }
+  if (r.is_cut_off(m.from.value())) return true;
+  if (r.leaves()) return m.kind != message_kind::watch;  // who asked for something asks another node
   if (!r.is_old(m.from.value())) return false;
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.absorb(m, value, out); });
@@ -157,11 +143,14 @@ void survivor::all_units(F f) noexcept {
 }
 
 void survivor::recover(watch::recovery::step s) noexcept {
+  survival_.members.learn(0, 0, survival_.recovery.torn());
+  if (survival_.recovery.leaves()) return go(s);
   if (s.begin) begin_recovery();
   if (s.report) {
     core_.protocols.acquire();
     all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
-    core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.report(out); });
+    core_.objects.step(
+        [torn = survival_.recovery.torn()](sync::machine& machine, sync::actions& out) { machine.report(out, torn); });
     send_markers(watch::recovery::round::reports);
   }
   if (s.settle) {
@@ -189,16 +178,34 @@ void survivor::note_in_order(unsigned node) noexcept {
   survival_.announced.store(n + 1, std::memory_order_release);
 }
 
-void survivor::begin_recovery() noexcept {
-  const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
-  core_.in.forget_landings(dead);  // as long as nothing is inherited
-  survival_.members.learn(dead);
-  for (unsigned node = 0; node < core_.config.nodes; ++node) {
-    if ((now_dead >> node & 1) == 0) continue;
-    core_.wire.abandon(node_id{static_cast<std::uint16_t>(node)});
-    core_.watching.is_dead(node, core_.now());
-    if (core_.config.sees_deaths) note_in_order(node);
+/// This node takes part as one that leaves: it has nothing, and is asked for nothing any more.
+void survivor::go(watch::recovery::step s) noexcept {
+  if (s.begin) {
+    (void)learn_who_is_gone();
+    send_markers(watch::recovery::round::none);
+    core_.regions.for_each([](region_slot& r) { r.change.frozen.add(freeze::recovery); });
+    send_markers(watch::recovery::round::cut);
   }
+  if (s.leave) left_.store(true, std::memory_order_release);
+}
+
+/// Those of whom this node did not know.
+std::uint64_t survivor::learn_who_is_gone() noexcept {
+  const watch::recovery& r = survival_.recovery;
+  const std::uint64_t now_gone = r.gone() & ~survival_.members.dead;
+  survival_.members.learn(r.gone(), r.left(), r.torn());
+  each_node(now_gone, [&](node_id node) {
+    const bool dead = (r.dead() >> node.value() & 1) != 0;
+    if (dead) core_.wire.abandon(node);
+    if (node != core_.config.self) core_.watching.is_dead(node.value(), core_.now());
+    if (dead && core_.config.sees_deaths) note_in_order(node.value());
+  });
+  return now_gone;
+}
+
+void survivor::begin_recovery() noexcept {
+  core_.in.forget_landings(survival_.recovery.dead());  // as long as nothing is inherited
+  const std::uint64_t now_dead = learn_who_is_gone(), dead = survival_.members.dead;
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
   if (survival_.suspects == 0) core_.watching.doubt_nobody();
@@ -219,13 +226,12 @@ void survivor::begin_recovery() noexcept {
   core_.stored.cut();
   core_.absent.cut([&](region_slot& r, const message& m) { absorb(r, m); });
   core_.perform_steps();
-  core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
+  core_.objects.step(
+      [&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out, survival_.members.left); });
   core_.protocols.cut(dead);
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
-    for (unsigned node = 0; !l.when_over && node < core_.config.nodes; ++node) {
-      if ((now_dead >> node & 1) != 0) l.tell(l.context, node);
-    }
+    if (!l.when_over) each_node(now_dead, [&](node_id node) { l.tell(l.context, node.value()); });
   }
   send_markers(watch::recovery::round::cut);
 }
@@ -235,10 +241,9 @@ void survivor::send_markers(watch::recovery::round round) noexcept {
   m.kind = message_kind::recovery;
   m.operation = static_cast<std::uint32_t>(round);
   m.a = survival_.recovery.dead();
+  m.b = survival_.recovery.left();
   m.from = m.requester = core_.config.self;
-  for (std::uint16_t n = 0; n < core_.config.nodes; ++n) {
-    if ((m.a >> n & 1) == 0) core_.out.send(node_id{n}, m, {});
-  }
+  each_node(~(m.a | survival_.recovery.ended()), [&](node_id node) { core_.out.send(node, m, {}); });
 }
 
 /// Requests to a node that is dead.
@@ -269,7 +274,7 @@ void survivor::call_again() noexcept {
       call.execute(core_);
       continue;
     }
-    const bool unknown = core_.config.replicas || survival_.members.is_dead(call.to) ||
+    const bool unknown = core_.config.replicas || is_silenced(call.to) ||
                          (r.can().relaxed && r.machine->authority_of(call.m.unit) != call.to);
     if (!call.pushes && unknown) {
       --r.change.calls;
@@ -294,6 +299,12 @@ void survivor::call_again() noexcept {
     }
     core_.perform_steps();
   }
+}
+
+/// What it has done last nobody can tell.
+bool survivor::is_silenced(node_id node) const noexcept {
+  return survival_.members.is_dead(node) &&
+         (!survival_.members.has_left(node) || (survival_.members.torn >> node.value() & 1) != 0);
 }
 
 void survivor::go_on() noexcept {
@@ -375,6 +386,7 @@ void survivor::tell_over() noexcept {
   for (; survival_.over < announced; ++survival_.over) {
     const unsigned node = survival_.order[survival_.over];
     if ((survival_.members.dead >> node & 1) == 0) break;
+    if (survival_.members.has_left(node_id{static_cast<std::uint16_t>(node)})) continue;  // that is no death
     for (const auto& l : survival_.listeners) {
       if (l.when_over) l.tell(l.context, node);
     }

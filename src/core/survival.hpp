@@ -47,7 +47,7 @@ struct survival {
   std::atomic<std::uint64_t> untold{0};  ///< a bit each
   std::uint64_t suspects = 0;            ///< told, and not announced as dead yet
 
-  [[nodiscard]] bool is_told_of_more() const noexcept { return (told() & ~recovery.dead()) != 0; }
+  [[nodiscard]] bool is_told_of_more() const noexcept { return (told() & ~(recovery.dead() | recovery.ended())) != 0; }
   /// The dead of whom the launcher, or the end of their process, has told this node.
   [[nodiscard]] std::uint64_t told() const noexcept {
     return mask(announced.load(std::memory_order_acquire)) | seen.load(std::memory_order_acquire);
@@ -75,7 +75,16 @@ class survivor {
     return survival_.untold.load(std::memory_order_relaxed) != 0;
   }
 
+  /// Nobody needs anything of this node any more, after leave().
+  [[nodiscard]] bool has_left() const noexcept { return left_.load(std::memory_order_acquire); }
+
   // Driver's thread.
+  /// This node has given up all that it had (core/leaving.hpp), and takes leave of the others. Not within a step.
+  void leave() noexcept;
+  /// Nothing that comes from this node counts any more.
+  [[nodiscard]] bool is_cut_off(model::node_id node) const noexcept {
+    return survival_.recovery.is_cut_off(node.value());
+  }
   [[nodiscard]] const model::membership& members() const noexcept { return survival_.members; }
   [[nodiscard]] watch::recovery& recovery() noexcept { return survival_.recovery; }
   [[nodiscard]] const watch::recovery& recovery() const noexcept { return survival_.recovery; }
@@ -113,10 +122,15 @@ class survivor {
  private:
   void take_deaths() noexcept;
   template <class F>
+  void each_node(std::uint64_t mask, F f) noexcept;
+  template <class F>
   void all_units(F f) noexcept;
   void absorb(region_slot& r, const model::message& one) noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
+  void go(watch::recovery::step s) noexcept;
+  [[nodiscard]] std::uint64_t learn_who_is_gone() noexcept;
+  [[nodiscard]] bool is_silenced(model::node_id node) const noexcept;
   void note_in_order(unsigned node) noexcept;
   void end_lost_asks() noexcept;
   void call_again() noexcept;
@@ -134,6 +148,7 @@ class survivor {
   core& core_;
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
+  std::atomic<bool> left_{false};
 };
 
 }  // namespace quire::core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which nodes of a job are dead, as one node knows it. Jobs that go on without them have at most 64 nodes (a bit each).
+// Which nodes of a job are dead or have left, as one node knows it. Jobs that go on without them have at most 64 nodes
+// (a bit each).
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,19 @@ namespace quire::model {
 
 struct membership {
   static constexpr unsigned most_nodes = 64;
-  std::uint64_t dead = 0;
+  std::uint64_t dead = 0;  ///< or left
+  /// Of those: nodes that had given up all that they had before they went. What they managed is node 0's from then on,
+  /// as they have told it what they knew; unless the end of what one told has not come (`torn`).
+  std::uint64_t left = 0, torn = 0;
   /// Where content is kept on two nodes: those after whose death all content was on two nodes again; and those that
   /// died while it was not.
   std::uint64_t mended = 0, together = 0;
 
   /// More nodes may be dead than were known to be.
-  constexpr void learn(std::uint64_t all_dead) noexcept {
+  constexpr void learn(std::uint64_t all_dead, std::uint64_t all_left = 0, std::uint64_t all_torn = 0) noexcept {
     dead |= all_dead;
+    left |= all_left;
+    torn |= all_torn;
     if (fresh() > 1) together |= dead & ~mended;
   }
   constexpr void mend() noexcept { mended = dead; }
@@ -30,8 +36,17 @@ struct membership {
   [[nodiscard]] constexpr bool is_dead(node_id node) const noexcept {
     return dead != 0 && (dead >> node.value() & 1) != 0;
   }
+  [[nodiscard]] constexpr bool has_left(node_id node) const noexcept {
+    return left != 0 && (left >> node.value() & 1) != 0;
+  }
+  /// The node whose tables begin with what `node` has at the start of a job: itself, unless another has taken them
+  /// over.
+  [[nodiscard]] constexpr node_id origin(node_id node) const noexcept {
+    return has_left(node) && (torn >> node.value() & 1) == 0 ? node_id{0} : node;
+  }
   /// `node`, or the next one alive if it is dead: who takes over what it managed.
   [[nodiscard]] constexpr node_id successor(node_id node, unsigned nodes) const noexcept {
+    if (has_left(node)) node = node_id{0};
     while (is_dead(node)) node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
     return node;
   }

@@ -12,10 +12,12 @@ namespace quire::sync {
 struct context {
   node_id self{};
   unsigned nodes = 1;
-  unsigned makers = 1;          ///< nodes that may have made objects: as many as the job has, or had before a restart
-  bool lost = false;            ///< a node of the job is lost: nothing may wait any more
-  model::membership members{};  ///< who of them is dead, while the others go on (README.md, Deaths)
-  bool recovering = false;      ///< what has to wait for the end of that waits
+  unsigned makers = 1;           ///< nodes that may have made objects: as many as the job has, or had before a restart
+  bool lost = false;             ///< a node of the job is lost: nothing may wait any more
+  model::membership members{};   ///< who of them is dead, while the others go on (README.md, Deaths)
+  bool recovering = false;       ///< what has to wait for the end of that waits
+  std::uint64_t newly_gone = 0;  ///< since all went on last
+  std::uint64_t violent = 0;     ///< those who did not all leave of their own accord: what they had may be half done
   call_table calls{};
   waiter_pool waiters{};
 
@@ -27,6 +29,14 @@ struct context {
   /// A mutex whose first home is dead, and which is this node's to keep.
   [[nodiscard]] bool is_inherited(object_id id) const noexcept {
     return members.is_dead(sync::home_of(id, nodes)) && home_of(id) == self;
+  }
+  /// Some of those that are newly gone are dead.
+  void note_violence() noexcept { violent |= newly_gone; }
+  /// Nobody who is newly gone can have had a mutex locked.
+  [[nodiscard]] bool all_left_in_peace() const noexcept { return (newly_gone & violent) == 0; }
+  /// The same of those who were when the first home of this mutex went.
+  [[nodiscard]] bool home_left_in_peace(object_id id) const noexcept {
+    return (violent >> sync::home_of(id, nodes).value() & 1) == 0;
   }
   /// What only its dead home knew. A group has no home.
   [[nodiscard]] bool is_lost(object_id id) const noexcept {

@@ -58,6 +58,9 @@ class lock_part final : lock_home::own_node {
   /// Home: mutex_destroy, or an unlock by a thread that does not own the mutex.
   void on_request(const message& m, actions& out) { home_.on_request(m, out); }
 
+  /// Some mutex is locked by a thread of this node, or its next owner has to hear of a death.
+  [[nodiscard]] bool holds_any() const noexcept;
+
   [[nodiscard]] bool is_valid() const noexcept;
   /// f(mutex, held, thread) for each that this node has the right to lock; `thread` of it holds it if `held`.
   template <class F>
@@ -116,7 +119,7 @@ class lock_part final : lock_home::own_node {
   void note_use(object_id id) noexcept;
   [[nodiscard]] bool linger(object_id id, local& l, actions& out);
   // lock_loss.cpp
-  void adopt_token(object_id id, actions& out) override;
+  void adopt_token(object_id id, bool orphaned, actions& out) override;
 
   context& shared_;
   object_table<local> local_;

@@ -18,8 +18,8 @@ class lock_home {
   class own_node {
    public:
     virtual void on_pass(const message& m, actions& out) = 0;
-    /// This node has the token from now on; nobody else does.
-    virtual void adopt_token(object_id id, actions& out) = 0;
+    /// This node has the token from now on; nobody else does. `orphaned`: who had it last may have died with it.
+    virtual void adopt_token(object_id id, bool orphaned, actions& out) = 0;
     [[nodiscard]] virtual bool has_token(object_id id) const noexcept = 0;
     /// A request of this node for the token is on its way.
     [[nodiscard]] virtual bool is_requested(object_id id) const noexcept = 0;

@@ -38,12 +38,20 @@ void lock_part::report(actions& out) {
 }
 
 /// This node, the home, has the token from now on; nobody else does.
-void lock_part::adopt_token(object_id id, actions& out) {
+void lock_part::adopt_token(object_id id, bool orphaned, actions& out) {
   local* l = local_.find(id);
   if (l == nullptr) l = &local_.make(id);
-  l->has_token = l->orphaned = true;
+  l->has_token = true;
+  l->orphaned = orphaned;
   l->requested = l->wanted = false;
   if (!l->owned && !l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
+}
+
+bool lock_part::holds_any() const noexcept {
+  for (const auto& [id, l] : local_) {
+    if (l.owned || l.orphaned) return true;
+  }
+  return false;
 }
 
 void lock_part::resume(actions& out) {

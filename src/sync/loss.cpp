@@ -7,10 +7,13 @@
 
 namespace quire::sync {
 
-void machine::cut(std::uint64_t dead, actions& out) {
+void machine::cut(std::uint64_t dead, actions& out, std::uint64_t left) {
   const model::membership now_dead{dead & ~shared_.members.dead};
   shared_.members.dead = dead;
+  shared_.members.left = left;
   shared_.recovering = true;
+  shared_.newly_gone |= now_dead.dead;
+  if ((now_dead.dead & ~left) != 0) shared_.note_violence();
   locks_.cut();
   groups_.for_each([&](collective& g) { g.cut(now_dead); });
   rwlocks_.cut(out);
@@ -40,7 +43,8 @@ void machine::absorb(const message& m, std::span<const std::byte> payload, actio
   on_message(m, payload, out);
 }
 
-void machine::report(actions& out) {
+void machine::report(actions& out, std::uint64_t torn) {
+  if ((shared_.newly_gone & torn) != 0) shared_.note_violence();
   locks_.report(out);
   groups_.for_each([&](collective& g) { g.report(out); });
 }
@@ -52,6 +56,7 @@ void machine::settle(actions& out) {
 
 void machine::resume(actions& out) {
   shared_.recovering = false;
+  shared_.newly_gone = 0;
   locks_.resume(out);
   groups_.for_each([&](collective& g) { g.resume(out); });
   shared_.calls.for_each([&](ticket t, const waiting_call& w) {

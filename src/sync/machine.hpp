@@ -49,11 +49,13 @@ class machine {
 
   // A node of the job is dead, and the others go on (loss.cpp; README.md, Deaths). The calls in the order of
   // src/watch/recovery.hpp; jobs of at most 64 nodes.
-  /// `dead`: all that are. What only they kept ends with QUIRE_LOST.
-  void cut(std::uint64_t dead, actions& out);
+  /// `dead`: all that are, or have left; of those, `left`, no thread had anything. What only they kept ends with
+  /// QUIRE_LOST.
+  void cut(std::uint64_t dead, actions& out, std::uint64_t left = 0);
   /// A message that was sent before its sender knew.
   void absorb(const message& m, std::span<const std::byte> payload, actions& out);
-  void report(actions& out);
+  /// `torn`: of those that have left, from which not all has come.
+  void report(actions& out, std::uint64_t torn = 0);
   void settle(actions& out);
   /// It is over: what waits is asked for again.
   void resume(actions& out);
@@ -98,6 +100,8 @@ class machine {
   }
   /// Calls that wait on this node.
   [[nodiscard]] std::size_t waiting() const noexcept { return shared_.calls.size(); }
+  /// No thread of this node waits, has a mutex locked, or would have to hear of a death by one.
+  [[nodiscard]] bool is_idle() const noexcept { return waiting() == 0 && !locks_.holds_any(); }
   /// Everything that must hold on this node alone; the simulator adds what must hold across nodes.
   [[nodiscard]] bool is_valid() const noexcept;
   [[nodiscard]] const lock_part& locks() const noexcept { return locks_; }

@@ -117,7 +117,7 @@ void rwlock_part::cut(actions& out) {
     shared_.waiters.remove_dead(e.queue, shared_.members);
     if (e.writing && shared_.members.is_dead(e.writer)) {
       e.writing = false;
-      e.orphaned = true;
+      e.orphaned = !shared_.members.has_left(e.writer);  // its unlock may be on its way
     }
     e.readers -=
         static_cast<std::uint32_t>(std::erase_if(e.reading, [&](node_id n) { return shared_.members.is_dead(n); }));

@@ -4,9 +4,15 @@
 
 namespace quire::watch {
 
-recovery::step recovery::on_deaths(std::uint64_t dead) noexcept {
-  if ((dead & ~dead_) == 0) return {};
-  dead_ |= dead;
+/// Of a node that was taken for dead, and has left, nothing more comes.
+recovery::step recovery::learn(std::uint64_t dead, std::uint64_t left) noexcept {
+  left |= left_;
+  dead |= dead_;
+  ended_ |= dead & left;
+  dead &= ~left;
+  if (dead == dead_ && left == left_) return advance({});
+  dead_ = dead;
+  left_ = left;
   seen_ = {};
   at_ = round::cut;
   copying_ = false;
@@ -15,15 +21,29 @@ recovery::step recovery::on_deaths(std::uint64_t dead) noexcept {
   return advance(s);
 }
 
-recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead) noexcept {
+recovery::step recovery::on_ended(std::uint64_t ended) noexcept {
+  ended_ |= ended & left_;
+  return learn(ended & ~left_, 0);
+}
+
+recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left) noexcept {
   if ((dead_ >> from & 1) != 0) return {};
-  step s = on_deaths(dead);
-  if (dead != dead_ || !active()) return s;  // the sender does not know all yet, and will begin again
+  step s = learn(dead, left);
+  const bool last = r == round::cut && (left >> from & 1) != 0;  // nothing follows it, but for more of its kind
+  if (last) heard_ |= std::uint64_t{1} << from;
+  if (dead != dead_ || left != left_ || !active()) return s;  // the sender does not know all yet, and will begin again
   seen_[static_cast<std::size_t>(r)] |= std::uint64_t{1} << from;
   return advance(s);
 }
 
 recovery::step recovery::advance(step s) noexcept {
+  if (leaves()) {
+    if (active() && complete(round::reports)) {
+      at_ = round::none;
+      s.leave = true;
+    }
+    return s;
+  }
   if (at_ == round::cut && complete(round::cut)) {
     at_ = round::reports;
     s.report = true;

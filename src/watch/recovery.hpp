@@ -13,6 +13,13 @@
 //
 // Markers keep their order with all other messages of their pair. So what comes from a peer before its marker of `cut`
 // is old, and what comes after it is new.
+//
+// A node that leaves has given up all that it had. It begins the rounds itself, and takes part in `cut` only: all wait
+// for what it sent before, and for nothing else of it. When all others are past that (their markers of `reports` have
+// come) it may go. That a node leaves is settled once a node knows of it: whatever ends the leaving process then, it
+// has left. So for each node knowledge grows in one direction, alive -> dead -> left, and who has heard of a death of
+// which another knows that it was none comes to know so too. Of a node that ended before its marker came here (`torn`)
+// some of what it sent may be missing.
 #pragma once
 
 #include <array>
@@ -32,6 +39,7 @@ class recovery {
     bool copy = false;    ///< send content where it belongs now; when all has arrived, call on_copied()
     bool join = false;    ///< decide on what threads synchronise by; then send a marker of `joined`
     bool go_on = false;   ///< it is over
+    bool leave = false;   ///< this node leaves, and nobody needs anything of it any more
   };
 
   /// `copies`: with the round `copied`; `joins`: and with `joined`.
@@ -42,22 +50,40 @@ class recovery {
         all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
 
   /// The launcher says that these are dead; this node is not among them.
-  [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept;
+  [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept { return learn(dead, 0); }
+  /// This node has given up all that it had, and leaves.
+  [[nodiscard]] step on_leave() noexcept { return learn(0, std::uint64_t{1} << self_); }
+  /// The processes of these have ended. Those that are known to leave are not waited for any more; the others are dead.
+  [[nodiscard]] step on_ended(std::uint64_t ended) noexcept;
   /// All that was to be copied has arrived: send a marker of `copied` to all, this node included.
   void on_copied() noexcept { copying_ = false; }
   [[nodiscard]] bool copying() const noexcept { return copying_; }
-  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead) noexcept;
+  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left = 0) noexcept;
 
   /// The deaths that this node knows of.
   [[nodiscard]] std::uint64_t dead() const noexcept { return dead_; }
+  /// Those that leave, or have left.
+  [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+  [[nodiscard]] std::uint64_t gone() const noexcept { return dead_ | left_; }
+  /// Of those: the end of their process is known here; and not all that they sent has come.
+  [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
+  [[nodiscard]] std::uint64_t torn() const noexcept { return ended_ & ~heard_; }
+  [[nodiscard]] bool leaves() const noexcept { return (left_ >> self_ & 1) != 0; }
   [[nodiscard]] round at() const noexcept { return at_; }
   [[nodiscard]] bool active() const noexcept { return at_ != round::none; }
   /// What comes from this peer now was sent before it knew: it is not to be answered.
   [[nodiscard]] bool is_old(unsigned from) const noexcept { return active() && (seen(round::cut) >> from & 1) == 0; }
+  /// Nothing that comes from this peer counts any more, but for markers of one that leaves.
+  [[nodiscard]] bool is_cut_off(unsigned from) const noexcept {
+    return (dead_ >> from & 1) != 0 || ((left_ >> from & 1) != 0 && (heard_ >> from & 1) != 0);
+  }
   /// All that it remembers, for those who compare states.
   template <class F>
   void for_each_word(F f) const {
     f(dead_);
+    f(left_);
+    f(ended_);
+    f(heard_);
     f(static_cast<std::uint64_t>(at_) | std::uint64_t{copying_} << 8);
     for (const std::uint64_t word : seen_) f(word);
   }
@@ -65,11 +91,17 @@ class recovery {
 
  private:
   [[nodiscard]] std::uint64_t seen(round r) const noexcept { return seen_[static_cast<std::size_t>(r)]; }
-  [[nodiscard]] bool complete(round r) const noexcept { return (all_ & ~dead_ & ~seen(r)) == 0; }
+  /// Who leaves is waited for in `cut` only, and itself waits for the others only.
+  [[nodiscard]] bool complete(round r) const noexcept {
+    const std::uint64_t awaited = r == round::cut && !leaves() ? all_ & ~dead_ & ~ended_ : all_ & ~gone();
+    return (awaited & ~seen(r)) == 0;
+  }
+  [[nodiscard]] step learn(std::uint64_t dead, std::uint64_t left) noexcept;
   [[nodiscard]] step advance(step s) noexcept;
 
   bool copies_ = false, joins_ = false, copying_ = false;
-  std::uint64_t self_, all_, dead_ = 0;
+  std::uint64_t self_, all_, dead_ = 0, left_ = 0;
+  std::uint64_t ended_ = 0, heard_ = 0;  ///< of those that leave: whose process has ended; whose last message has come
   std::array<std::uint64_t, 6> seen_{};  ///< [round]: whose markers have come
   round at_ = round::none;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds by which survivors of deaths go on together (src/watch/recovery), with several deaths, in random orders of
-// arrival.
+// The rounds by which survivors of deaths go on together (src/watch/recovery), with several deaths and leaves, in
+// random orders of arrival.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -17,7 +17,7 @@ using round = recovery::round;
 
 struct marker {
   round r;
-  std::uint64_t dead;
+  std::uint64_t dead, left;
 };
 
 class world {
@@ -32,7 +32,10 @@ class world {
     for (unsigned other = 0; other < nodes_; ++other) channels_.erase({other, node});
   }
   void tell(unsigned node) {
-    if (is_alive(node)) act(node, state_[node].on_deaths(dead_));
+    if (is_alive(node)) act(node, state_[node].on_ended(ended()));
+  }
+  void leave(unsigned node) {
+    if (is_alive(node) && !state_[node].leaves()) act(node, state_[node].on_leave());
   }
   /// One of the messages on their way arrives. False if there is none.
   bool deliver_one() {
@@ -45,17 +48,28 @@ class world {
     auto& queue = channels_[{from, to}];
     const marker m = queue.front();
     queue.pop_front();
-    act(to, state_[to].on_marker(from, m.r, m.dead));
+    if (!is_alive(to)) return true;
+    const bool believed = (state_[to].dead() >> from & 1) == 0;  // else nothing of it counts any more
+    if (m.r == round::cut && (m.left >> from & 1) != 0 && believed) last_words_[to] |= std::uint64_t{1} << from;
+    act(to, state_[to].on_marker(from, m.r, m.dead, m.left));
     return true;
   }
-  [[nodiscard]] bool is_alive(unsigned node) const { return (dead_ >> node & 1) == 0; }
+  [[nodiscard]] bool is_alive(unsigned node) const { return (ended() >> node & 1) == 0; }
+  /// Processes that run no more: killed, or as they have left.
+  [[nodiscard]] std::uint64_t ended() const { return dead_ | left_; }
+  [[nodiscard]] std::uint64_t left() const { return left_; }
   [[nodiscard]] std::uint64_t dead() const { return dead_; }
+  /// Of who was killed as it left, all think the same; who has left is known to have.
   void require_end() {
+    const recovery* first = nullptr;
     for (unsigned n = 0; n < nodes_; ++n) {
       if (!is_alive(n)) continue;
+      if (first == nullptr) first = &state_[n];
       EXPECT_FALSE(state_[n].active()) << "node " << n << " waits for ever";
-      EXPECT_EQ(state_[n].dead(), dead_) << "node " << n;
-      EXPECT_EQ(gone_on_[n], dead_);
+      EXPECT_EQ(state_[n].gone(), ended()) << "node " << n;
+      EXPECT_EQ(state_[n].dead(), first->dead()) << "node " << n;
+      EXPECT_EQ(state_[n].left() & left_, left_) << "node " << n;
+      EXPECT_EQ(gone_on_[n], ended());
     }
   }
 
@@ -64,27 +78,45 @@ class world {
     if (s.begin) send(node, round::cut);
     if (s.report) send(node, round::reports);
     if (s.settle) {
-      settled_[node] = state_[node].dead();
+      settled_[node] = state_[node].gone();
       send(node, round::settled);
     }
+    if (s.leave) has_left(node);
+    if (s.report) require_last_words(node);
     if (!s.go_on) return;
-    gone_on_[node] = state_[node].dead();
+    gone_on_[node] = state_[node].gone();
     for (unsigned other = 0; other < nodes_; ++other) {
-      if ((state_[node].dead() >> other & 1) != 0 || !is_alive(other)) continue;
-      EXPECT_EQ(settled_[other] & state_[node].dead(), state_[node].dead())
+      if ((state_[node].gone() >> other & 1) != 0 || !is_alive(other)) continue;
+      EXPECT_EQ(settled_[other] & state_[node].gone(), state_[node].gone())
           << "node " << node << " goes on before " << other << " has decided";
     }
   }
+  /// All that it has sent to those who go on has come.
+  void has_left(unsigned node) {
+    for (unsigned other = 0; other < nodes_; ++other) {
+      if (!is_alive(other) || (state_[node].gone() >> other & 1) != 0) continue;
+      EXPECT_TRUE((last_words_[other] >> node & 1) != 0) << "node " << node << " goes before " << other << " has heard";
+      EXPECT_TRUE(state_[other].is_cut_off(node));
+    }
+    left_ |= std::uint64_t{1} << node;
+  }
+  /// Who reports what it has gets nothing more of those that leave, unless they end in the middle.
+  void require_last_words(unsigned node) {
+    const std::uint64_t missing = state_[node].left() & ~last_words_[node];
+    EXPECT_EQ(missing & ~state_[node].torn(), 0u) << "node " << node << " reports too early";
+    EXPECT_EQ(state_[node].torn() & ~missing, 0u) << "node " << node << " has heard all of who ended";
+  }
   void send(unsigned from, round r) {
     for (unsigned to = 0; to < nodes_; ++to) {
-      if (is_alive(to) && (state_[from].dead() >> to & 1) == 0)
-        channels_[{from, to}].push_back({r, state_[from].dead()});
+      if (is_alive(to) && ((state_[from].dead() | state_[from].ended()) >> to & 1) == 0)
+        channels_[{from, to}].push_back({r, state_[from].dead(), state_[from].left()});
     }
   }
 
   unsigned nodes_;
   std::mt19937 random_;
-  std::uint64_t dead_ = 0;
+  std::uint64_t dead_ = 0, left_ = 0;
+  std::map<unsigned, std::uint64_t> last_words_;  ///< [node]: of whom it has heard that they leave, from themselves
   std::vector<recovery> state_;
   std::vector<std::uint64_t> settled_, gone_on_;
   std::map<std::pair<unsigned, unsigned>, std::deque<marker>> channels_;
@@ -116,6 +148,44 @@ TEST(Recovery, EndsForAllSurvivorsWheneverOthersDie) {
     w.require_end();
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
   }
+}
+
+/// Node 0 stays; others die, leave, and die as they leave.
+TEST(Recovery, EndsForAllWhoStayWheneverOthersLeaveOrDie) {
+  unsigned all_left = 0;
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    std::mt19937 random(seed);
+    const unsigned nodes = 2 + random() % 6, deaths = random() % 2 == 0 ? 0 : random() % (nodes - 1);
+    world w(nodes, seed);
+    unsigned died = 0;
+    for (unsigned steps = 0; steps < 400; ++steps) {
+      const unsigned who = random() % nodes;
+      switch (random() % 12) {
+        case 0:
+          if (died < deaths && w.is_alive(who)) {
+            w.kill(who);
+            ++died;
+          }
+          break;
+        case 1:
+          w.tell(who);
+          break;
+        case 2:
+          if (who != 0 && steps < 200) w.leave(who);
+          break;
+        default:
+          (void)w.deliver_one();
+      }
+    }
+    for (unsigned rounds = 0; rounds < nodes; ++rounds) {  // of who leaves last the others hear last
+      for (unsigned n = 0; n < nodes; ++n) w.tell(n);
+      while (w.deliver_one()) continue;
+    }
+    w.require_end();
+    all_left += static_cast<unsigned>(__builtin_popcountll(w.left()));
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+  }
+  EXPECT_GT(all_left, 2000u) << "too few to mean anything";
 }
 
 TEST(Recovery, TellsOldMessagesFromNewOnes) {

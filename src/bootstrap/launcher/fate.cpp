@@ -182,6 +182,17 @@ bool job::can_go_on() const {
 void job::announce(int node, const std::string& text, int exit_status) {
   if (first_death_ == 0) first_death_ = exit_status;
   accusations_.drop(node);
+  say(tell_all_of(node, text) ? text + "; the others go on" : text);
+}
+
+/// It has ended well, and has given all that it had to others: nobody is to hear of a failure.
+void job::announce_departure(int node) {
+  accusations_.drop(node);
+  (void)tell_all_of(node, name_of(node) + " has left the job");
+}
+
+/// That a node runs no more. Whether somebody listens.
+bool job::tell_all_of(int node, const std::string& text) {
   const auto frame = std::make_shared<const std::string>(encode(local::frame_kind::node_died, node, text));
   bool somebody_listens = false;
   for (int other = 0; other < plan_.nodes; ++other) {
@@ -189,7 +200,7 @@ void job::announce(int node, const std::string& text, int exit_status) {
     somebody_listens = true;
     give(other, frame);
   }
-  say(somebody_listens ? text + "; the others go on" : text);
+  return somebody_listens;
 }
 
 void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly) {

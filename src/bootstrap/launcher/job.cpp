@@ -224,6 +224,10 @@ void job::on_frame(int node, const local::frame& frame) {
       record.left = true;
       record.statistics = frame.payload;
       return;
+    case local::frame_kind::departs:
+      record.left = true;
+      record.statistics = frame.payload;
+      return announce_departure(node);
     case local::frame_kind::waits:
       return on_waits(node, frame.payload);
     case local::frame_kind::counters:

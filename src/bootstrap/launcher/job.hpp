@@ -155,6 +155,8 @@ class job {
   void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
   [[nodiscard]] bool can_go_on() const;
   void announce(int node, const std::string& text, int exit_status);
+  void announce_departure(int node);
+  [[nodiscard]] bool tell_all_of(int node, const std::string& text);
   void signal_all(int signal, bool from_terminal);
   void say(const std::string& text) { err_.put("quire: " + text + "\n"); }
   [[nodiscard]] std::string name_of(int node) const;

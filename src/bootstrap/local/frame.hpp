@@ -4,6 +4,7 @@
 //   node -> launcher   hello      payload: version of this protocol, and the node's pid (struct greeting)
 //                      address    payload: what the node gives to the others; once a round, answered by `addresses`
 //                      leave      payload: counters of the node as JSON
+//                      departs    the same, of a node that leaves while the others go on: they get node_died
 //                      accuse     payload: who is lost, and for how many ms it was silent (struct loss)
 //                      withdraw   payload: who was accused of silence, and has been heard since (struct loss)
 //                      bereaved   this node can do nothing more, as it has lost another: its end is a consequence
@@ -52,7 +53,7 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 6;
+inline constexpr std::uint32_t protocol_version = 7;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
@@ -89,7 +90,8 @@ enum class frame_kind : std::uint32_t {
   members,
   notice,
   abort,
-  last = abort
+  departs,
+  last = departs
 };
 
 /// What a node says of itself in `hello`.

@@ -101,8 +101,8 @@ void member::ready() noexcept {
 }
 
 // Writes past the channel's queue, which is empty after the last exchange, so as not to meet poll_news there.
-void member::leave(std::string_view statistics_json) noexcept {
-  const std::string bytes = encode(frame_kind::leave, node_, statistics_json);
+void member::say_last(frame_kind what, std::string_view statistics_json) noexcept {
+  const std::string bytes = encode(what, node_, statistics_json);
   for (std::span<const char> rest = bytes; !rest.empty();) {
     const auto moved = os::write_some(socket_.descriptor(), rest);
     if (moved.what == os::transfer::outcome::moved) {

@@ -32,11 +32,13 @@ class member final : public bootstrap {
   void keep_record(int descriptor, std::string_view path) noexcept override;
   [[nodiscard]] bool keeps_records() const noexcept override { return true; }
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices
-  void leave(std::string_view statistics_json) noexcept override;
+  void leave(std::string_view statistics_json) noexcept override { say_last(frame_kind::leave, statistics_json); }
+  void depart(std::string_view statistics_json) noexcept override { say_last(frame_kind::departs, statistics_json); }
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
   [[nodiscard]] news poll_news() noexcept override;
 
  private:
+  void say_last(frame_kind what, std::string_view statistics_json) noexcept;
   /// Sorts what has arrived into news_ and gathered_.
   void take_in();
 

@@ -13,6 +13,18 @@ namespace message_flag = model::message_flag;
 namespace {
 /// Of a survivor's report.
 constexpr std::uint64_t owns = 1, writes = 2;
+/// What `survives` says, in its `operation`: of a survivor, or of a node that leaves.
+enum word : std::uint32_t { survives = 0, take, elsewhere };
+/// A node has just left that managed the unit, and nobody has died since all went on last: so nobody can have it, and
+/// it is as at the beginning, though this node has asked for it in vain.
+bool is_left_alone(const unit_table& table, std::uint64_t unit) noexcept {
+  const model::membership& members = *table.shape.members;
+  const node_id first = table.shape.managers.of(unit);
+  const std::uint64_t fresh = members.dead & ~members.mended;
+  return (fresh >> first.value() & 1) != 0 && (fresh & ~members.left) == 0 &&
+         table.origin_of(unit) == table.shape.self && first != table.shape.self;
+}
+
 }  // namespace
 
 /// Nothing is under way any more. Threads that wait are woken, to try again when all is over.
@@ -66,6 +78,9 @@ void losses::absorb(const message& m, actions& out) {
     }
     case message_kind::replica:
       return marks_.keep_replica(m);
+    case message_kind::survives:
+      if (m.operation == word::elsewhere) on_elsewhere(m.unit);
+      return;
     case message_kind::atomic_reply:
     case message_kind::push_reply:
       out.add(action_kind::complete, m.unit).m = m;
@@ -86,7 +101,7 @@ bool losses::may_write(const unit_state& s, node_id manager) const noexcept {
 void losses::report(std::uint64_t unit, actions& out) {
   const node_id manager = table_.manager_of(unit);
   const unit_state& s = table_.units[unit];
-  if (s.touched == 0 && manager == table_.shape.self && table_.shape.managers.of(unit) == table_.shape.self)
+  if (s.touched == 0 && manager == table_.shape.self && table_.origin_of(unit) == table_.shape.self)
     return;  // as at the beginning
   const bool copy = table_.right_of(unit) != access::none;
   if (!copy && (!table_.replicated() || table_.shape.replicas.units[unit].stamp == 0)) return;
@@ -105,6 +120,7 @@ void losses::report(std::uint64_t unit, actions& out) {
 }
 
 void losses::on_survives(const message& m) {
+  if (m.operation == word::elsewhere) return on_elsewhere(m.unit);
   directory_entry& e = table_.entries[m.unit];
   if (m.c != 0) {  // the best of them waits in the queue
     table_.used.add(m.unit);
@@ -135,8 +151,9 @@ void losses::settle(std::uint64_t unit, actions& out) {
     table_.requests.pop(e.requests);
   }
   if (e.touched == 0) {
-    const bool at_home = table_.units[unit].touched == 0 && table_.shape.managers.of(unit) == table_.shape.self;
+    const bool at_home = table_.units[unit].touched == 0 && table_.origin_of(unit) == table_.shape.self;
     if (at_home) return;
+    if (is_left_alone(table_, unit)) return table_.regain(unit);
     if (table_.shape.refills) return flushes_.begin_again(unit, e, out);
     if (!restore(unit, e, best, out)) e.touched = directory_entry::lost;
     return;
@@ -210,6 +227,49 @@ bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best
     table_.regain(unit);
   }
   return true;
+}
+
+// ---- A node leaves (README.md, Leaving)
+
+/// The owner is asked to give the unit up by the node that is to have it, as if a thread there was about to write.
+bool losses::hand_over(std::uint64_t unit, node_id to, actions& out) {
+  const unit_state& s = table_.units[unit];
+  if (s.touched == 0) return false;
+  if (s.owner == 0) return s.pending() != access::none;
+  message m;
+  m.kind = message_kind::survives;
+  m.operation = word::take;
+  m.unit = unit;
+  m.requester = table_.shape.self;
+  table_.send(to, m, false, out);
+  return true;
+}
+
+void losses::tell_elsewhere(std::uint64_t unit, node_id to, actions& out) {
+  if (table_.units[unit].touched == 0 || table_.shape.managers.of(unit) != table_.shape.self) return;
+  message m;
+  m.kind = message_kind::survives;
+  m.operation = word::elsewhere;
+  m.unit = unit;
+  m.requester = table_.shape.self;
+  table_.send(to, m, false, out);
+}
+
+/// Who waits at this node asks its successor.
+void losses::forget_managed(std::uint64_t unit) {
+  directory_entry& e = table_.entries[unit];
+  while (!e.requests.empty()) table_.requests.pop(e.requests);
+  e = {};
+}
+
+bool losses::is_to_take(const message& m) noexcept { return m.operation == word::take; }
+
+/// Whether this node, which takes over what the sender managed, knows of that already or not.
+void losses::on_elsewhere(std::uint64_t unit) {
+  if (table_.units[unit].touched != 0) return;
+  unit_state& s = table_.touch(unit);
+  s.owner = 0;
+  s.set_right(access::none);
 }
 
 }  // namespace quire::sequential

@@ -47,7 +47,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::replica_ack:
       return rounds_.on_replica_ack(m);
     case message_kind::survives:
-      return losses_.on_survives(m);
+      return losses::is_to_take(m) ? node_.on_take(m.unit, out) : losses_.on_survives(m);
     case message_kind::owner_is:
       return losses_.on_owner_is(m);
     case message_kind::unit_lost:

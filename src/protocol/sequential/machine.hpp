@@ -62,6 +62,11 @@ class machine : public model::machine {
   [[nodiscard]] bool was_ahead_in_vain(std::uint64_t unit) const noexcept override {
     return table_.units[unit].useless != 0;
   }
+  /// In a job that goes on without this node, which keeps nothing of the unit any more.
+  void give_up(std::uint64_t unit, actions& out) {
+    losses_.forget_managed(unit);
+    node_.give_up(unit, out);
+  }
   bool on_hint(std::uint64_t unit, access want, actions& out) override { return node_.on_hint(unit, want, out); }
   bool on_fault_around(std::uint64_t unit, actions& out) override { return node_.on_fault_around(unit, out); }
   void on_advice(std::uint64_t unit, bool will_write) override { habits_.on_advice(unit, will_write); }

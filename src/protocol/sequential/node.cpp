@@ -88,6 +88,20 @@ bool node_side::on_hint(std::uint64_t unit, access want, actions& out) {
   return s.mapped() != before;
 }
 
+void node_side::on_take(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.touch(unit);
+  if (s.right() == access::write || s.pending() != access::none || s.lost != 0) return;
+  s.read_ahead = s.withhold = 1;
+  ask(unit, s, access::write, out);
+}
+
+void node_side::give_up(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.units[unit];
+  if (s.touched == 0) return;
+  s.held = s.hold = s.withhold = s.read_ahead = s.probe = s.producing = 0;
+  lower(unit, s, access::none, out);
+}
+
 bool node_side::on_fault_around(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
   if (s.right() == access::none || s.mapped() != access::none || s.pending() != access::none) return false;

@@ -20,6 +20,10 @@ class node_side {
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed);
   bool on_hint(std::uint64_t unit, access want, actions& out);
+  /// A node that leaves keeps the unit, and wants this one to have it. Nothing of it is mapped when it comes.
+  void on_take(std::uint64_t unit, actions& out);
+  /// This node leaves, and keeps nothing: what it may read goes, and nobody needs to hear of that.
+  void give_up(std::uint64_t unit, actions& out);
   fault_outcome on_fault_alone(std::uint64_t unit, actions& out);
   bool on_fault_around(std::uint64_t unit, actions& out);
   void on_hold_over(std::uint64_t unit, actions& out);

@@ -15,7 +15,7 @@ unit_state& unit_table::touch(std::uint64_t unit) noexcept {
     s.touched = 1;
     s.written = shape.stored ? 1 : 0;
     // A unit starts at its home, which is its manager, writable and zero.
-    s.owner = shape.managers.of(unit) == shape.self ? 1 : 0;
+    s.owner = origin_of(unit) == shape.self ? 1 : 0;
     s.set_right(s.owner != 0 ? access::write : access::none);
   }
   return s;
@@ -26,7 +26,7 @@ directory_entry& unit_table::touch_entry(std::uint64_t unit) noexcept {
   directory_entry& e = entries[unit];
   if (e.touched == 0) {
     used.add(unit);
-    const node_id first = shape.managers.of(unit);
+    const node_id first = origin_of(unit);
     if (first != shape.self) {  // inherited from a dead node, and nobody alive has it
       if (!shape.refills && (!replicated() || shape.members->died_together(first))) {
         e.touched = directory_entry::lost;
@@ -44,7 +44,7 @@ directory_entry& unit_table::touch_entry(std::uint64_t unit) noexcept {
 access unit_table::right_of(std::uint64_t unit) const noexcept {
   const unit_state& s = units[unit];
   if (s.touched != 0) return s.right();
-  return shape.managers.of(unit) == shape.self ? access::write : access::none;
+  return origin_of(unit) == shape.self ? access::write : access::none;
 }
 
 void unit_table::send(node_id to, const message& m, bool with_content, actions& out) const {

@@ -41,6 +41,11 @@ class unit_table {
     return shape.refills && entries[unit].touched == 0 && manager_of(unit) == shape.self;
   }
 
+  /// The node at which the unit is at the beginning, writable and zero, as long as its table says nothing else.
+  [[nodiscard]] node_id origin_of(std::uint64_t unit) const noexcept {
+    const node_id first = shape.managers.of(unit);
+    return shape.members == nullptr ? first : shape.members->origin(first);
+  }
   [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept {
     const node_id first = shape.managers.of(unit);
     return shape.members == nullptr ? first : shape.members->successor(first, shape.nodes.nodes);

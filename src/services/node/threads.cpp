@@ -113,6 +113,8 @@ void thread_service::on_driver(F f) noexcept {
 
 /// Driver's thread.
 void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
+  if (closed_) return core_.answer(m, QUIRE_LOST);
+  ++begin_;
   thread_plan plan{m, static_cast<std::uint32_t>(std::min(value.size(), longest_module)), {}};
   std::memcpy(plan.module.data(), value.data(), plan.length);
   start(spawned_, plan);
@@ -131,7 +133,9 @@ void thread_service::start(procedure begins, const plan& what) {
 }
 
 void thread_service::refuse(const plan& what) noexcept {
-  if (what.request.kind == model::message_kind::service_request) core_.answer(what.request, QUIRE_NO_MEMORY);
+  if (what.request.kind != model::message_kind::service_request) return;
+  if (what.request.operation == static_cast<std::uint32_t>(service::spawn)) --begin_;
+  core_.answer(what.request, QUIRE_NO_MEMORY);
 }
 
 void thread_service::start_threads() noexcept {
@@ -151,6 +155,7 @@ std::uint64_t thread_service::started(const message& request, bool found) noexce
   std::uint64_t id = 0;
   on_driver([&] {
     services::answers out;
+    --begin_;
     id = here_.on_started(request, found ? QUIRE_OK : QUIRE_NOT_FOUND, out);
     send(core_, out);
   });

@@ -61,6 +61,14 @@ class thread_service {
                                    std::uint64_t& id);
   [[nodiscard]] base::status join(std::uint64_t id, std::uint64_t& result);
 
+  // Of a node that leaves; driver's thread.
+  /// No thread begins here any more, unless there are some: how many run, begin, or are not joined.
+  [[nodiscard]] std::size_t close() noexcept {
+    closed_ = begin_ + here_.count() == 0;
+    return begin_ + here_.count();
+  }
+  void open() noexcept { closed_ = false; }
+
   /// Called by a new thread: whether it has found its function. Its number, or 0 if it has not.
   [[nodiscard]] std::uint64_t started(const model::message& request, bool found) noexcept;
   void finished(std::uint64_t id, std::uint64_t result) noexcept;
@@ -82,8 +90,10 @@ class thread_service {
 
   core::core& core_;
   const procedure spawned_;
-  services::threads here_;  ///< driver's thread
-  std::mutex mutex_{};      ///< for the next two
+  services::threads here_;  ///< driver's thread, as the next two
+  std::size_t begin_ = 0;   ///< threads that are about to
+  bool closed_ = false;
+  std::mutex mutex_{};  ///< for the next two
   std::deque<order> orders_{};
   bool stopping_ = false;
   std::condition_variable wake_{};

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// This node leaves a job that goes on without it: what it keeps goes to others, by the protocol of each region; then it
+// begins the rounds of src/watch/recovery.hpp, as one that has nothing. leaving.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace quire::core {
+
+class core;
+
+class leaver {
+ public:
+  explicit leaver(core& node) noexcept : core_(node) {}
+
+  /// What this node cannot give up, for people; null: there is nothing. Driver's thread.
+  [[nodiscard]] const char* obstacle() const noexcept;
+  /// Others are asked to take units that this node keeps; when there are none, and nothing of this node is under way,
+  /// it takes leave: true, and no thread of it may use shared memory any more. Again and again. Driver's thread, not
+  /// within a step.
+  [[nodiscard]] bool go_on() noexcept;
+  /// Units that go_on() has found here the last time.
+  [[nodiscard]] std::uint64_t units_here() const noexcept { return units_; }
+
+ private:
+  [[nodiscard]] std::uint64_t hand_over() noexcept;
+  void tell_heir() noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
+
+  core& core_;
+  std::uint64_t units_ = 0;
+};
+
+}  // namespace quire::core
