@@ -16,6 +16,8 @@ extern "C" {
  * reductions and broadcasts of all nodes expect it no more, as after a death. Its part of the heap hands out no memory,
  * and quire_free() of what came from there gives QUIRE_LOST.
  *
+ * With `--replicas` an atomic operation that is under way at another node meanwhile may give QUIRE_PEER_LOST there.
+ *
  * One thread of the node, outside of transactions, and not the handler of quire_on_failure(); other threads of the node
  * must not use shared memory, wait in a call, or have a lock meanwhile. Afterwards it is as after quire_end().
  *
