@@ -102,9 +102,7 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  bench::program here(
-      "Nodes of a host read the same memory. Start it as `QUIRE_HOST_FRAMES=auto quire run -n 8 "
-      "quire_host_frames`.");
+  bench::program here("Nodes of a host read the same memory. Start it as `quire run -n 8 quire_host_frames`.");
   here.add_number("--mebibytes", wanted.mebibytes, 1, 1 << 14, "memory to read");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "sweeps over what was written anew");
   here.add_number("--faults", wanted.faults, 1, 1 << 20, "single read faults of each node, at most");

@@ -56,9 +56,16 @@ class Book:
         file = self.folder / f"failure-{len(self.failures)}.txt"
         file.write_text(f"{outcome.name}: {outcome.wrong}\nreplay: {outcome.replay}\n\n{outcome.log}\n")
         print(f"soak: FAILED {outcome.name}: {outcome.wrong}\n  replay: {outcome.replay}\n  output: {file}", flush=True)
-        if self.found and outcome.seed and outcome.seed not in self.found.read_text().splitlines():
+        if self.found and outcome.seed:
+            self.keep(outcome.seed)
+
+    def keep(self, seed, most=3):
+        """Of a simulator the first few: one bug may fail in many rounds."""
+        known = self.found.read_text().splitlines()
+        test = seed.split()[1:]
+        if seed not in known and sum(line.split()[1:] == test for line in known) < most:
             with self.found.open("a") as file:
-                file.write(outcome.seed + "\n")
+                file.write(seed + "\n")
 
     def line(self):
         with self.lock:

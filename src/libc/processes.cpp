@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes: new programs, their ends, what they use and may use.
+#include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -23,14 +24,27 @@ QUIRE_CALL(int, execv, (const char* name, char* const* words), text(name), texts
 QUIRE_CALL(int, execvp, (const char* name, char* const* words), text(name), texts(words))
 QUIRE_CALL(int, execvpe, (const char* name, char* const* words, char* const* variables), text(name), texts(words),
            texts(variables))
-QUIRE_CALL(int, system, (const char* command), text(command, most_bytes))
+// libc holds all signals until the command has ended. From the private stack nothing can be unwound.
+QUIRE_OWN(int, system, (const char* command)) {
+  if (!is_away(__builtin_frame_address(0))) return make<int>(row_system, text(command, most_bytes));
+  ::pthread_testcancel();
+  int before = PTHREAD_CANCEL_ENABLE;
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  const int result = made_aside([=] { return make<int>(row_system, text(command, most_bytes)); }, -1);
+  ::pthread_setcancelstate(before, nullptr);
+  return result;
+}
 
 namespace {
 int spawn(row& of, pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* about, char* const* words, char* const* variables) {
   row* const which = &of;
-  const int result = made_aside(
-      [=] { return make<int>(*which, both(pid), text(name), actions, about, texts(words), texts(variables)); }, ENOMEM);
+  const auto create = [=, own_actions = actions != nullptr ? *actions : posix_spawn_file_actions_t{},
+                       own_about = about != nullptr ? *about : posix_spawnattr_t{}] {  // libc's child reads them
+    return make<int>(*which, both(pid), text(name), actions != nullptr ? &own_actions : nullptr,
+                     about != nullptr ? &own_about : nullptr, texts(words), texts(variables));
+  };
+  const int result = made_aside(create, ENOMEM);
   return result == -1 ? ENOMEM : result;  // no memory for copies
 }
 }  // namespace

@@ -125,10 +125,18 @@ void calls_that_hold_signals(std::atomic<bool>& told) {
   }
   char name[] = "true";
   char* words[] = {name, nullptr};
-  pid_t child = 0;
-  REQUIRE_EQUAL(::posix_spawnp(&child, name, nullptr, nullptr, words, environ), 0);
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child && status == 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  REQUIRE(::posix_spawn_file_actions_init(&actions) == 0 && ::posix_spawnattr_init(&attributes) == 0);
+  for (const bool with : {false, true}) {
+    pid_t child = 0;
+    REQUIRE_EQUAL(::posix_spawnp(&child, name, with ? &actions : nullptr, with ? &attributes : nullptr, words, environ),
+                  0);
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child && status == 0);
+  }
+  REQUIRE(::posix_spawn_file_actions_destroy(&actions) == 0 && ::posix_spawnattr_destroy(&attributes) == 0);
+  REQUIRE_EQUAL(::system("exit 3"), 3 << 8);
 }
 
 std::atomic<bool> g_told;  ///< one thread at a time runs on the shared stack

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """exports_test.py SOURCE LIBRARY PROGRAM [--count]: names that libquire.so and libquire_omp.so export. Beside quire_*, and names of OpenMP, C++ and
 Fortran, these are calls of libc, each a row of program/calls.txt, and each row is exported: what stands in front of libc is in one list. In libquire.so each
-has a row of the table of calls, too (src/libc/table.hpp). --count prints how many."""
+has a row of the table of calls, too (src/libc/table.hpp). libquire_omp.so's variables of threads take no more than they may. --count prints how many."""
 import fnmatch
 import re
 import struct
@@ -96,6 +96,12 @@ class Exports(unittest.TestCase):
     @unittest.skipIf(not PROGRAM.is_file(), "libquire_omp.so is not built")
     def test_names_of_programs_are_rows(self):
         self.same(of_programs(), calls("program"), "program/calls.txt")
+
+    @unittest.skipIf(not PROGRAM.is_file(), "libquire_omp.so is not built")
+    def test_thread_data_of_programs_library_leaves_room(self):
+        told = subprocess.run(["readelf", "-lW", PROGRAM], check=True, capture_output=True, text=True).stdout
+        in_memory = int(re.search(r"^ *TLS +(?:0x\w+ +){4}(0x\w+)", told, re.MULTILINE)[1], 16)
+        self.assertLessEqual(in_memory, 0x2800, "program/posix/memory/thread_data.cpp says why")
 
     def test_rows_are_sorted_and_each_has_a_library(self):
         lines = [line for line in (ROOT / "program/calls.txt").read_text().splitlines() if line[0] != "#"]

@@ -2,9 +2,9 @@
 // Large blocks of the heap under `mixed` memory (process/memory_mode.hpp): regions that are heaps, with release
 // consistency. Who touches a page first gets its home. Blocks have pages of their own.
 //
-// An update that meets a block makes its region sequential (process/watch/demotion.hpp). So a block's region follows from where
-// the program asks for it, and from its size to a power of two: these classes get the regions in turn, as they come on
-// a node. What is counted in, and vectors beside it, have two.
+// An update that meets a block makes its region sequential (process/watch/demotion.hpp). So a block's region follows
+// from where the program asks for it, and from its size to a power of two: these classes get the regions in turn, as
+// they come on a node. What is counted in, and vectors beside it, have two.
 #pragma once
 
 #include <cstddef>

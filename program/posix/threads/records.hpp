@@ -59,7 +59,7 @@ struct own_thread {
   std::size_t stack_bytes = 0;  ///< 0: the program has given it
   std::size_t given_bytes = 0;  ///< then
   void* result = nullptr;
-  jmp_buf beginning;  ///< where it ends (threads/ending.hpp)
+  jmp_buf beginning;  ///< where it ends (posix/pthreads)
   bool has_beginning = false;
   bool leaves = false;  ///< by pthread_exit(3), which has told the result; or it has come to its end
   int cancel_state = PTHREAD_CANCEL_ENABLE, cancel_type = PTHREAD_CANCEL_DEFERRED;
