@@ -68,7 +68,7 @@ class array_pool final : public pool::pool {
   [[nodiscard]] const char* name() const noexcept override { return "array"; }
   [[nodiscard]] const char* when_full() const noexcept override { return "it is never full"; }
   [[nodiscard]] int leave() noexcept override;
-  [[nodiscard]] bool of_host() const noexcept override { return host_ != nullptr; }
+  [[nodiscard]] bool of_host() const noexcept override { return host_ != nullptr && own_ == nullptr; }
   [[nodiscard]] int own_frames(std::byte*& host) noexcept override;
   void end_host() noexcept override {
     if (own_ != nullptr) host_.reset();

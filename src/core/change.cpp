@@ -146,8 +146,12 @@ base::status changer::change(const change_call& call) noexcept {
     t = {};
     why = gather(t, call.by);
   }
+  bool apart = false;
   if (why.ok()) {
-    core_.as_driver([&] { convert(call); });
+    core_.as_driver([&] {
+      apart = !call.region.gone() && goes_apart(call);
+      convert(call);
+    });
     do {  // conversion answers nothing: what has been sent is all there will be
       t = {};
       core_.as_driver([&] { add_up(&r, t); });
@@ -159,7 +163,7 @@ base::status changer::change(const change_call& call) noexcept {
     });
   }
   core_.as_driver([&] {
-    if (why.ok() && !call.region.gone() && goes_apart(call)) r.memory->end_host();  // all nodes have theirs
+    if (why.ok() && apart && !call.region.gone()) r.memory->end_host();  // all nodes have theirs
     if (!call.region.gone()) thaw(r, freeze::change, call.what == change_call::kind::begin_block && r.block != nullptr);
   });
   return why;

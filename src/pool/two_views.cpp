@@ -68,7 +68,7 @@ class two_views final : public pool {
     os::close_descriptor(std::exchange(fd_, -1));
     return 0;
   }
-  bool of_host() const noexcept override { return of_host_; }
+  bool of_host() const noexcept override { return of_host_ && host_ == nullptr; }
   int own_frames(std::byte*& host) noexcept override;
   void end_host() noexcept override {
     of_host_ = false;

@@ -53,6 +53,14 @@ TEST(whole_hosts_seeds, a_push_comes_before_a_hold_is_over) {
   EXPECT_EQ(job(one).run(), "");
 }
 
+/// Found by 2,000 seeds: who is asked to spread a unit after a change has frames of its own, though its own call of the
+/// change is not over.
+TEST(whole_hosts_seeds, a_unit_is_spread_before_the_end_of_a_change) {
+  job_options one = on_hosts({3, 2});
+  one.seed = 2795;
+  EXPECT_EQ(job(one).run(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(all, whole_hosts,
                          testing::Values(extent{2, 2}, extent{3, 2}, extent{4, 2}, extent{4, 4}, extent{6, 3}));
 
