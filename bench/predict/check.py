@@ -205,8 +205,15 @@ def hosts_of(build, link):
 
 
 def measured_network(build, hosts, link):
-    pings = {} if LINKS[link][1] is None else {"ping_us": usual(ping(hosts))}
-    return {**network_of(build, hosts), **pings}
+    """The relay holds each packet: figures that have less than that are of something else, and are measured again."""
+    hold = LINKS[link][1]
+    pings = {} if hold is None else {"ping_us": usual(ping(hosts))}
+    for _ in range(3):
+        figures = network_of(build, hosts)
+        if figures["latency_us"] + figures["send_us"] + figures["receive_us"] >= (hold or 0):
+            return {**figures, **pings}
+        print(f"{link}: {figures} is less than what packets are held for", file=sys.stderr, flush=True)
+    raise RuntimeError(f"{link}: quire bench network tells less than what packets are held for")
 
 
 def bare_ping_us(build):
