@@ -11,17 +11,19 @@ extern "C" {
 
 /** This node leaves the job, and the others go on without it: quire_end() of one node. What it keeps of shared memory
  * goes to others first, and what it manages to node 0, so that nothing is lost. It is no death: nobody's handler of
- * quire_on_failure() hears of it, mutexes that were used here last, and locks
- * for readers and writers that were held here, are simply free, and `quire run` ends as if the node
+ * quire_on_failure() hears of it, mutexes that were used here last are simply free, and `quire run` ends as if the node
  * had ended with all. quire_alive() of the node is 0 from then on, and quire_nodes_alive() one less; barriers,
  * reductions and broadcasts of all nodes expect it no more, as after a death. Its part of the heap hands out no memory,
  * and quire_free() of what came from there gives QUIRE_LOST.
+ *
+ * With `--replicas` an atomic operation that is under way at another node meanwhile may give QUIRE_PEER_LOST there.
  *
  * One thread of the node, outside of transactions, and not the handler of quire_on_failure(); other threads of the node
  * must not use shared memory, wait in a call, or have a lock meanwhile. Afterwards it is as after quire_end().
  *
  * QUIRE_BUSY, and a line that says what stays here: threads that quire_spawn() has begun here run or are not joined;
- * objects other than mutexes that this node has made; a mutex is locked; or threads of this node have gone on using
+ * objects other than mutexes that this node has made; a mutex is locked; memory that this node manages was lost
+ * with a node that died; or threads of this node have gone on using
  * shared memory for ten seconds. The node is a node as before, and may try again. QUIRE_UNSUPPORTED: the job does not
  * go on without nodes (QUIRE_ON_FAILURE=notify), or was not started by `quire run`; node 0; a region whose consistency
  * is not sequential, memory that was adopted, or an open container. */

@@ -140,16 +140,17 @@ void mourning::live(mourner& m) {
   for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
 }
 
-/// The last of its threads has it leave. Where node 0 is dead it cannot, and ends.
+/// The last of its threads has it leave. Where it cannot, as node 0 is dead, it ends.
 void mourning::leave(mourner& m) {
   meets_no_more_ = meets_no_more_ || m.number == 1;
   if (++stopped_ < threads_[leaver_]) return;
   core::core& here = m.here.core();
   core::leaver goes(here);
+  constexpr int most_tries = 2000;  // a unit of its own that was lost keeps it
   bool begun = false, can = true;
-  for (; !begun && can && !world_.failed(); world_.sleep(20'000)) {
+  for (int tries = 0; !begun && can && !world_.failed(); world_.sleep(20'000)) {
     here.as_driver([&] {
-      can = goes.obstacle() == nullptr;
+      can = goes.obstacle() == nullptr && ++tries < most_tries;
       begun = can && goes.go_on();
     });
   }

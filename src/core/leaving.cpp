@@ -87,9 +87,9 @@ bool leaver::is_idle() const noexcept {
 }
 
 bool leaver::go_on() noexcept {
-  if (core_.survival.recovery().active()) return false;
+  if (core_.survival.recovery().active() || obstacle() != nullptr) return false;
   units_ = hand_over();
-  if (units_ != 0 || !is_idle() || obstacle() != nullptr) return false;
+  if (units_ != 0 || !is_idle()) return false;
   tell_heir();
   core_.survival.leave();
   return true;

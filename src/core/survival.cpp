@@ -192,12 +192,13 @@ void survivor::go(watch::recovery::step s) noexcept {
 /// Those of whom this node did not know.
 std::uint64_t survivor::learn_who_is_gone() noexcept {
   const watch::recovery& r = survival_.recovery;
-  const std::uint64_t now_gone = r.gone() & ~survival_.members.dead;
-  survival_.members.learn(r.gone(), r.left(), r.torn());
+  const std::uint64_t others = ~(std::uint64_t{1} << core_.config.self.value());  // who leaves is still here
+  const std::uint64_t now_gone = r.gone() & others & ~survival_.members.dead;
+  survival_.members.learn(r.gone() & others, r.left(), r.torn());
   each_node(now_gone, [&](node_id node) {
     const bool dead = (r.dead() >> node.value() & 1) != 0;
     if (dead) core_.wire.abandon(node);
-    if (node != core_.config.self) core_.watching.is_dead(node.value(), core_.now());
+    core_.watching.is_dead(node.value(), core_.now());
     if (dead && core_.config.sees_deaths) note_in_order(node.value());
   });
   return now_gone;

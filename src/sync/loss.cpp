@@ -57,6 +57,7 @@ void machine::settle(actions& out) {
 void machine::resume(actions& out) {
   shared_.recovering = false;
   shared_.newly_gone = 0;
+  rwlocks_.cut(out);
   locks_.resume(out);
   groups_.for_each([&](collective& g) { g.resume(out); });
   shared_.calls.for_each([&](ticket t, const waiting_call& w) {

@@ -112,15 +112,18 @@ bool rwlock_part::withdraw(const message& m, actions& out) {
   return true;
 }
 
+/// Of who has left, unlocks may be on their way until all go on.
 void rwlock_part::cut(actions& out) {
+  const auto is_gone = [&](node_id n) {
+    return shared_.members.is_dead(n) && !(shared_.recovering && shared_.members.has_left(n));
+  };
   for (auto& [id, e] : home_) {
     shared_.waiters.remove_dead(e.queue, shared_.members);
-    if (e.writing && shared_.members.is_dead(e.writer)) {
+    if (e.writing && is_gone(e.writer)) {
       e.writing = false;
-      e.orphaned = !shared_.members.has_left(e.writer);  // its unlock may be on its way
+      e.orphaned = true;
     }
-    e.readers -=
-        static_cast<std::uint32_t>(std::erase_if(e.reading, [&](node_id n) { return shared_.members.is_dead(n); }));
+    e.readers -= static_cast<std::uint32_t>(std::erase_if(e.reading, is_gone));
     serve(id, e, out);
   }
 }

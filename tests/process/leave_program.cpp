@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   const int self = quire_node();
   what == "refused" ? refused() : what == "under_work" ? leave_under_work() : leave_one_by_one();
   if (self == 0) REQUIRE_EQUAL(quire_alive(1), 0);
-  REQUIRE_STATUS(quire_end(), what == "refused" && self != 1 || self == 0 ? QUIRE_OK : QUIRE_NOT_STARTED);
+  REQUIRE_STATUS(quire_end(), (what == "refused" && self != 1) || self == 0 ? QUIRE_OK : QUIRE_NOT_STARTED);
   REQUIRE_EQUAL(g_deaths.load(), 0);
   return 0;
 }

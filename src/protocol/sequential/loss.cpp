@@ -234,6 +234,8 @@ bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best
 /// The owner is asked to give the unit up by the node that is to have it, as if a thread there was about to write.
 bool losses::hand_over(std::uint64_t unit, node_id to, actions& out) {
   const unit_state& s = table_.units[unit];
+  const bool own = table_.shape.managers.of(unit) == table_.shape.self;
+  if (own && table_.entries[unit].touched == directory_entry::lost) return true;  // only this node knows
   if (s.touched == 0) return false;
   if (s.owner == 0) return s.pending() != access::none;
   message m;
