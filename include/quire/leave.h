@@ -16,17 +16,20 @@ extern "C" {
  * reductions and broadcasts of all nodes expect it no more, as after a death. Its part of the heap hands out no memory,
  * and quire_free() of what came from there gives QUIRE_LOST.
  *
- * With `--replicas` an atomic operation that is under way at another node meanwhile may give QUIRE_PEER_LOST there.
+ * With `--replicas` an atomic operation that is under way at another node meanwhile may give QUIRE_PEER_LOST there; and
+ * a leave counts as a death until all content is on two nodes again: if a node dies meanwhile, it is as if two had died
+ * at once, and what it wrote last may be lost. Memory that was lost stays lost.
  *
  * One thread of the node, outside of transactions, and not the handler of quire_on_failure(); other threads of the node
  * must not use shared memory, wait in a call, or have a lock meanwhile. Afterwards it is as after quire_end().
  *
  * QUIRE_BUSY, and a line that says what stays here: threads that quire_spawn() has begun here run or are not joined;
- * objects other than mutexes that this node has made; a mutex is locked; memory that this node manages was lost
- * with a node that died; or threads of this node have gone on using
- * shared memory for ten seconds. The node is a node as before, and may try again. QUIRE_UNSUPPORTED: the job does not
- * go on without nodes (QUIRE_ON_FAILURE=notify), or was not started by `quire run`; node 0; a region whose consistency
- * is not sequential, memory that was adopted, or an open container. */
+ * objects other than mutexes that this node has made; a mutex is locked; or, for ten seconds, no more memory goes to
+ * others, as threads of this node go on using it, or keep it pinned. The node is a node as before, and may try again.
+ * QUIRE_UNSUPPORTED: the job does not go on without nodes (QUIRE_ON_FAILURE=notify), or was not started by `quire run`;
+ * node 0, or it has died; a region whose consistency is not sequential, memory that was adopted, an open container, or
+ * files that are mounted (QUIRE_MOUNT). QUIRE_INVALID: within a transaction, or by the handler of quire_on_failure().
+ */
 QUIRE_API QUIRE_NODISCARD quire_status quire_leave(void);
 
 #ifdef __cplusplus

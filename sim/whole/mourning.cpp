@@ -45,8 +45,9 @@ mourning::mourning(const mourning_options& options)
     threads_.push_back(1 + static_cast<unsigned>(draw_.below(3)));
     node_of_.insert(node_of_.end(), threads_.back(), n);
   }
-  if (options.leaves) leaver_ = 1 + static_cast<unsigned>(draw_.below(options.nodes - 1));
-  leaves_in_ = static_cast<unsigned>(draw_.below(laps));
+  while (leavers_.size() < std::min(options.leavers, options.nodes - 1))
+    leavers_[1 + static_cast<unsigned>(draw_.below(options.nodes - 1))] =
+        leaver{static_cast<unsigned>(draw_.below(laps)), 0, false, false};
   knows_ = sim::ledger(options.nodes, pages_ * words, node_of_.size());
 }
 
@@ -86,7 +87,7 @@ void mourning::make(unsigned which) {
                                    operation::barrier_create};
   unsigned& home = objects_[which].home;
   home = static_cast<unsigned>(draw_.below(options_.nodes));
-  if (home == leaver_ && which > mutex_b) home = 0;  // what only its home knows would keep it from leaving
+  if (leavers_.contains(home) && which > mutex_b) home = 0;  // what only its home knows would keep it from leaving
   world_.start(objects_[which].home, [this, which, what = creates[which], seed = draw_.next()](node& here) {
     actor maker(world_, here, 1, seed);
     objects_[which].handle = maker.create(what, what == operation::barrier_create ? node_of_.size() : admits);
@@ -128,7 +129,8 @@ void mourning::live(mourner& m) {
   const std::uint64_t last = m.draw.below(steps);
   for (unsigned lap = 0; lap < laps && !world_.failed(); ++lap) {
     for (unsigned i = 0; i < steps && !world_.failed(); ++i) {
-      if (m.node_number() == leaver_ && lap == leaves_in_ && i == last) return leave(m);
+      if (const auto l = leavers_.find(m.node_number()); l != leavers_.end() && lap == l->second.leaves_in && i == last)
+        return leave(m);
       if (m.draw.chance(60)) world_.sleep(m.draw.below(30'000));
       step(m);
     }
@@ -142,24 +144,25 @@ void mourning::live(mourner& m) {
 
 /// The last of its threads has it leave. Where it cannot, as node 0 is dead, it ends.
 void mourning::leave(mourner& m) {
-  meets_no_more_ = meets_no_more_ || m.number == 1;
-  if (++stopped_ < threads_[leaver_]) return;
+  const unsigned self = m.node_number();
+  leaver& me = leavers_[self];
+  me.meets_no_more = me.meets_no_more || m.number == 1;
+  if (++me.stopped < threads_[self]) return;
   core::core& here = m.here.core();
   core::leaver goes(here);
-  constexpr int most_tries = 2000;  // a unit of its own that was lost keeps it
   bool begun = false, can = true;
-  for (int tries = 0; !begun && can && !world_.failed(); world_.sleep(20'000)) {
+  for (; !begun && can && !world_.failed(); world_.sleep(20'000)) {
     here.as_driver([&] {
-      can = goes.obstacle() == nullptr && ++tries < most_tries;
+      can = goes.obstacle() == nullptr;
       begun = can && goes.go_on();
     });
   }
-  if (!can) return die(leaver_);
+  if (!can) return die(self);
   while (!here.survival.has_left() && !world_.failed()) world_.sleep(20'000);
   if (world_.failed()) return;
   ++done_["leaves"];
-  has_left_ = leaver_;
-  world_.kill(leaver_, longest_news);
+  me.has_left = true;
+  world_.kill(self, longest_news);
 }
 
 void mourning::step(mourner& m) {
@@ -197,7 +200,9 @@ void mourning::use_words_of(mourner& m, unsigned which) {
 void mourning::use_word(mourner& m, std::uint64_t at) {
   if (m.draw.chance(50)) return look(m, at);
   const std::uint64_t value = world_.unique();
-  m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost(at);
+  if (!m.here.try_store(address_of(m, at), value)) return note_lost(at);
+  note_found(at);
+  note_write(m, at, value);
 }
 
 void mourning::look_at_words_of(mourner& m, unsigned which) {
@@ -236,15 +241,23 @@ void mourning::note_lost(std::uint64_t at) {
   ++done_["lost units"];
   if (!options_.deaths) world_.fail("a unit is lost, though nobody has died");
   if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
+  if (!options_.release) lost_.insert(unit_at(at));
   if (!homes_stay_) return;
   const core::region_slot& r = *world_.at(0).core().regions.find(at);
   const model::node_id home = core::release_of(r)->shape().managers.of(r.unit_of(at));
   if (!is_dead(home.value())) world_.fail("a unit is lost, though its home lives");
 }
 
+void mourning::note_found(std::uint64_t at) {
+  if (lost_.contains(unit_at(at))) world_.fail("a unit that was lost is back: " + world_.name_of(at));
+}
+
+std::uint64_t mourning::unit_at(std::uint64_t at) { return world_.at(0).core().regions.find(at)->unit_of(at); }
+
 void mourning::look(mourner& m, std::uint64_t at) {
   std::uint64_t found = 0;
   if (!m.here.try_load(address_of(m, at), found)) return note_lost(at);
+  note_found(at);
   if (found != world_.latest(at)) {
     roll_back(at, found);
     if (past_[at].empty() ? found != 0 : past_[at].back().value != found) m.check(at, found);

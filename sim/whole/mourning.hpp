@@ -37,7 +37,7 @@ struct mourning_options {
   unsigned minipage_bytes = 0;   ///< of the units; 0: pages
   unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
   bool release = false;          ///< consistency: each word is used by who has its mutex
-  bool leaves = false;           ///< a node leaves, too
+  unsigned leavers = 0;          ///< so many nodes leave, too
   bool deaths = true;
 };
 
@@ -77,9 +77,12 @@ class mourning {
   void make(unsigned which);
   void begin();
   void die(unsigned node);
-  [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && node != has_left_; }
+  [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && !has_left(node); }
+  [[nodiscard]] bool has_left(unsigned node) const { return leavers_.contains(node) && leavers_.at(node).has_left; }
   /// Or it meets no others any more, as it leaves.
-  [[nodiscard]] bool is_gone(unsigned node) { return is_dead(node) || (node == leaver_ && meets_no_more_); }
+  [[nodiscard]] bool is_gone(unsigned node) {
+    return is_dead(node) || (leavers_.contains(node) && leavers_.at(node).meets_no_more);
+  }
   void leave(mourner& m);
 
   void live(mourner& m);
@@ -110,6 +113,9 @@ class mourning {
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
   void note_lost(std::uint64_t at);
+  /// What is lost stays lost.
+  void note_found(std::uint64_t at);
+  [[nodiscard]] std::uint64_t unit_at(std::uint64_t at);
 
   mourning_options options_;
   sim::random draw_;
@@ -127,10 +133,13 @@ class mourning {
   std::uint64_t writes_ = 0;
   std::map<unsigned, std::uint64_t> told_[2]{};  ///< by node: which writes of words of this mutex it has been told
   bool homes_stay_ = false;
-  unsigned leaver_ = nobody, has_left_ = nobody;  ///< the node that leaves; once it has
-  unsigned stopped_ = 0;                          ///< threads of it
-  unsigned leaves_in_ = 0;                        ///< lap
-  bool meets_no_more_ = false;
+  struct leaver {
+    unsigned leaves_in = 0;  ///< lap
+    unsigned stopped = 0;    ///< threads of it
+    bool meets_no_more = false, has_left = false;
+  };
+  std::map<unsigned, leaver> leavers_{};  ///< by node
+  std::set<std::uint64_t> lost_{};        ///< units
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};
 };

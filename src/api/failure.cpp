@@ -79,6 +79,11 @@ void failure_service::stop() {
   }
 }
 
+bool failure_service::is_handler() {
+  const std::lock_guard guard(mutex_);
+  return thread_.joinable() && thread_.get_id() == std::this_thread::get_id();
+}
+
 void failure_service::go_on() {
   const std::lock_guard guard(mutex_);
   stopping_ = false;

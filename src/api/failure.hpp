@@ -27,6 +27,8 @@ class failure_service {
   [[nodiscard]] int count_alive() const noexcept;
   /// Waits for a handler that runs, unless it is that which calls; none is called afterwards.
   void stop();
+  /// Whether the handler's thread calls.
+  [[nodiscard]] bool is_handler();
   /// After stop(): the job goes on after all.
   void go_on();
 

@@ -3,6 +3,10 @@
 // What this node managed node 0 takes over, as it is told which units are not as at the beginning any more.
 #include "core/leaving.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/nanoseconds.hpp"
 #include "core/call_table.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
@@ -21,8 +25,9 @@ using model::node_id;
 
 namespace {
 
-constexpr std::uint64_t most_at_once = 2048;  ///< units that others are asked to take, until they have
-constexpr std::uint64_t run = 64;             ///< neighbours that go to the same node
+constexpr std::uint64_t most_at_once = 2048;          ///< units that others are asked to take, until they have
+constexpr std::uint64_t run = 64;                     ///< neighbours that go to the same node
+constexpr std::uint64_t patience_ns = 50 * base::ms;  ///< until those who have not taken a unit are asked again
 
 /// The `n`-th of those that stay.
 node_id staying(const core& node, std::uint64_t n) noexcept {
@@ -46,32 +51,58 @@ const char* leaver::obstacle() const noexcept {
   return why;
 }
 
-/// How many units are still here.
+bool leaver::keeps(model::region_id region, std::uint64_t unit) const noexcept {
+  region_slot* const r = core_.regions.slot(region);
+  return r != nullptr && sequential_of(*r) != nullptr && sequential_of(*r)->losses().keeps(unit);
+}
+
+/// A unit of its own goes round the others, until as many have as were here: what comes back then is another's who
+/// leaves as well, and node 0 does not.
+node_id leaver::taker_of(region_slot& r, std::uint64_t unit) noexcept {
+  const node_id manager = sequential_of(r)->authority_of(unit);
+  if (manager != core_.config.self) return manager;
+  return to_spread_ != 0 && to_spread_-- != 0 ? staying(core_, unit / run + r.about.id) : node_id{0};
+}
+
+/// Some are asked for at once. When those have gone, or have had time to, all that is still here is looked at again.
 std::uint64_t leaver::hand_over() noexcept {
+  std::erase_if(asked_, [this](const place& p) { return !keeps(p.region, p.unit); });
+  if (!asked_.empty() && core_.now() < ask_again_) return others_ + asked_.size();
   std::uint64_t here = 0;
+  asked_.clear();
   core_.regions.for_each([&](region_slot& r) {
-    sequential::machine* const machine = sequential_of(r);
-    if (machine == nullptr) return;
+    if (sequential_of(r) == nullptr) return;
     each_used_unit(r, [&](std::uint64_t unit) {
-      if (here >= most_at_once) return;
-      node_id to = machine->authority_of(unit);
-      if (to == core_.config.self) to = staying(core_, unit / run + r.about.id);
-      core_.actions.clear();
-      here += machine->losses().hand_over(unit, to, core_.actions) ? 1 : 0;
-      if (core_.actions.size() != 0) core_.take_step(r);
+      if (!keeps(model::region_id{r.about.id}, unit)) return;
+      ++here;
+      if (asked_.size() < most_at_once) asked_.push_back({model::region_id{r.about.id}, unit});
     });
-    core_.perform_steps();
   });
+  if (std::exchange(counted_, true) == false) to_spread_ = here;
+  for (const place& p : asked_) {
+    region_slot& r = *core_.regions.slot(p.region);
+    core_.actions.clear();
+    sequential_of(r)->losses().hand_over(p.unit, taker_of(r, p.unit), core_.actions);
+    if (core_.actions.size() != 0) core_.take_step(r);
+  }
+  core_.perform_steps();
+  ask_again_ = core_.now() + patience_ns;
+  others_ = here - asked_.size();
   return here;
 }
 
 /// What this node could still read goes, too: nobody will tell it what becomes of that.
-void leaver::tell_heir() noexcept {
+void leaver::tell_heirs() noexcept {
   core_.regions.for_each([&](region_slot& r) {
     sequential::machine& machine = *sequential_of(r);
     each_used_unit(r, [&](std::uint64_t unit) {
       core_.actions.clear();
-      machine.losses().tell_elsewhere(unit, node_id{0}, core_.actions);
+      machine.losses().tell_heir(unit, core_.actions);
+      if (core_.actions.size() != 0) core_.take_step(r);
+    });
+    core_.perform_steps();
+    each_used_unit(r, [&](std::uint64_t unit) {
+      core_.actions.clear();
       machine.give_up(unit, core_.actions);
       if (core_.actions.size() != 0) core_.take_step(r);
     });
@@ -90,7 +121,7 @@ bool leaver::go_on() noexcept {
   if (core_.survival.recovery().active() || obstacle() != nullptr) return false;
   units_ = hand_over();
   if (units_ != 0 || !is_idle()) return false;
-  tell_heir();
+  tell_heirs();
   core_.survival.leave();
   return true;
 }

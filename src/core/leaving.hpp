@@ -4,12 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/status.hpp"
+#include "model/ids.hpp"
 
 namespace quire::core {
 
 class core;
+struct region_slot;
 
 class leaver {
  public:
@@ -25,12 +28,23 @@ class leaver {
   [[nodiscard]] std::uint64_t units_here() const noexcept { return units_; }
 
  private:
+  struct place {
+    model::region_id region;
+    std::uint64_t unit;
+  };
+  [[nodiscard]] bool keeps(model::region_id region, std::uint64_t unit) const noexcept;
+  [[nodiscard]] model::node_id taker_of(region_slot& r, std::uint64_t unit) noexcept;
   [[nodiscard]] std::uint64_t hand_over() noexcept;
-  void tell_heir() noexcept;
+  void tell_heirs() noexcept;
   [[nodiscard]] bool is_idle() const noexcept;
 
   core& core_;
   std::uint64_t units_ = 0;
+  std::vector<place> asked_{};   ///< units that others are asked to take
+  std::uint64_t others_ = 0;     ///< units that were here beside those
+  std::uint64_t ask_again_ = 0;  ///< when the rest of them is asked for again
+  std::uint64_t to_spread_ = 0;  ///< so many more go round the others
+  bool counted_ = false;         ///< how many units there were
 };
 
 }  // namespace quire::core

@@ -77,10 +77,7 @@ void survivor::take_deaths() noexcept {
     if (!r.active()) tell_over();
     return;
   }
-  const std::uint64_t known = r.ended();
-  const auto step = r.on_ended(survival_.told());
-  each_node(r.ended() & ~known, [this](node_id node) { core_.wire.abandon(node); });
-  recover(step);
+  recover(r.on_ended(survival_.told()));
   core_.settle();
 }
 
@@ -97,8 +94,9 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
     recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b));
     return true;
   }
-  if (r.is_cut_off(m.from.value())) return true;
-  if (r.leaves()) return m.kind != message_kind::watch;  // who asked for something asks another node
+  const bool watches = m.kind == message_kind::watch;  // who leaves wants to know that others live
+  if (r.is_cut_off(m.from.value())) return !watches || ((r.dead() | r.ended()) >> m.from.value() & 1) != 0;
+  if (r.leaves()) return !watches;  // who asked for something asks another node
   if (!r.is_old(m.from.value())) return false;
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.absorb(m, value, out); });
@@ -142,7 +140,15 @@ void survivor::all_units(F f) noexcept {
   });
 }
 
+/// Of those that left, and whose process has ended, nothing more is on its way.
+void survivor::drop_ended() noexcept {
+  const std::uint64_t now_ended = survival_.recovery.ended() & ~std::exchange(ended_, survival_.recovery.ended());
+  each_node(now_ended, [this](node_id node) { core_.wire.abandon(node); });
+  if (now_ended != 0) core_.in.forget_landings(now_ended);
+}
+
 void survivor::recover(watch::recovery::step s) noexcept {
+  drop_ended();
   survival_.members.learn(0, 0, survival_.recovery.torn());
   if (survival_.recovery.leaves()) return go(s);
   if (s.begin) begin_recovery();

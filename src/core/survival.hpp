@@ -126,6 +126,7 @@ class survivor {
   template <class F>
   void all_units(F f) noexcept;
   void absorb(region_slot& r, const model::message& one) noexcept;
+  void drop_ended() noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
   void go(watch::recovery::step s) noexcept;
@@ -148,6 +149,7 @@ class survivor {
   core& core_;
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
+  std::uint64_t ended_ = 0;  ///< of those that left: from whom nothing more is taken
   std::atomic<bool> left_{false};
 };
 

@@ -34,9 +34,16 @@ struct context {
   void note_violence() noexcept { violent |= newly_gone; }
   /// Nobody who is newly gone can have had a mutex locked.
   [[nodiscard]] bool all_left_in_peace() const noexcept { return (newly_gone & violent) == 0; }
-  /// The same of those who were when the first home of this mutex went.
-  [[nodiscard]] bool home_left_in_peace(object_id id) const noexcept {
-    return (violent >> sync::home_of(id, nodes).value() & 1) == 0;
+  /// The same of those who were when a home of this mutex went, its first one or one after that.
+  [[nodiscard]] bool homes_left_in_peace(object_id id) const noexcept {
+    const auto is_violent = [this](node_id n) { return (violent >> n.value() & 1) != 0; };
+    node_id home = sync::home_of(id, nodes);
+    if (is_violent(home)) return false;
+    if (members.has_left(home)) home = node_id{0};
+    for (; members.is_dead(home); home = node_id{static_cast<std::uint16_t>((home.value() + 1) % nodes)}) {
+      if (is_violent(home)) return false;
+    }
+    return true;
   }
   /// What only its dead home knew. A group has no home.
   [[nodiscard]] bool is_lost(object_id id) const noexcept {

@@ -137,7 +137,7 @@ lock_home::entry& lock_home::inherit(object_id id, actions& out) {
   entry& e = homes_.make(id);
   e.holder = shared_.self;
   e.own_is_stale = own_.is_requested(id);
-  own_.adopt_token(id, !shared_.home_left_in_peace(id), out);
+  own_.adopt_token(id, !shared_.homes_left_in_peace(id), out);
   return e;
 }
 

@@ -13,7 +13,7 @@ void machine::cut(std::uint64_t dead, actions& out, std::uint64_t left) {
   shared_.members.left = left;
   shared_.recovering = true;
   shared_.newly_gone |= now_dead.dead;
-  if ((now_dead.dead & ~left) != 0) shared_.note_violence();
+  if ((shared_.newly_gone & ~left) != 0) shared_.note_violence();
   locks_.cut();
   groups_.for_each([&](collective& g) { g.cut(now_dead); });
   rwlocks_.cut(out);

@@ -75,7 +75,7 @@ class recovery {
   [[nodiscard]] bool is_old(unsigned from) const noexcept { return active() && (seen(round::cut) >> from & 1) == 0; }
   /// Nothing that comes from this peer counts any more, but for markers of one that leaves.
   [[nodiscard]] bool is_cut_off(unsigned from) const noexcept {
-    return (dead_ >> from & 1) != 0 || ((left_ >> from & 1) != 0 && (heard_ >> from & 1) != 0);
+    return ((dead_ | ended_ | (left_ & heard_)) >> from & 1) != 0;
   }
   /// All that it remembers, for those who compare states.
   template <class F>

@@ -2,6 +2,8 @@
 // A node for the tests of quire_leave(): leave_program WHAT. Of a job that goes on without nodes, those from 1 on leave
 // while the others use memory and locks; what they had written is there, and nobody hears of a death.
 #include <quire/leave.h>
+#include <setjmp.h>
+#include <signal.h>
 
 #include <atomic>
 #include <thread>
@@ -29,7 +31,7 @@ void own_pages(int lap, int nodes, F f) {
 struct shared {
   quire_mutex mutexes[8];  ///< one of each node
   std::uint64_t counts[8];
-  std::uint64_t left;
+  std::uint64_t left, unknown;
 };
 
 std::uint64_t* words_of(quire_placement placement, const char* name) {
@@ -92,6 +94,13 @@ void leave_one_by_one() {
     for (auto* const w : words) REQUIRE_EQUAL(w[page * page_words + 1]++, 0);
 }
 
+void add_left(shared& all, std::uint64_t added, std::uint64_t unknown) {
+  REQUIRE_OK(quire_mutex_lock(all.mutexes[0]));
+  all.left += added;
+  all.unknown += unknown;
+  REQUIRE_OK(quire_mutex_unlock(all.mutexes[0]));
+}
+
 /// A node leaves while threads of the others write what it has, count by atomic operations, and lock.
 void leave_under_work() {
   const int self = quire_node(), nodes = quire_nodes();
@@ -99,11 +108,14 @@ void leave_under_work() {
   std::uint64_t* const words = words_of(QUIRE_PLACE_MODULO, "modulo");
   REQUIRE_OK(quire_mutex_create(&all.mutexes[self]));
   barrier();
-  std::uint64_t added = 0;
+  const bool replicas = std::getenv("LEAVE_REPLICAS") != nullptr;
+  std::uint64_t added = 0, unknown = 0;
   const auto work = [&](random_numbers& draw) {
     const std::uint64_t page = draw.below(pages);
     std::uint64_t before = 0;
-    REQUIRE_OK(quire_fetch_add(words + page * page_words, 1, &before));
+    const quire_status done = quire_fetch_add(words + page * page_words, 1, &before);
+    if (done == QUIRE_PEER_LOST) ++unknown;  // with replicas
+    REQUIRE_STATUS(done, done == QUIRE_PEER_LOST && replicas ? QUIRE_PEER_LOST : QUIRE_OK);
     words[page * page_words + 1 + static_cast<std::uint64_t>(self)] += 1;
     ++added;
     if (added % 16 == 0) add(all, static_cast<int>(draw.below(static_cast<std::uint64_t>(nodes))));
@@ -111,7 +123,7 @@ void leave_under_work() {
   random_numbers draw(static_cast<std::uint64_t>(self) + 1);
   if (self != 0) {
     for (int i = 0; i < 200 * self; ++i) work(draw);
-    REQUIRE_OK(quire_fetch_add(&all.left, added, nullptr));
+    add_left(all, added, unknown);
     REQUIRE_OK(quire_leave());
     return;
   }
@@ -121,7 +133,7 @@ void leave_under_work() {
     sum += words[page * page_words];
     for (int n = 0; n < nodes; ++n) own += words[page * page_words + 1 + static_cast<std::uint64_t>(n)];
   }
-  REQUIRE_EQUAL(sum, all.left + added);
+  REQUIRE(sum <= all.left + added && sum + all.unknown + unknown >= all.left + added);
   REQUIRE_EQUAL(own, all.left + added);
 }
 
@@ -154,6 +166,61 @@ void refused() {
   add(all, 1);
 }
 
+thread_local sigjmp_buf t_back;
+void on_bus(int) { ::siglongjmp(t_back, 1); }
+
+bool is_lost(volatile std::uint64_t* word) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = on_bus;
+  REQUIRE(::sigaction(SIGBUS, &action, &before) == 0);
+  const bool lost = sigsetjmp(t_back, 1) != 0;
+  if (!lost) (void)*word;
+  REQUIRE(::sigaction(SIGBUS, &before, nullptr) == 0);
+  return lost;
+}
+
+/// What node 2 had is lost with it, and stays so when the node that manages it leaves; but not from the handler.
+void leave_after_death() {
+  static std::atomic<int> in_handler{QUIRE_OK};
+  const int self = quire_node();
+  std::uint64_t* const word = words_of(QUIRE_PLACE_MODULO, "modulo") + page_words;  // node 1 manages it
+  REQUIRE_OK(quire_on_failure([](int, void*) { in_handler = quire_leave(); }, nullptr));
+  barrier();
+  if (self == 2) *word = 1;
+  barrier();
+  if (self == 2) {
+    sleep_ms(200);  // all have heard of the barrier
+    REQUIRE(::raise(SIGKILL) == 0);
+  }
+  be_gone(2);
+  REQUIRE(is_lost(word));
+  if (self == 1) {
+    for (const double until = now_seconds() + 30; in_handler == QUIRE_OK && now_seconds() < until;) sleep_ms(1);
+    REQUIRE_STATUS(static_cast<quire_status>(in_handler.load()), QUIRE_INVALID);
+    REQUIRE_OK(quire_leave());
+    return;
+  }
+  be_gone(1);
+  REQUIRE(is_lost(word));
+  REQUIRE_OK(quire_end());
+}
+
+/// Who has left is none of the job's any more: that it ends well or not says nothing of the others.
+int leave_and_fail(const std::string& who) {
+  REQUIRE_OK(quire_on_failure([](int, void*) { ++g_deaths; }, nullptr));
+  if (quire_node() == 1) {
+    REQUIRE_OK(quire_leave());
+    return who == "leaver_fails" ? 3 : 0;
+  }
+  be_gone(1);
+  if (who == "stayer_dies") REQUIRE(::raise(SIGKILL) == 0);
+  sleep_ms(300);  // the other one ends
+  REQUIRE_OK(quire_end());
+  REQUIRE_EQUAL(g_deaths.load(), 0);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,6 +231,11 @@ int main(int argc, char** argv) {
     REQUIRE_OK(quire_end());
     return 0;
   }
+  if (what == "after_death") {
+    leave_after_death();
+    return 0;
+  }
+  if (what == "leaver_fails" || what == "stayer_dies") return leave_and_fail(what);
   REQUIRE_OK(quire_on_failure([](int, void*) { ++g_deaths; }, nullptr));
   const int self = quire_node();
   what == "refused" ? refused() : what == "under_work" ? leave_under_work() : leave_one_by_one();

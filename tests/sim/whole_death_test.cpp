@@ -46,23 +46,28 @@ TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
   run_all({.nodes = GetParam(), .replicas = true}, done);
 }
 
-/// A node leaves: nothing of it is lost, and nobody hears of a death.
-TEST_P(whole_deaths, lose_nothing_with_a_node_that_leaves) {
+/// One node leaves, or two: nothing of it is lost, and nobody hears of a death.
+TEST_P(whole_deaths, lose_nothing_with_nodes_that_leave) {
   for (const bool replicas : {false, true}) {
-    counts done;
-    run_all({.nodes = GetParam(), .replicas = replicas, .leaves = true, .deaths = false}, done);
-    if (sim::usual_seeds()) {
-      EXPECT_GT(done["leaves"], 250u) << "too few to mean anything";
+    for (const unsigned leavers : {1u, 2u}) {
+      counts done;
+      run_all({.nodes = GetParam(), .replicas = replicas, .leavers = leavers, .deaths = false}, done);
+      if (sim::usual_seeds()) {
+        EXPECT_GT(done["leaves"], 250u) << "too few to mean anything";
+      }
     }
   }
 }
 
-/// A node leaves, and others die, or it dies as it leaves.
-TEST_P(whole_deaths, lose_only_what_the_dead_had_while_a_node_leaves) {
-  counts done;
-  run_all({.nodes = GetParam(), .leaves = true}, done);
-  if (!sim::usual_seeds()) return;
-  EXPECT_GT(done["leaves"], 50u) << "too few to mean anything";
+/// Nodes leave, and others die, or they die as they leave.
+TEST_P(whole_deaths, lose_only_what_the_dead_had_while_nodes_leave) {
+  for (const unsigned leavers : {1u, 2u}) {
+    counts done;
+    run_all({.nodes = GetParam(), .leavers = leavers}, done);
+    if (sim::usual_seeds()) {
+      EXPECT_GT(done["leaves"], 50u) << "too few to mean anything";
+    }
+  }
 }
 
 /// Release consistency: what a survivor has been told is there, or the unit is lost.

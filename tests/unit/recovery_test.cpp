@@ -49,7 +49,8 @@ class world {
     const marker m = queue.front();
     queue.pop_front();
     if (!is_alive(to)) return true;
-    const bool believed = (state_[to].dead() >> from & 1) == 0;  // else nothing of it counts any more
+    const bool believed =
+        ((state_[to].dead() | state_[to].ended()) >> from & 1) == 0;  // else nothing of it counts any more
     if (m.r == round::cut && (m.left >> from & 1) != 0 && believed) last_words_[to] |= std::uint64_t{1} << from;
     act(to, state_[to].on_marker(from, m.r, m.dead, m.left));
     return true;

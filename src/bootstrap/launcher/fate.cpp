@@ -142,6 +142,7 @@ void job::check_waiting() {
 /// A node has failed. Only the first failure counts, unless the others go on.
 void job::fail(int node, const std::string& what, int exit_status, manner how) {
   if (phase_ != phase::running) return;
+  if (at(node).departed && can_go_on()) return say(name_of(node) + " " + what + ", after it had left the job");
   if (!at(node).left && can_go_on())
     return at(node).alive ? kill_for(node, what) : announce(node, name_of(node) + " " + what, exit_status);
   inquest_.on_end({node, how, what, exit_status}, base::now_ns());

@@ -51,7 +51,8 @@ job_outcome job::run() {
     flush_streams();
     viewers_.end("job " + std::to_string(::getpid()) + " has ended with exit status " + std::to_string(exit_status_));
   }
-  const bool some_ended_well = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left; });
+  const bool some_ended_well =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left && !n.departed; });
   if (exit_status_ == 0 && !some_ended_well) exit_status_ = first_death_;
   // With nothing left to look after, signals do again what they do to any program that waits for its reader.
   out_.write_all();
@@ -225,7 +226,7 @@ void job::on_frame(int node, const local::frame& frame) {
       record.statistics = frame.payload;
       return;
     case local::frame_kind::departs:
-      record.left = true;
+      record.left = record.departed = true;
       record.statistics = frame.payload;
       return announce_departure(node);
     case local::frame_kind::waits:

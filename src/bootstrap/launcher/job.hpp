@@ -39,6 +39,7 @@ struct node_record {
   bool joined = false;          ///< has said hello: it is a Quire program
   bool ready = false;           ///< has started, and can go on when others die
   bool left = false;            ///< has said leave: its end is no accident
+  bool departed = false;        ///< and has done so while the others go on: it is none of the job's any more
   bool waiting = false;         ///< has given its address and has no answer yet
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;

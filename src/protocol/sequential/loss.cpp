@@ -79,7 +79,7 @@ void losses::absorb(const message& m, actions& out) {
     case message_kind::replica:
       return marks_.keep_replica(m);
     case message_kind::survives:
-      if (m.operation == word::elsewhere) on_elsewhere(m.unit);
+      if (m.operation == word::elsewhere) on_elsewhere(m);
       return;
     case message_kind::atomic_reply:
     case message_kind::push_reply:
@@ -120,7 +120,7 @@ void losses::report(std::uint64_t unit, actions& out) {
 }
 
 void losses::on_survives(const message& m) {
-  if (m.operation == word::elsewhere) return on_elsewhere(m.unit);
+  if (m.operation == word::elsewhere) return on_elsewhere(m);
   directory_entry& e = table_.entries[m.unit];
   if (m.c != 0) {  // the best of them waits in the queue
     table_.used.add(m.unit);
@@ -206,11 +206,13 @@ void losses::mend(std::uint64_t unit, actions&) {
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,
-/// it was zero. Not if two nodes have died at once: they may have been owner and backup.
+/// it was zero. Not if two nodes have died at once, now or when its first manager did: they may have been owner and
+/// backup.
 bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out) {
   if (!table_.replicated()) return false;
   const bool found = best.kind == message_kind::survives;
   if (table_.shape.members->fresh() > 1) return false;
+  if (!found && table_.shape.members->died_together(table_.shape.managers.of(unit))) return false;
   const node_id owner = found ? best.requester : table_.shape.self;
   e.touched = 1;
   e.owner = owner;
@@ -231,30 +233,36 @@ bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best
 
 // ---- A node leaves (README.md, Leaving)
 
-/// The owner is asked to give the unit up by the node that is to have it, as if a thread there was about to write.
-bool losses::hand_over(std::uint64_t unit, node_id to, actions& out) {
+bool losses::keeps(std::uint64_t unit) const noexcept {
   const unit_state& s = table_.units[unit];
-  const bool own = table_.shape.managers.of(unit) == table_.shape.self;
-  if (own && table_.entries[unit].touched == directory_entry::lost) return true;  // only this node knows
-  if (s.touched == 0) return false;
-  if (s.owner == 0) return s.pending() != access::none;
+  return s.touched != 0 && (s.owner != 0 || s.pending() != access::none);
+}
+
+/// The owner is asked to give the unit up by the node that is to have it, as if a thread there was about to write.
+void losses::hand_over(std::uint64_t unit, node_id to, actions& out) {
+  if (table_.units[unit].owner == 0) return;
   message m;
   m.kind = message_kind::survives;
   m.operation = word::take;
   m.unit = unit;
   m.requester = table_.shape.self;
   table_.send(to, m, false, out);
-  return true;
 }
 
-void losses::tell_elsewhere(std::uint64_t unit, node_id to, actions& out) {
-  if (table_.units[unit].touched == 0 || table_.shape.managers.of(unit) != table_.shape.self) return;
+/// That a unit is lost only its manager knows.
+void losses::tell_heir(std::uint64_t unit, actions& out) {
+  const node_id self = table_.shape.self, first = table_.shape.managers.of(unit);
+  const bool lost = table_.manager_of(unit) == self && table_.entries[unit].touched == directory_entry::lost;
+  if (!lost && (first != self || table_.units[unit].touched == 0)) return;
+  model::membership without = *table_.shape.members;
+  without.learn(std::uint64_t{1} << self.value(), std::uint64_t{1} << self.value());
   message m;
   m.kind = message_kind::survives;
   m.operation = word::elsewhere;
   m.unit = unit;
-  m.requester = table_.shape.self;
-  table_.send(to, m, false, out);
+  m.requester = self;
+  m.a = lost ? 1 : 0;
+  table_.send(without.successor(first, table_.shape.nodes.nodes), m, false, out);
 }
 
 /// Who waits at this node asks its successor.
@@ -267,9 +275,13 @@ void losses::forget_managed(std::uint64_t unit) {
 bool losses::is_to_take(const message& m) noexcept { return m.operation == word::take; }
 
 /// Whether this node, which takes over what the sender managed, knows of that already or not.
-void losses::on_elsewhere(std::uint64_t unit) {
-  if (table_.units[unit].touched != 0) return;
-  unit_state& s = table_.touch(unit);
+void losses::on_elsewhere(const message& m) {
+  if (m.a != 0) {
+    table_.used.add(m.unit);
+    table_.entries[m.unit].touched = directory_entry::lost;
+  }
+  if (table_.units[m.unit].touched != 0) return;
+  unit_state& s = table_.touch(m.unit);
   s.owner = 0;
   s.set_right(access::none);
 }

@@ -32,17 +32,19 @@ class losses final : public model::survival {
   void on_unit_lost(const message& m, actions& out);
 
   // This node leaves.
-  /// Asks `to` to take the unit, if this node keeps it. False if it has nothing of it but a copy.
-  [[nodiscard]] bool hand_over(std::uint64_t unit, node_id to, actions& out);
-  /// To who takes over what this node manages: the unit is not as at the beginning.
-  void tell_elsewhere(std::uint64_t unit, node_id to, actions& out);
+  /// Whether it has more of the unit than a copy.
+  [[nodiscard]] bool keeps(std::uint64_t unit) const noexcept;
+  /// Asks `to` to take the unit, if this node owns it.
+  void hand_over(std::uint64_t unit, node_id to, actions& out);
+  /// To who takes over what this node manages: the unit is not as at the beginning; or it is lost.
+  void tell_heir(std::uint64_t unit, actions& out);
   /// After that: this node manages it no more.
   void forget_managed(std::uint64_t unit);
   /// Whether a message `survives` asks this node to take a unit.
   [[nodiscard]] static bool is_to_take(const message& m) noexcept;
 
  private:
-  void on_elsewhere(std::uint64_t unit);
+  void on_elsewhere(const message& m);
   [[nodiscard]] bool may_write(const unit_state& s, node_id manager) const noexcept;
   [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
 

@@ -79,7 +79,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.pinned != 0 && (p == nullptr || table_.right_of(unit) != access::write)) return false;  // (I8)
   if (s.pinned == 0 && p != nullptr && p->waiting.kind != message_kind::invalid) return false;
   if (table_.manager_of(unit) != table_.shape.self)
-    return table_.entries == nullptr || table_.entries[unit].touched == 0;
+    return table_.entries == nullptr || table_.entries[unit].touched != 1;  // its manager may have told that it is lost
   const directory_entry& e = table_.entries[unit];
   return e.touched != 1 || e.copies.may_contain(table_.shape.nodes, e.owner);  // (I4)
 }
