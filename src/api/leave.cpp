@@ -8,7 +8,6 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/nanoseconds.hpp"
-#include "bootstrap/bootstrap.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/host.hpp"

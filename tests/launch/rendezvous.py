@@ -2,6 +2,8 @@
 """Cases with nobody's launcher: ranks that meet by QUIRE_RENDEZVOUS."""
 
 import os
+import pathlib
+import re
 import secrets
 import signal
 import socket
@@ -18,6 +20,8 @@ from support import Failed, Job, require, run, run_well
 
 RANKS = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "ranks.py")]
 SECRET = secrets.token_hex(16)
+FRAMES = pathlib.Path(__file__).resolve().parents[2] / "src/bootstrap/local/frame.hpp"
+VERSION = int(re.search(r"protocol_version = (\d+);", FRAMES.read_text())[1])
 
 
 def environment_of(rank, size, port, **more):
@@ -179,7 +183,7 @@ class Stranger:
     def say(self, kind, node, payload):
         self.socket.sendall(struct.pack("<IiI", kind, node, len(payload)) + payload)
 
-    def hello(self, rank, size, build, version=6):
+    def hello(self, rank, size, build, version=VERSION):
         words = (struct.pack("<Iiii5Q", version, rank, size, 77, 0, 0, 0, 0, 0), b"somewhere", build, b"")
         self.say(1, rank, b"".join(struct.pack("<I", len(word)) + word for word in words))
 
