@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -179,7 +180,14 @@ TEST(early_death, leaves_nothing_whenever_it_comes) {
   }
   // A segment that was killed before it was marked for removal goes with the next job.
   EXPECT_EQ(run(job_of("sysv", "ends")).status, 0);
-  EXPECT_EQ(lonely_segments(), before) << "seed " << seed;
+  // Those of other programs come and go.
+  const auto left = [&before] {
+    auto now = lonely_segments();
+    std::erase_if(now, [&before](const std::string& id) { return std::ranges::find(before, id) != before.end(); });
+    return now;
+  };
+  for (int tries = 0; !left().empty() && tries < 1000; ++tries) ::poll(nullptr, 0, 10);
+  EXPECT_TRUE(left().empty()) << left()[0] << ", seed " << seed;
 }
 
 }  // namespace
