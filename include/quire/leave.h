@@ -24,11 +24,12 @@ extern "C" {
  * must not use shared memory, wait in a call, or have a lock meanwhile. Afterwards it is as after quire_end().
  *
  * QUIRE_BUSY, and a line that says what stays here: threads that quire_spawn() has begun here run or are not joined;
- * objects other than mutexes that this node has made; a mutex is locked; or, for ten seconds, no more memory goes to
- * others, as threads of this node go on using it, or keep it pinned. The node is a node as before, and may try again.
- * QUIRE_UNSUPPORTED: the job does not go on without nodes (QUIRE_ON_FAILURE=notify), or was not started by `quire run`;
- * node 0, or it has died; a region whose consistency is not sequential, memory that was adopted, an open container, or
- * files that are mounted (QUIRE_MOUNT). QUIRE_INVALID: within a transaction, or by the handler of quire_on_failure().
+ * objects other than mutexes that this node has made; a mutex is locked, or had an owner who died and nobody has locked
+ * it since; or, for ten seconds, no more memory goes to others, as threads of this node go on using it, or keep it
+ * pinned. The node is a node as before, and may try again. QUIRE_UNSUPPORTED: the job does not go on without nodes
+ * (QUIRE_ON_FAILURE=notify), or was not started by `quire run`; node 0, or it has died; a region whose consistency is
+ * not sequential, memory that was adopted, an open container, or files that are mounted (QUIRE_MOUNT). QUIRE_INVALID:
+ * within a transaction, or by the handler of quire_on_failure().
  */
 QUIRE_API QUIRE_NODISCARD quire_status quire_leave(void);
 

@@ -151,11 +151,13 @@ void mourning::leave(mourner& m) {
   core::core& here = m.here.core();
   core::leaver goes(here);
   bool begun = false, can = true;
-  for (; !begun && can && !world_.failed(); world_.sleep(20'000)) {
+  for (unsigned tries = 1; !begun && can && !world_.failed(); ++tries) {
     here.as_driver([&] {
       can = goes.obstacle() == nullptr;
       begun = can && goes.go_on();
     });
+    if (!begun && can && tries % 100 == 0) inherit_mutexes(m);
+    world_.sleep(20'000);
   }
   if (!can) return die(self);
   while (!here.survival.has_left() && !world_.failed()) world_.sleep(20'000);
@@ -163,6 +165,17 @@ void mourning::leave(mourner& m) {
   ++done_["leaves"];
   me.has_left = true;
   world_.kill(self, longest_news);
+}
+
+/// Those whose owner is dead keep a node until somebody has heard of it.
+void mourning::inherit_mutexes(mourner& m) {
+  for (unsigned which = 0; which < 2 && !world_.failed(); ++which) {
+    const auto why = m.call(operation::mutex_lock, objects_[which].handle);
+    m.must(why, "a mutex", QUIRE_OWNER_DIED);
+    own(m, mutexes_[which], why);
+    mutexes_[which].owner = nobody;
+    m.must(m.call(operation::mutex_unlock, objects_[which].handle), "an unlock");
+  }
 }
 
 void mourning::step(mourner& m) {
@@ -241,7 +254,7 @@ void mourning::note_lost(std::uint64_t at) {
   ++done_["lost units"];
   if (!options_.deaths) world_.fail("a unit is lost, though nobody has died");
   if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
-  if (!options_.release) lost_.insert(unit_at(at));
+  if (!options_.release && options_.minipage_bytes == 0) lost_.insert(unit_at(at));  // else perhaps its neighbour
   if (!homes_stay_) return;
   const core::region_slot& r = *world_.at(0).core().regions.find(at);
   const model::node_id home = core::release_of(r)->shape().managers.of(r.unit_of(at));

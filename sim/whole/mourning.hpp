@@ -84,6 +84,7 @@ class mourning {
     return is_dead(node) || (leavers_.contains(node) && leavers_.at(node).meets_no_more);
   }
   void leave(mourner& m);
+  void inherit_mutexes(mourner& m);
 
   void live(mourner& m);
   void step(mourner& m);

@@ -110,7 +110,8 @@ quire_status leave_others(runtime& r) {
     if (const auto why = why_kept(r); why != QUIRE_OK) return why;  // node 0 has died meanwhile
     return refuse(QUIRE_BUSY,
                   "quire_leave(): for %lu seconds this node has not come to rest (%lu units are here still): a thread "
-                  "of it goes on using shared memory, keeps it pinned, waits in a call, or has a mutex",
+                  "of it goes on using shared memory, keeps it pinned, waits in a call, or has a mutex; or "
+                  "a mutex here had an owner who died, and nobody has locked it since",
                   static_cast<unsigned long>(patience_ns / base::second),
                   static_cast<unsigned long>(goes.units_here()));
   }
