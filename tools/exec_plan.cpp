@@ -126,7 +126,7 @@ std::string why_unreadable(const std::string& program) {
 }
 
 std::string wrong_place(const std::string& text) {
-  if (openmp::placement_of(text)) return {};
+  if (program::placement_of(text)) return {};
   return text + ": least, round, blocks:N with a number N of threads, or here";
 }
 

@@ -10,7 +10,7 @@
 
 namespace quire::tools {
 
-namespace sites = openmp::sites;
+namespace sites = program::sites;
 
 memory_fact memory_for(const std::string& path) {
   const auto sequential = [](const std::string& why) {

@@ -92,7 +92,7 @@ bool libraries_of(const std::string& path, std::vector<std::string>& into) {
 }
 
 std::vector<own_library> own_libraries_of(const std::string& program) {
-  namespace sites = openmp::sites;
+  namespace sites = program::sites;
   std::vector<std::string> all;
   if (!libraries_of(program, all)) return {};
   std::vector<own_library> own;

@@ -40,9 +40,9 @@ std::string demangled(const std::string& name) {
 /// Memory that a front-end of Quire has allocated for the program.
 constexpr struct {
   std::string_view function, what;
-} of_quire[] = {{"quire::openmp::make_stack", "the stack of a thread"},
-                {"quire::openmp::open_shared_state", "what OpenMP's threads share"},
-                {"quire::openmp::start_thread_at", "thread-local variables"}};
+} of_quire[] = {{"quire::program::make_stack", "the stack of a thread"},
+                {"quire::program::open_shared_state", "what OpenMP's threads share"},
+                {"quire::program::start_thread_at", "thread-local variables"}};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// As omp_proc_bind_t has it.
 enum class binding : std::uint8_t { none = 0, fixed = 1, primary = 2, close = 3, spread = 4 };
@@ -47,4 +47,4 @@ struct seat {
   return {thread == 0 ? of.place : all.first + part.first, {all.first + part.first, part.count}};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

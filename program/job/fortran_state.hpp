@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What main() of a Fortran program has told libgfortran, on node 0, before anything else. Shared.
 struct fortran_settings {
@@ -25,4 +25,4 @@ struct fortran_units {
   std::uint32_t owner[most] = {};
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

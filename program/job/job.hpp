@@ -10,7 +10,7 @@
 
 #include "program/job/assignment.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A loop whose iterations threads of a team take from a common counter, or by their number.
 struct loop {
@@ -68,4 +68,4 @@ struct settings {
 };
 [[nodiscard]] settings& job() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

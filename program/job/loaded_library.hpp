@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// In shared memory. A handle is the address of one; it begins as libc's do, for those who look there.
 struct loaded_library {
@@ -28,4 +28,4 @@ inline constexpr std::uint64_t library_gap = 32u << 20;  ///< their files lie at
   return base >= first_library && base < end_of_libraries;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Threads of one node in a team: consecutive numbers.
 struct share {
@@ -22,4 +22,4 @@ struct share {
   return {begin(node), begin(node + 1) - begin(node)};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 shared_state* g_state = nullptr;
 
@@ -50,4 +50,4 @@ void add_marks_of(unsigned n, quire_region large_blocks) noexcept {
   make_closed_pages(g_state->closed[1 + n], large_blocks);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -12,7 +12,7 @@
 #include "program/job/job.hpp"
 #include "program/job/loaded_library.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Heaps of large blocks under `mixed` memory (posix/memory/release_heap.hpp): those of classes, and one more for what
 /// is too large for these, or finds no room there.
@@ -92,4 +92,4 @@ void open_shared_state();
 /// Node 0, before the program begins: pages of a heap of large blocks, which is the n-th, have marks, too.
 void add_marks_of(unsigned n, quire_region large_blocks) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -3,7 +3,7 @@
 
 #include <link.h>
 
-namespace quire::openmp {
+namespace quire::program {
 
 span code_around(const void* symbol) noexcept {
   struct search {
@@ -25,4 +25,4 @@ span code_around(const void* symbol) noexcept {
   return s.found;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

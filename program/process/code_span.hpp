@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct span {
   std::uintptr_t first = 0, bytes = 0;
@@ -14,4 +14,4 @@ struct span {
 /// The code of the module that has `symbol`.
 [[nodiscard]] span code_around(const void* symbol) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

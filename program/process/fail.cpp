@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace quire::openmp {
+namespace quire::program {
 
 void fail(const char* what, quire_status why) noexcept {
   char line[800];
@@ -51,4 +51,4 @@ void tell_of_thread_elsewhere(int node, int error) noexcept {
   (void)!::write(2, line, static_cast<std::size_t>(length));
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -3,7 +3,7 @@
 
 #include <quire/quire.h>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Says what cannot be done, why, and what quire_last_error() adds; ends the node, and with it the job.
 [[noreturn]] void fail(const char* what, quire_status why) noexcept;
@@ -16,4 +16,4 @@ void tell_of_thread(int error) noexcept;
 /// The same of a thread on another node, which may not come to say so.
 void tell_of_thread_elsewhere(int node, int error) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

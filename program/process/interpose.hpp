@@ -8,7 +8,7 @@
 /// A function of libc that is defined here too, by its name.
 #define QUIRE_LIBC extern "C" __attribute__((visibility("default")))
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The function that the one here stands in front of.
 template <class Function>
@@ -40,12 +40,12 @@ class kept_next {
   std::atomic<void*> found_{nullptr};
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 /// By its name, and with a type where no header has one.
-#define QUIRE_NEXT_AS(type, name)                             \
-  ([]() noexcept {                                            \
-    static constinit ::quire::openmp::kept_next g_next{name}; \
-    return reinterpret_cast<type*>(g_next.get());             \
+#define QUIRE_NEXT_AS(type, name)                              \
+  ([]() noexcept {                                             \
+    static constinit ::quire::program::kept_next g_next{name}; \
+    return reinterpret_cast<type*>(g_next.get());              \
   }())
 #define QUIRE_NEXT(function) QUIRE_NEXT_AS(decltype(::function), #function)

@@ -10,7 +10,7 @@
 #include "program/process/symbols.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct libc_functions {
@@ -65,4 +65,4 @@ void libc_free(void* at) noexcept { libc_heap().free(at); }
 std::size_t libc_usable_size(void* at) noexcept { return libc_heap().usable_size(at); }
 const void* libc_code() noexcept { return reinterpret_cast<const void*>(libc_heap().malloc); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

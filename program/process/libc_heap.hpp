@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 [[nodiscard]] void* libc_malloc(std::size_t bytes) noexcept;
 [[nodiscard]] void* libc_calloc(std::size_t count, std::size_t bytes) noexcept;
@@ -15,4 +15,4 @@ void libc_free(void* at) noexcept;
 /// In libc's code.
 [[nodiscard]] const void* libc_code() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

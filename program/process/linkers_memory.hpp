@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace quire::openmp {
+namespace quire::program {
 
 using linkers_memory_function = void() noexcept;
 /// Null: no thread of this node loads anything.
@@ -18,4 +18,4 @@ inline void note_linkers_memory() noexcept {
     tell();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

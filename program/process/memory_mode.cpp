@@ -7,7 +7,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool g_mixed = false;
@@ -41,4 +41,4 @@ const char* why_memory() noexcept { return g_why; }
 
 bool is_mixed() noexcept { return g_mixed; }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 //               (sites/verdict.hpp)
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What choose_memory() has found (loader/loading/automatic.hpp). `why`: of `auto`, after "as"; else empty.
 void set_memory(bool mixed, bool watched, const char* why) noexcept;
@@ -22,4 +22,4 @@ void set_memory(bool mixed, bool watched, const char* why) noexcept;
 /// Collective: ends the job if nodes have not the same.
 void compare_memory();
 
-}  // namespace quire::openmp
+}  // namespace quire::program

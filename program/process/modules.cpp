@@ -12,7 +12,7 @@
 #include "program/process/symbols.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using sites::begins;
@@ -234,4 +234,4 @@ bool placed_by_exec() noexcept { return file_of_exec()[0] != 0; }
 
 const char* own_file() noexcept { return placed_by_exec() ? file_of_exec() : "/proc/self/exe"; }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Addresses [first, end).
 struct data_range {
@@ -74,4 +74,4 @@ void leave_out_preloaded(const char* const* environment) noexcept;
   return entry != nullptr ? entry->d_un.d_val : 0;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace quire::openmp {
+namespace quire::program {
 
 inline thread_local constinit bool t_maps_next = false;
 
@@ -17,4 +17,4 @@ auto map_next(const Call& call) noexcept {
   return result;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace quire::openmp {
+namespace quire::program {
 
 class made_once {
  public:
@@ -27,4 +27,4 @@ class made_once {
   std::atomic<state> state_{state::none};
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

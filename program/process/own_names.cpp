@@ -11,7 +11,7 @@
 #include "program/process/slots.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool is_programs_code(const void* at) noexcept {
@@ -150,4 +150,4 @@ void lead_to_own_libraries() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// First of all: Quire's libraries, and those that they stand on, call no function of the program that has a name of
 /// libc's. Those that are loaded later see to it themselves (src/transport/ucx/library.cpp).
@@ -11,4 +11,4 @@ void leave_out_program() noexcept;
 /// of libc's is that library's alone, as on one machine.
 void lead_to_own_libraries() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

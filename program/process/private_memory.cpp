@@ -4,7 +4,7 @@
 #include "program/process/libc_heap.hpp"
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void* take_private(std::size_t bytes) noexcept {
   void* const at = libc_malloc(bytes);
@@ -13,4 +13,4 @@ void* take_private(std::size_t bytes) noexcept {
 }
 void give_private(void* at) noexcept { libc_free(at); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

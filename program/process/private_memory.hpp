@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The driver's (process/private_memory.cpp), or a test's. Never null.
 [[nodiscard]] void* take_private(std::size_t bytes) noexcept;
@@ -34,4 +34,4 @@ void destroy_private(T* object) noexcept {
   give_private(object);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

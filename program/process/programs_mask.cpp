@@ -5,7 +5,7 @@
 
 #include "os/signals_held.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 sigset_t g_mask{};
@@ -37,4 +37,4 @@ programs_mask::programs_mask() noexcept {
 
 programs_mask::~programs_mask() { (void)os::change_signal_mask(SIG_SETMASK, before_); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include "os/signals_held.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The calling thread's mask is that of the program, before threads of this library block anything.
 void note_programs_mask() noexcept;
@@ -30,4 +30,4 @@ class programs_mask {
   os::signal_bits before_;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

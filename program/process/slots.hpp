@@ -14,7 +14,7 @@
 #include "program/process/modules.hpp"
 #include "program/process/symbols.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Slots are read-only once the library is loaded, but for those of a library that is bound as it runs, whose variables
 /// may be in the same page.
@@ -49,4 +49,4 @@ void for_each_slot(const module& of, const Instead& instead) noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

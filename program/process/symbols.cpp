@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// As an executable's is that gives no symbol to libraries.
@@ -103,4 +103,4 @@ bool dynamic_symbols::defines(const char* name) const noexcept {
   return any_defined([name](const char* one, const void*) { return strcmp(one, name) == 0; });
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 class dynamic_symbols {
  public:
@@ -52,4 +52,4 @@ class dynamic_symbols {
   std::uint32_t count_ = 0;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

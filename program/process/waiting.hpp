@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A point in time; none: for ever.
 struct deadline {
@@ -84,4 +84,4 @@ inline void store(std::uint32_t& word, std::uint32_t value) noexcept {
 /// A number that no other thread of the job has; not 0.
 [[nodiscard]] std::uint32_t number_of_thread() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

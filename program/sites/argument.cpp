@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 constexpr reg_set arguments = only(rdi) | only(rsi) | only(rdx) | only(rcx) | only(r8) | only(r9);
@@ -261,4 +261,4 @@ std::optional<std::uint32_t> bytes_only_read(const decoder& by, std::span<const 
   return walk(by, function, address, most, known).run();
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

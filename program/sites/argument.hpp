@@ -15,7 +15,7 @@
 
 #include "program/sites/decoder.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 /// Calls that take no argument, so that what is left in its registers does not matter. `at`: the function, or the word
 /// that has its address.
@@ -30,4 +30,4 @@ struct known_calls {
                                                            std::uint64_t address, std::uint32_t most,
                                                            const known_calls& known);
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

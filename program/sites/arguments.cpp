@@ -24,7 +24,7 @@ struct quire_bases {  // as libgcc has it
 const void* _Unwind_Find_FDE(void* at, quire_bases* bases);  // NOLINT(bugprone-reserved-identifier)
 }
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 const sites::decoder* g_decoder = nullptr;
@@ -244,4 +244,4 @@ std::size_t bytes_only_read(void (*what)(void* data), std::size_t most) noexcept
 
 void forget_arguments() noexcept { g_turn.fetch_add(1, std::memory_order_acq_rel); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

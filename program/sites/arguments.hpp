@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// At the start, while one thread runs: what reads instructions is loaded.
 void open_arguments() noexcept;
@@ -17,4 +17,4 @@ void open_arguments() noexcept;
 /// A library has gone, or may have: other code may stand where its functions were. Any thread.
 void forget_arguments() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -11,7 +11,7 @@
 #include "program/sites/function_starts.hpp"
 #include "program/sites/plain.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 /// More would delay each start by seconds.
@@ -208,4 +208,4 @@ std::string function_at(std::span<const std::byte> file, std::uint64_t address) 
   return {};
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -12,7 +12,7 @@
 
 #include "program/sites/decoder.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 struct code {
   std::string
@@ -43,4 +43,4 @@ enum class wanted : std::uint8_t {
 /// The function around an address, by the file's symbols; empty if there is none.
 [[nodiscard]] std::string function_at(std::span<const std::byte> file, std::uint64_t address);
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 struct library {
@@ -260,9 +260,9 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, ins
   return true;
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites
 #else
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 const decoder* decoder::open(std::string& why) {
   why = "this Quire was built without Zydis, which reads instructions (Debian: libzydis-dev)";
@@ -272,5 +272,5 @@ const decoder* decoder::open(std::string& why) {
 bool decoder::decode(std::span<const std::byte>, std::uint64_t, instruction&) const noexcept { return false; }
 bool decoder::decode(std::span<const std::byte>, std::uint64_t, effects&) const noexcept { return false; }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites
 #endif

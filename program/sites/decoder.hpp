@@ -11,7 +11,7 @@
 #include "program/sites/effects.hpp"
 #include "program/sites/site.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 struct instruction {
   std::uint8_t length = 0;
@@ -34,4 +34,4 @@ class decoder {
   decoder() = default;
 };
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 /// As the processor numbers them; then what is no general register.
 enum reg : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r15 = 15, rip, no_reg };
@@ -55,4 +55,4 @@ struct effects {
   std::array<memory_use, 3> memory{};
 };
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 class elf_view {
  public:
@@ -56,4 +56,4 @@ class elf_view {
   return end == nullptr ? std::string_view{} : std::string_view(names.data() + at, static_cast<const char*>(end));
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -10,7 +10,7 @@
 
 #include "program/sites/elf_view.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 class function_starts {
  public:
@@ -53,4 +53,4 @@ class function_starts {
   std::span<const entry> entries_{};
 };
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 [[nodiscard]] inline const char* last_part(const char* path) noexcept {
   const char* const slash = strrchr(path, '/');
@@ -66,4 +66,4 @@ namespace quire::openmp::sites {
   return false;
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 file_bytes::file_bytes(const char* path) noexcept {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -43,4 +43,4 @@ file_code look_at(const decoder& by, const char* path, std::string name, wanted 
   return found;
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -8,7 +8,7 @@
 
 #include "program/sites/verdict.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 /// A file's content, for as long as this lives.
 class file_bytes {
@@ -26,4 +26,4 @@ class file_bytes {
 /// What stands in a program or library. `name`: as of file_code.
 [[nodiscard]] file_code look_at(const decoder& by, const char* path, std::string name, wanted what = wanted::all);
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 struct plain_instruction {
   std::uint8_t length = 0;  ///< 0: it is none of them, or not all of it is there
@@ -201,4 +201,4 @@ struct prefixes {
   return found;
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 enum class site_kind : std::uint8_t {
   update,       ///< reads and writes memory in one step: an instruction with LOCK, or xchg
@@ -33,4 +33,4 @@ struct site {
   bool movable = true;       ///< false: of a form that Quire does not execute elsewhere
 };
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

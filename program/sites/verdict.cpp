@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 struct words {
@@ -79,4 +79,4 @@ verdict decide(std::span<const file_code> files, bool watches) {
   return v;
 }
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

@@ -17,7 +17,7 @@
 
 #include "program/sites/code.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 
 /// Whether this version makes updates look.
 inline constexpr bool can_watch = true;
@@ -46,4 +46,4 @@ struct verdict {
 [[nodiscard]] bool is_in_loops(const site& s) noexcept;
 [[nodiscard]] std::size_t updates_in(const code& c) noexcept;
 
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

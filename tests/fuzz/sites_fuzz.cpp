@@ -7,7 +7,7 @@
 #include "program/sites/code.hpp"
 
 using namespace quire;
-using namespace quire::openmp::sites;
+using namespace quire::program::sites;
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "program/sites/argument.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 /// Functions that never run. Each ends where the next begins.
@@ -327,4 +327,4 @@ TEST_F(Argument, AnyBytes) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

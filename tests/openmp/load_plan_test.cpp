@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace quire::openmp::load_plan_test {
+namespace quire::program::load_plan_test {
 namespace {
 
 TEST(load_plan, other_nodes_find_what_the_first_has_placed) {
@@ -48,4 +48,4 @@ TEST(load_plan, what_has_no_room_is_left_to_the_kernel) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::load_plan_test
+}  // namespace quire::program::load_plan_test

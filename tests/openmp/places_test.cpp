@@ -5,7 +5,7 @@
 #include "program/job/assignment.hpp"
 #include "program/omp/places/place_list.hpp"
 
-namespace quire::openmp::places_test {
+namespace quire::program::places_test {
 namespace {
 
 /// Two sockets of two cores of two threads; cores i and i + 4 are one.
@@ -124,4 +124,4 @@ TEST(binding_of_threads, every_thread_has_a_place_of_its_partition) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::places_test
+}  // namespace quire::program::places_test

@@ -14,7 +14,7 @@
 #include "program/sites/look.hpp"
 #include "program/sites/plain.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 constexpr std::uint64_t where = 0x10000;
@@ -110,4 +110,4 @@ TEST(PlainTables, WhatMayBeASiteIsNeverPlain) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

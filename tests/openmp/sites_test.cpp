@@ -14,7 +14,7 @@
 
 #include "program/sites/look.hpp"
 
-namespace quire::openmp::sites {
+namespace quire::program::sites {
 namespace {
 
 std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
@@ -219,4 +219,4 @@ TEST_F(Sites, DamagedFilesAreReadSafely) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::sites
+}  // namespace quire::program::sites

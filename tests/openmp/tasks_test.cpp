@@ -12,7 +12,7 @@
 
 #include "program/omp/tasks/pool.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void* take_private(std::size_t bytes) noexcept { return std::malloc(bytes); }
 void give_private(void* at) noexcept { std::free(at); }
@@ -375,4 +375,4 @@ TEST(tasks, that_name_an_address_twice_count_once_and_as_the_stronger) {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program

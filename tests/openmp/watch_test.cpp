@@ -18,7 +18,7 @@
 #include "program/process/watch/ranges.hpp"
 #include "program/process/watch/stub.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void fail(const char*, quire_status) noexcept { std::abort(); }
 
@@ -287,4 +287,4 @@ TEST_F(Watch, PlacesOfShortJumps) {
 
 }  // namespace
 }  // namespace watch
-}  // namespace quire::openmp
+}  // namespace quire::program

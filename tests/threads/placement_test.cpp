@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using kind = placement::kind;
@@ -48,4 +48,4 @@ TEST(placement, in_turn) {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -19,7 +19,7 @@
 #include "program/sites/known_libraries.hpp"
 #include "program/sites/look.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct looked_at {
@@ -135,4 +135,4 @@ void choose_memory() noexcept {
   if (is_mixed()) ::setenv("QUIRE_ORDERS", "1", 1);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

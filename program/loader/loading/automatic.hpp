@@ -6,7 +6,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct memory_choice {
   bool mixed = false;
@@ -29,4 +29,4 @@ void watch_loops();
 /// sets what the job needs to know of it. Ends the process if the value is none.
 void choose_memory() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

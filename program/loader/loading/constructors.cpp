@@ -19,7 +19,7 @@
 #include "program/process/modules.hpp"
 #include "program/process/own_names.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using function = void (*)(int, char**, char**);
@@ -182,7 +182,7 @@ class late_libraries {
       const module& m = all_[order_[i]];
       const held_back h = of_module(m);
       hold_back_last(m);
-      openmp::run_last(h);
+      program::run_last(h);
     }
   }
 
@@ -290,4 +290,4 @@ void run_destructors() noexcept {
   for (std::size_t i = g_noted; i-- > 0;) run_last(g_held[g_order[i]]);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -9,7 +9,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// On node 0, before main(): those of libraries in the order that the dynamic linker has chosen, then those of the
 /// executable.
@@ -39,4 +39,4 @@ void run_late_destructors(std::size_t number);
 void when_taken_away(void (*tell)(std::size_t number)) noexcept;
 void forget_late(std::size_t number) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -13,7 +13,7 @@
 #include "program/process/symbols.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 std::atomic<loaded_library*> g_all{nullptr};
@@ -74,9 +74,9 @@ void set_load_error(const char* text) noexcept {
   t_failed = true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 extern "C" {
 #define QUIRE_HIDDEN __attribute__((visibility("hidden"), used))

@@ -6,7 +6,7 @@
 
 #include "program/job/loaded_library.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// For threads of this node from now on.
 void open_handles(loaded_library* all) noexcept;
@@ -20,4 +20,4 @@ void set_own_handle(std::size_t number, void* own) noexcept;
 /// What dlerror(3) tells the calling thread next.
 void set_load_error(const char* text) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

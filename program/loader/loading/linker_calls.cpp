@@ -35,7 +35,7 @@ asm(".pushsection .text\n"
     ".size quire_after_linkers_call,.-quire_after_linkers_call\n"
     ".popsection\n");
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// As the kernel has it.
@@ -139,4 +139,4 @@ linker_calls::~linker_calls() {
   (void)os::raw_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&g_now.mask), 0, mask_bytes);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Where a file of so many bytes goes; 0: wherever the kernel likes. Called in a signal handler.
 using place_function = std::uint64_t (*)(std::uint64_t name, std::uint64_t bytes);
@@ -25,4 +25,4 @@ class linker_calls {
   bool works_ = false;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -28,7 +28,7 @@
 #include "program/process/image/image.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 thread_local int t_turns = 0;
@@ -277,9 +277,9 @@ void end_loaded() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 /// Where the call is libc's alone, the jump at its end leaves the caller's return address, by which libc goes.
 QUIRE_LIBC void* dlopen(const char* file, int mode) noexcept {

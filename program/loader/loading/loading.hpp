@@ -8,10 +8,10 @@
 // dlclose(3) runs destructors in the caller, takes the shared data away, and then each node's dynamic linker the rest.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective, once: libraries can be loaded from now on.
 void open_loading();
 /// Node 0, when the program has ended: destructors of what is still loaded.
 void end_loaded() noexcept;
-}  // namespace quire::openmp
+}  // namespace quire::program

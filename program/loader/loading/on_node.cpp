@@ -28,7 +28,7 @@
 #include "program/sites/arguments.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 namespace {
 
@@ -269,4 +269,4 @@ int close_first(void* own, void (*ends)(loaded_module& m)) noexcept {
   return result;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

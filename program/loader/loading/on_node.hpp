@@ -9,7 +9,7 @@
 #include "program/loader/loading/plan.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A library of the program's own that is loaded, in the order of constructors.
 struct loaded_module {
@@ -57,4 +57,4 @@ int close_here(void* own) noexcept;
 /// The same in the thread that has called it: `ends` is called for each library that goes, before it does.
 int close_first(void* own, void (*ends)(loaded_module& m)) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

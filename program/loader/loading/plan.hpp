@@ -7,7 +7,7 @@
 
 #include "program/job/loaded_library.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct placed_file {
   std::uint64_t name = 0;  ///< of its last part (name_of()); 0: memory that is reserved before a file is mapped there
@@ -52,4 +52,4 @@ class load_plan {
   placed_file files_[most]{};
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -13,7 +13,7 @@
 #include "os/raw_call.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool is_loaded(const char* name) noexcept {
@@ -48,4 +48,4 @@ void find_library(const char* name, const void* caller, char* path, std::size_t 
   (void)::snprintf(path, bytes, "%s", name);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The path of a library that code at `caller` asks for; the name itself, if it has a path already, is loaded, or is
 /// not in the folders of the caller's file. On a private stack.
 void find_library(const char* name, const void* caller, char* path, std::size_t bytes) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

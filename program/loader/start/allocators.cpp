@@ -16,7 +16,7 @@
 #include "program/process/symbols.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool g_has_own_malloc = false, g_is_preloaded = false;
@@ -92,4 +92,4 @@ void look_at_allocators() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

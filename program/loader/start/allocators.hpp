@@ -3,7 +3,7 @@
 // themselves is of the node.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before the environment is the program's again.
 void note_own_malloc() noexcept;
@@ -15,4 +15,4 @@ void leave_own_malloc_alone(char** arguments) noexcept;
 /// allocators have their code.
 void look_at_allocators() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

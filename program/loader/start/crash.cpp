@@ -14,7 +14,7 @@
 #include "program/posix/memory/thread_data.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 std::atomic<bool> g_stops{false};
@@ -65,4 +65,4 @@ void stop_others_at_faults() noexcept {
   explain_crashes();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

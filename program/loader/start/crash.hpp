@@ -2,7 +2,7 @@
 // What an access outside of all memory means, where this front-end knows it.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before the job starts: SIGSEGV and SIGBUS that nobody else handles come here. A handler of the program's own takes
 /// its place.
@@ -10,4 +10,4 @@ void explain_crashes() noexcept;
 /// From now on a thread that finds no shared memory any more sleeps, and ends with the process: all but the caller.
 void stop_others_at_faults() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -11,7 +11,7 @@
 #include "program/process/symbols.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 template <class Function>
@@ -52,4 +52,4 @@ void find_programs_operators() noexcept {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program

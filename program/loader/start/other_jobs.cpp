@@ -9,7 +9,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 const char* library_of(const module& m) noexcept {
@@ -44,4 +44,4 @@ void refuse_other_jobs() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

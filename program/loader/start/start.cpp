@@ -65,7 +65,7 @@
 #include "program/process/watch/calls.hpp"
 #include "program/process/watch/demotion.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using main_function = int (*)(int, char**, char**);
@@ -314,9 +314,9 @@ void end_job_on_private_stack() noexcept {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 

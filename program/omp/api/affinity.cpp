@@ -7,7 +7,7 @@
 #include "program/omp/team/affinity.hpp"
 #include "program/omp/team/team.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_GOMP int omp_get_proc_bind() { return static_cast<int>(binding_of_region(binding::none, me().active_level)); }
 QUIRE_GOMP int omp_get_num_places() { return count_places(); }

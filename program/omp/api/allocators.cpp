@@ -9,7 +9,7 @@
 #include "program/omp/gomp/export.hpp"
 #include "program/omp/team/team.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

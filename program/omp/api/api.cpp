@@ -9,7 +9,7 @@
 #include "program/posix/errands/locks.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "program/omp/team/tasking.hpp"
 #include "program/omp/team/team.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

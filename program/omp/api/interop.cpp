@@ -59,7 +59,7 @@ QUIRE_GOMP int omp_get_device_from_uid(const char* uid) {
 /// Objects that a construct makes or destroys are none, too: there is no foreign runtime that they could be of.
 QUIRE_GOMP void GOMP_interop(int, int made, void*** to_make, const void*, const void*, unsigned, const void*,
                              unsigned destroyed, void*** to_destroy, unsigned, void** depend) {
-  if (depend != nullptr) quire::openmp::wait_for_dependences(quire::openmp::dependences_of(depend));
+  if (depend != nullptr) quire::program::wait_for_dependences(quire::program::dependences_of(depend));
   for (int i = 0; i < made; ++i) *to_make[i] = nullptr;
   for (unsigned i = 0; i < destroyed; ++i) *to_destroy[i] = nullptr;
 }

@@ -9,7 +9,7 @@
 #include "program/omp/team/environment.hpp"
 #include "program/omp/team/team.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 using schedule = loop::schedule;
 
 QUIRE_GOMP int omp_get_thread_num() { return me().number; }

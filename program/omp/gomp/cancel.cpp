@@ -4,7 +4,7 @@
 
 #include "program/omp/gomp/export.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_GOMP bool GOMP_cancellation_point(int which) { return is_cancelled(which); }
 QUIRE_GOMP bool GOMP_cancel(int which, bool active) { return active ? cancel(which) : is_cancelled(which); }

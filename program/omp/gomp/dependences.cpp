@@ -3,7 +3,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using depends = dependence::kind;
@@ -41,4 +41,4 @@ dependence_list dependences_of(void** array) {
   return all;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include "program/omp/tasks/task.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 using dependence_list = std::vector<dependence, private_allocator<dependence>>;
 
@@ -15,4 +15,4 @@ using dependence_list = std::vector<dependence, private_allocator<dependence>>;
 /// rest are dependence objects. Older: how many, how many of them are out. Then the addresses.
 [[nodiscard]] dependence_list dependences_of(void** array);
 
-}  // namespace quire::openmp
+}  // namespace quire::program

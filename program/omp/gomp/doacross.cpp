@@ -7,8 +7,8 @@
 #include "program/omp/gomp/starts.hpp"
 #include "program/omp/team/doacross.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::gomp;
+using namespace quire::program;
+using namespace quire::program::gomp;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "program/omp/gomp/export.hpp"
 #include "program/posix/errands/locks.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_GOMP void GOMP_critical_start() { lock(shared().critical); }
 QUIRE_GOMP void GOMP_critical_end() { unlock(shared().critical); }

@@ -3,8 +3,8 @@
 #include "program/omp/gomp/export.hpp"
 #include "program/omp/gomp/loops.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::gomp;
+using namespace quire::program;
+using namespace quire::program::gomp;
 
 /// The calls of a schedule, for signed and for unsigned loops.
 #define QUIRE_LOOP(name, how, ordered)                                                                               \

@@ -9,7 +9,7 @@
 #include "program/omp/team/take.hpp"
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp::gomp {
+namespace quire::program::gomp {
 
 using schedule = loop::schedule;
 using whole = unsigned long long;
@@ -70,4 +70,4 @@ inline unsigned next_section() noexcept {
   return next(&first, &end) ? static_cast<unsigned>(first) : 0;
 }
 
-}  // namespace quire::openmp::gomp
+}  // namespace quire::program::gomp

@@ -15,7 +15,7 @@
 #include "program/omp/team/tasking.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 enum word : unsigned {
@@ -129,9 +129,9 @@ void begin_shared_reductions(std::uintptr_t* block) noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_GOMP void GOMP_taskgroup_reduction_register(std::uintptr_t* block) {
   if (group_of_caller() == nullptr) begin_group();

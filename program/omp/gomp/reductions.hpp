@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// For the caller's innermost taskgroup.
 void register_reductions(std::uintptr_t* block) noexcept;
@@ -17,4 +17,4 @@ void allocate_reductions(std::uintptr_t* block, int threads) noexcept;
 /// shares.
 void begin_shared_reductions(std::uintptr_t* block) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

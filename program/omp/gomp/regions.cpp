@@ -4,7 +4,7 @@
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/single.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads, unsigned flags) {
   ask_binding(binding_of(flags));

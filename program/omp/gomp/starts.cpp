@@ -8,7 +8,7 @@
 #include "program/omp/team/common_memory.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp::gomp {
+namespace quire::program::gomp {
 
 void begin_extras(std::uintptr_t* reductions, void** memory) noexcept {
   if (reductions != nullptr) begin_shared_reductions(reductions);
@@ -54,10 +54,10 @@ bool start_loop(loop l, bool ordered, std::uintptr_t* reductions, void** memory,
 }
 
 }  // namespace
-}  // namespace quire::openmp::gomp
+}  // namespace quire::program::gomp
 
-using namespace quire::openmp;
-using namespace quire::openmp::gomp;
+using namespace quire::program;
+using namespace quire::program::gomp;
 
 #define QUIRE_LOOP_START(name, ull_name, ordered)                                                                      \
   QUIRE_GOMP bool name(long from, long to, long step, long number, long chunk, long* first, long* end,                 \

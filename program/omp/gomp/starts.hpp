@@ -6,7 +6,7 @@
 
 #include "program/omp/gomp/loops.hpp"
 
-namespace quire::openmp::gomp {
+namespace quire::program::gomp {
 
 /// Reductions of tasks, and memory that the team shares, of which `*memory` is the size at first; either may be null.
 void begin_extras(std::uintptr_t* reductions, void** memory) noexcept;
@@ -18,4 +18,4 @@ struct kind {
 /// The number of a schedule.
 [[nodiscard]] kind kind_of(long number, long chunk) noexcept;
 
-}  // namespace quire::openmp::gomp
+}  // namespace quire::program::gomp

@@ -15,7 +15,7 @@
 #include "program/omp/team/team.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 using id = std::int32_t;
 struct source;  ///< the place in it; nobody looks at that
@@ -22,7 +22,7 @@ using microtask = void (*)(id* thread, id* thread_of_team, ...);
 /// Calls a microtask. `arguments` has room for four at least.
 void invoke(microtask what, id* thread, id* thread_of_team, id count, void* const* arguments) noexcept(false);
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp
 
 /// A function of the interface, by its name.
 #define QUIRE_KMP extern "C" __attribute__((visibility("default")))

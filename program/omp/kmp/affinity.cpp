@@ -9,7 +9,7 @@
 #include "program/omp/places/topology.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp::kmp;
+using namespace quire::program::kmp;
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr int no_processor = -1, not_allowed = -2;
 bool is_processor(int number) noexcept { return number >= 0 && number < CPU_SETSIZE; }
 
 /// The node's process may use it, wherever its threads are bound now.
-bool is_allowed(int number) noexcept { return quire::openmp::had_processor(number); }
+bool is_allowed(int number) noexcept { return quire::program::had_processor(number); }
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 #include "program/posix/errands/locks.hpp"
 #include "program/process/watch/demotion.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "program/omp/team/team.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 // ---- Memory. kmpc_*: older names.
 

@@ -48,14 +48,14 @@ quire_kmp_invoke:
     .size quire_kmp_invoke, .-quire_kmp_invoke
 )");
 
-extern "C" void quire_kmp_invoke(quire::openmp::kmp::microtask what, quire::openmp::kmp::id* thread,
-                                 quire::openmp::kmp::id* thread_of_team, quire::openmp::kmp::id count,
+extern "C" void quire_kmp_invoke(quire::program::kmp::microtask what, quire::program::kmp::id* thread,
+                                 quire::program::kmp::id* thread_of_team, quire::program::kmp::id count,
                                  void* const* arguments);
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 void invoke(microtask what, id* thread, id* thread_of_team, id count, void* const* arguments) noexcept(false) {
   quire_kmp_invoke(what, thread, thread_of_team, count, arguments);
 }
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp

@@ -2,7 +2,7 @@
 // Locks as Intel's compilers call them: the functions of omp_*, with the place in the source and the thread's number.
 #include "program/omp/kmp/abi.hpp"
 
-using namespace quire::openmp::kmp;
+using namespace quire::program::kmp;
 
 #define QUIRE_LOCK(kind)                                                                                      \
   extern "C" {                                                                                                \

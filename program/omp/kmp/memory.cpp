@@ -7,8 +7,8 @@
 #include "program/omp/kmp/abi.hpp"
 #include "program/posix/errands/locks.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 extern "C" {
 struct trait;

@@ -8,7 +8,7 @@
 
 #include "program/omp/kmp/abi.hpp"
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 constexpr id least_arguments = 4;  ///< as invoke() wants
 
@@ -28,7 +28,7 @@ void run_region_of(void* region_data);
   return sizeof(region) + sizeof(void*) * static_cast<std::size_t>(std::max(count, least_arguments));
 }
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp
 
 /// A region `r` of the function and the arguments that follow it, in the caller's frame.
 #define QUIRE_KMP_REGION(r, number, last)                                 \

@@ -10,8 +10,8 @@
 #include "program/omp/team/team.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 
@@ -20,7 +20,7 @@ thread_local unsigned t_asked = 0;
 
 }  // namespace
 
-void quire::openmp::kmp::run_region_of(void* data) {
+void quire::program::kmp::run_region_of(void* data) {
   const region& r = *static_cast<const region*>(data);
   id thread = me().number, thread_of_team = thread;
   invoke(r.what, &thread, &thread_of_team, r.count, r.arguments());

@@ -5,7 +5,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 requested requested_by(id kind, std::int64_t chunk) noexcept {
   using schedule = loop::schedule;
@@ -40,4 +40,4 @@ requested requested_by(id kind, std::int64_t chunk) noexcept {
   }
 }
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp

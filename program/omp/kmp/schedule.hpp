@@ -8,7 +8,7 @@
 #include "program/omp/kmp/abi.hpp"
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 /// The numbers of libomp's kmp.h (enum sched_type).
 enum kind : id {
@@ -52,4 +52,4 @@ template <class Integer>
   return way / stride + 1;
 }
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp

@@ -3,8 +3,8 @@
 #include "program/omp/kmp/abi.hpp"
 #include "program/omp/team/take.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

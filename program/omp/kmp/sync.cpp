@@ -14,8 +14,8 @@
 #include "program/posix/errands/locks.hpp"
 #include "program/process/watch/spin.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 QUIRE_KMP void __kmpc_flush(source*) {
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -13,8 +13,8 @@
 #include "program/omp/team/tasking.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include "program/omp/kmp/tasks.hpp"
 #include "program/omp/team/team.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "program/omp/team/members.hpp"
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 namespace {
 
 void run_parts(compiled_task* t) {
@@ -51,10 +51,10 @@ void submit_task(compiled_task* t, task_options options) {
   start_task(h.record, options);
 }
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "program/omp/kmp/abi.hpp"
 #include "program/omp/team/tasking.hpp"
 
-namespace quire::openmp::kmp {
+namespace quire::program::kmp {
 
 struct compiled_task;
 using routine = id (*)(id thread, compiled_task* of);
@@ -44,4 +44,4 @@ inline task_head& head_of(compiled_task* t) noexcept { return *(reinterpret_cast
 void discard_task(compiled_task* t);
 void submit_task(compiled_task* t, task_options options);
 
-}  // namespace quire::openmp::kmp
+}  // namespace quire::program::kmp

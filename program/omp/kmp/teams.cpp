@@ -9,8 +9,8 @@
 #include "program/omp/team/league.hpp"
 #include "program/process/fail.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include "program/process/fail.hpp"
 #include "program/process/private_memory.hpp"
 
-using namespace quire::openmp;
-using namespace quire::openmp::kmp;
+using namespace quire::program;
+using namespace quire::program::kmp;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr long most_length = processor_set::most;
@@ -161,4 +161,4 @@ std::string text_of(const processor_set& p) {
   return text + "}";
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

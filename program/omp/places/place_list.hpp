@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A processor that the process may use, as the system describes it. Equal numbers stand for the same core, cache,
 /// socket or memory.
@@ -54,4 +54,4 @@ struct part_of_host {
   return {first, places * (node + 1) / nodes - first};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

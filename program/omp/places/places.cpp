@@ -16,7 +16,7 @@
 #include "program/omp/places/topology.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 processor_set* g_all = nullptr;  ///< of all nodes, in shared memory
@@ -135,4 +135,4 @@ const processor_set* place_by_number(int number) noexcept {
   return number < 0 || number >= g_count ? nullptr : g_all + number;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,7 +8,7 @@
 #include "program/job/job.hpp"
 #include "program/omp/places/place_list.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Reads OMP_PLACES of this node where threads are bound, and binds the caller, the first thread here. Collective,
 /// once.
@@ -28,4 +28,4 @@ void open_places();
 /// Any node's; null if there is no such place.
 [[nodiscard]] const processor_set* place_by_number(int number) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// The first number of a file, if there is one.
@@ -61,4 +61,4 @@ std::vector<processor> processors_here() {
   return found;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include "program/omp/places/place_list.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// In the order of their numbers. Where /sys does not tell, each is a core, and there is one socket.
 [[nodiscard]] std::vector<processor> processors_here();
@@ -16,4 +16,4 @@ void note_processors() noexcept;
 /// Whether that had a processor, a number below CPU_SETSIZE.
 [[nodiscard]] bool had_processor(int number) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

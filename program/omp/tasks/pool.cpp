@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Whether `t` is below `above`, as far as a short look tells.
@@ -228,4 +228,4 @@ void pool::forget_places(task& parent) noexcept {
   destroy_private(places);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -9,7 +9,7 @@
 
 #include "program/omp/tasks/task.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 class pool {
  public:
@@ -74,4 +74,4 @@ class pool {
   std::uint64_t open_ = 0, ready_ = 0;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

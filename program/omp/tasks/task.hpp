@@ -8,7 +8,7 @@
 
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct task;
 
@@ -93,4 +93,4 @@ void task_list<Link>::remove(task& t) noexcept {
   l = {};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 class meeting_tree {
  public:
@@ -50,4 +50,4 @@ class meeting_tree {
   std::uint64_t ready_ = 0, told_ = 0, released_ = 0;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

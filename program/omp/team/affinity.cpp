@@ -14,7 +14,7 @@
 #include "program/omp/team/team.hpp"
 #include "program/posix/errands/locks.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::size_t longest = 512;
@@ -200,4 +200,4 @@ void show_affinity() noexcept {
   display_affinity(nullptr);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

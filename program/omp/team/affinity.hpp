@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// From now on, on all nodes.
 void set_affinity_format(const char* format) noexcept;
@@ -17,4 +17,4 @@ void display_affinity(const char* format) noexcept;
 /// OMP_DISPLAY_AFFINITY: the caller, which has begun a region, says so, if it is new.
 void show_affinity() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

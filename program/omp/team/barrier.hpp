@@ -7,7 +7,7 @@
 
 #include "program/omp/team/patience.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 class node_barrier {
  public:
@@ -29,4 +29,4 @@ class node_barrier {
   std::atomic<std::uint32_t> arrived_{0}, round_{0};
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,7 +8,7 @@
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/tasking.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr int shares = a_loop | some_sections;
@@ -46,4 +46,4 @@ bool barrier_and_look() noexcept {
   return is_region_cancelled();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -2,7 +2,7 @@
 // Cancellation, where OMP_CANCELLATION is true.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The caller's; several may be asked for at a time.
 enum construct : int { a_region = 1, a_loop = 2, some_sections = 4, a_taskgroup = 8 };
@@ -13,4 +13,4 @@ enum construct : int { a_region = 1, a_loop = 2, some_sections = 4, a_taskgroup 
 /// is.
 [[nodiscard]] bool barrier_and_look() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

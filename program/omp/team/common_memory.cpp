@@ -7,7 +7,7 @@
 #include "program/posix/errands/locks.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Before what the construct gets.
@@ -75,4 +75,4 @@ void clear_kept_memory() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Zeros, in shared memory, for the construct that the caller begins; all threads of the team come here with the same
 /// size, in the same order. `first`: the caller is the first one, and fills it in: others wait until
@@ -14,4 +14,4 @@ void common_memory_ready(void* memory) noexcept;
 /// The region has ended.
 void clear_kept_memory() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

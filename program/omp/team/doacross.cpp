@@ -10,7 +10,7 @@
 #include "program/posix/errands/output.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// In front of the words.
@@ -86,4 +86,4 @@ unsigned levels_of_loop() noexcept {
   return me().rows != nullptr ? static_cast<unsigned>(bounds_of(me().rows).levels) : 1;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 constexpr unsigned most_doacross_levels = 31;
 
@@ -19,4 +19,4 @@ void post_iteration(const std::uint64_t* at) noexcept;
 void wait_for_iteration(const std::uint64_t* at) noexcept;
 [[nodiscard]] unsigned levels_of_loop() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <string_view>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Settings that are read instead of the environment's, each NAME=VALUE and a zero, then another zero; null: none.
@@ -309,4 +309,4 @@ void display_environment(bool more) noexcept {
   std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What the environment says, into settings that have the defaults already. Says on standard error what is no value,
 /// and is not looked at.
@@ -15,4 +15,4 @@ void read_defaults(const char* text, variables& own) noexcept;
 /// OMP_DISPLAY_ENV, and omp_display_env(): what holds, in the form of the standard. Writes to standard error.
 void display_environment(bool more) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -17,7 +17,7 @@
 #include "program/omp/team/tasking.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct parcel {
@@ -113,8 +113,8 @@ bool may_feed() noexcept {
 
 /// What the steps have around them in a process.
 struct surroundings {
-  using parcel = quire::openmp::parcel;
-  using team = quire::openmp::team;
+  using parcel = quire::program::parcel;
+  using team = quire::program::team;
   static constexpr std::uint64_t most_given = 64;
   /// Until there is room in a ring of another node, which tells nobody.
   struct room {
@@ -128,8 +128,8 @@ struct surroundings {
   static std::atomic<bool>& asked(int node) noexcept { return g_asked[node]; }
   static bool& hungry(int node) noexcept { return g_hungry[node]; }
 
-  static bool try_send(int node, const letter& l) noexcept { return quire::openmp::try_send(node, l); }
-  static bool receive(letter& l, int& from) noexcept { return quire::openmp::receive(l, from); }
+  static bool try_send(int node, const letter& l) noexcept { return quire::program::try_send(node, l); }
+  static bool receive(letter& l, int& from) noexcept { return quire::program::receive(l, from); }
   static room watch_room() noexcept { return {}; }
 
   static bool in_region() noexcept { return g_team != nullptr; }
@@ -147,10 +147,10 @@ struct surroundings {
     const std::lock_guard held(in.guard);
     return f(in.tasks);
   }
-  static bool may_feed() noexcept { return quire::openmp::may_feed(); }
+  static bool may_feed() noexcept { return quire::program::may_feed(); }
   static std::uint64_t threads_of(const team& in) noexcept { return static_cast<std::uint64_t>(in.here); }
-  static parcel* pack(const team& in, task& t) noexcept { return quire::openmp::pack(in, static_cast<user_task&>(t)); }
-  static void unpack(parcel* p) noexcept { quire::openmp::unpack(*p); }
+  static parcel* pack(const team& in, task& t) noexcept { return quire::program::pack(in, static_cast<user_task&>(t)); }
+  static void unpack(parcel* p) noexcept { quire::program::unpack(*p); }
   static std::uint64_t number_of(const parcel* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
   static parcel* parcel_of(std::uint64_t number) noexcept { return reinterpret_cast<parcel*>(number); }
   static void destroy(parcel* p) noexcept { (void)quire_free(p); }
@@ -199,4 +199,4 @@ void on_new_task(team& in) noexcept {
 
 void end_body(team& in, user_task& t) noexcept { g_exchange.end_body(in, t); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

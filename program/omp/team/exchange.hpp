@@ -7,7 +7,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective, once, for jobs whose barriers are of this kind.
 void open_exchange();
@@ -26,4 +26,4 @@ void on_new_task(team& in) noexcept;
 /// The body of a task has ended here: whoever waits for it may go on, and nodes that have given it are told.
 void end_body(team& in, user_task& t) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

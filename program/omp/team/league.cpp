@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <climits>
 
-namespace quire::openmp {
+namespace quire::program {
 
 unsigned teams_of_league(unsigned asked) noexcept {
   constexpr unsigned usual = 1;
@@ -42,4 +42,4 @@ void run_league(region_function what, void* data, unsigned teams, unsigned limit
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// How many teams a league has that asks for so many; 0: as many as usual.
 [[nodiscard]] unsigned teams_of_league(unsigned asked) noexcept;
@@ -16,4 +16,4 @@ void set_thread_limit(unsigned limit) noexcept;
 /// what(data) for each team.
 void run_league(region_function what, void* data, unsigned teams, unsigned limit) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct letter {
   enum class kind : std::uint8_t { none, arrived, released, hungry, given, ended, left };
@@ -21,4 +21,4 @@ constexpr unsigned letter_kind_bits = 4;
   return {static_cast<letter::kind>(word & ((1u << letter_kind_bits) - 1)), word >> letter_kind_bits};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -12,7 +12,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// A ring for each sender.
@@ -78,4 +78,4 @@ bool receive(letter& l, int& from) noexcept {
   return false;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

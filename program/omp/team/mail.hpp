@@ -6,7 +6,7 @@
 
 #include "program/omp/team/letter.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective, once, where words will be sent.
 void open_mail();
@@ -15,4 +15,4 @@ void open_mail();
 /// The next one for this node, and who has sent it. False: there is none. One thread at a time.
 [[nodiscard]] bool receive(letter& l, int& from) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 #include "program/omp/team/tasking.hpp"
 #include "program/posix/errands/output.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// What the steps have around them in a process.
@@ -33,9 +33,9 @@ struct meet_surroundings {
     if (in.open_events != nullptr) look_at_events(in);
   }
   [[nodiscard]] bool leaves_early() const noexcept { return !at_end && is_region_cancelled(); }
-  [[nodiscard]] bool run_any() const noexcept { return quire::openmp::run_any(in); }
+  [[nodiscard]] bool run_any() const noexcept { return quire::program::run_any(in); }
   void ask_for_tasks() const noexcept {
-    if (in.spans) quire::openmp::ask_for_tasks();
+    if (in.spans) quire::program::ask_for_tasks();
   }
   void on_closed(std::uint64_t round) const noexcept {
     if (in.spans) {
@@ -66,4 +66,4 @@ void cancel_region() noexcept {
   own_team().happened.tell();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Whether this job has barriers of this kind.
 [[nodiscard]] inline bool polls() noexcept { return job().has_tasks || job().cancellation; }
@@ -17,4 +17,4 @@ void meet_at_end(team& in) noexcept;
 [[nodiscard]] bool is_region_cancelled() noexcept;
 void cancel_region() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -12,7 +12,7 @@
 #include "program/omp/team/steps/meet.hpp"
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void dispose_task(task& t) noexcept;
 
@@ -58,4 +58,4 @@ void leave_team(team& t) noexcept;
 /// The caller begins a region of its own; what it was before.
 [[nodiscard]] context enter_alone() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -15,7 +15,7 @@
 
 #include "program/omp/team/patience.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 class news {
  public:
@@ -71,4 +71,4 @@ class news_watch {
   int tries_ = 0;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -11,7 +11,7 @@
 
 #include "program/job/job.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 class patience {
  public:
@@ -40,4 +40,4 @@ inline void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old
   while (is_old()) word.wait(old, std::memory_order_acquire);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 namespace {
 std::uint64_t g_before = 0;  ///< what began the phase under way: one thread at a time
@@ -21,4 +21,4 @@ void begin(std::uint64_t code) noexcept {
 void begin_phase(const void* code) noexcept { begin(reinterpret_cast<std::uint64_t>(code)); }
 void begin_serial_phase() noexcept { begin(g_before + 1); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 // behind it the first time.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// One thread of the node, when the nodes have met, before the others go on. `code`: an address in the program; null
 /// where it is not known.
@@ -12,4 +12,4 @@ void begin_phase(const void* code) noexcept;
 /// Between regions, on the node of main.
 void begin_serial_phase() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct module_texts {
@@ -70,4 +70,4 @@ bool program_is_for_llvm() noexcept {
   });
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -2,7 +2,7 @@
 // What the modules of the program tell of it, before anything of it runs.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Whether the program, or a library of it, makes tasks.
 [[nodiscard]] bool program_has_tasks() noexcept;
@@ -10,4 +10,4 @@ namespace quire::openmp {
 /// the two differ in what holds without a setting, the program has what it has there.
 [[nodiscard]] bool program_is_for_llvm() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 class shared_word {
  public:
@@ -36,4 +36,4 @@ class shared_word {
   const char* failure_;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 #include "program/omp/team/shared_word.hpp"
 #include "program/omp/team/steps/single.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 bool is_first_at_single() noexcept {
   context& c = me();
@@ -17,4 +17,4 @@ bool is_first_at_single() noexcept {
   return steps::is_first_of_all(last, t.singles, t.sequence, number);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 #include "program/job/shared_state.hpp"
 #include "program/posix/errands/locks.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "program/posix/errands/output.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using steps::number_shift;
@@ -130,4 +130,4 @@ void clear_counters(std::uint64_t loops) noexcept {
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, common_state::most_shares); ++i) counter_of(i) = {};
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Iterations of a loop, counted from its beginning.
 struct part {
@@ -26,4 +26,4 @@ void wait_for_turn() noexcept;
 /// The region has ended, whose loops had numbers up to that.
 void clear_counters(std::uint64_t loops) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

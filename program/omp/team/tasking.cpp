@@ -13,7 +13,7 @@
 #include "program/posix/memory/stacks.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// The record of the task that the caller runs.
@@ -295,4 +295,4 @@ void end_implicit_task() noexcept {
   c.implicit = c.now = nullptr;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -9,7 +9,7 @@
 #include "program/omp/tasks/task.hpp"
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct user_task : task {
   region_function run = nullptr;
@@ -73,4 +73,4 @@ void end_implicit_task() noexcept;
 /// A thread alone: runs what waits, and gives up the team that it has got for that.
 void end_lone_team() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -40,7 +40,7 @@
 #include "program/process/interpose.hpp"
 #include "program/sites/arguments.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Travels as it is. No function: the job is over.
@@ -535,4 +535,4 @@ void dismiss() noexcept {
   if (job().nodes > 1) (void)!quire_broadcast(&c, sizeof c, 0);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -10,7 +10,7 @@
 
 #include "program/job/job.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 using region_function = void (*)(void* data);
 
@@ -46,7 +46,7 @@ struct context {
   user_task* now = nullptr;  ///< the task that it runs; null: its implicit one, which has no record yet
   user_task* implicit = nullptr;
   variables own{};
-  quire::openmp::seat seat{};     ///< where it is bound to, and its regions' threads will be
+  quire::program::seat seat{};    ///< where it is bound to, and its regions' threads will be
   std::uint64_t* rows = nullptr;  ///< of a doacross loop: what is done of each iteration of its outermost level
   std::uint64_t row = 0;          ///< up to which all are, of the thread's part
 };
@@ -98,4 +98,4 @@ void tell_of_places(int threads) noexcept;
 /// Node 0, when no region can begin any more: the others end.
 void dismiss() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

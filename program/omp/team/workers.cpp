@@ -18,7 +18,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/programs_mask.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct worker {
@@ -116,4 +116,4 @@ void wait_for_workers() noexcept {
     g_on_stacks.wait(left, std::memory_order_acquire);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

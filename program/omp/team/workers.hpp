@@ -4,7 +4,7 @@
 
 #include "program/omp/team/team.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 constexpr int most_workers = 4095;
 
@@ -20,4 +20,4 @@ void release_workers(team& t) noexcept;
 /// A thread's part of a region, from its function to the barrier at its end (team.cpp).
 void take_part(team& t, int number) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

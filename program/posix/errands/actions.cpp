@@ -8,7 +8,7 @@
 #include "program/job/shared_state.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using action_function = int(int, const struct sigaction*, struct sigaction*);
@@ -54,4 +54,4 @@ void repeat_actions() noexcept {
 
 bool are_there_handlers() noexcept { return g_handles.load(); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A thread of this node has set it: other nodes follow when they need it.
 void note_action(int number, const struct sigaction& now) noexcept;
@@ -13,4 +13,4 @@ void repeat_actions() noexcept;
 /// The program has handlers, as far as this node knows.
 [[nodiscard]] bool are_there_handlers() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,22 +8,22 @@
 
 /// Where a function that may throw, by the last argument of the macros below, is a cancellation point.
 #define QUIRE_CANCELLATION_POINT(...) \
-  const ::quire::openmp::cancellation_point<(sizeof #__VA_ARGS__ > 1)> point(QUIRE_CALLER)
+  const ::quire::program::cancellation_point<(sizeof #__VA_ARGS__ > 1)> point(QUIRE_CALLER)
 /// A function all of whose arguments are values, or good everywhere. `owner`: a stream, a descriptor, or new_one().
-#define QUIRE_AT_OWNER(result, name, parameters, owner, arguments, ...)                   \
-  QUIRE_LIBC result name parameters __VA_ARGS__ {                                         \
-    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                       \
-    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                 \
-    return ::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments; }); \
+#define QUIRE_AT_OWNER(result, name, parameters, owner, arguments, ...)                    \
+  QUIRE_LIBC result name parameters __VA_ARGS__ {                                          \
+    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                 \
+    const int node = ::quire::program::node_of(owner, QUIRE_CALLER);                       \
+    if (node == ::quire::program::here) return QUIRE_NEXT(name) arguments;                 \
+    return ::quire::program::errand(node).run([=] { return QUIRE_NEXT(name) arguments; }); \
   }
 /// The same without a result.
-#define QUIRE_AT_OWNER_VOID(name, parameters, owner, arguments, ...)                        \
-  QUIRE_LIBC void name parameters __VA_ARGS__ {                                             \
-    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                  \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                         \
-    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                   \
-    (void)::quire::openmp::errand(node).run([=] { return QUIRE_NEXT(name) arguments, 0; }); \
+#define QUIRE_AT_OWNER_VOID(name, parameters, owner, arguments, ...)                         \
+  QUIRE_LIBC void name parameters __VA_ARGS__ {                                              \
+    QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                   \
+    const int node = ::quire::program::node_of(owner, QUIRE_CALLER);                         \
+    if (node == ::quire::program::here) return QUIRE_NEXT(name) arguments;                   \
+    (void)::quire::program::errand(node).run([=] { return QUIRE_NEXT(name) arguments, 0; }); \
   }
 /// One with memory: `prepare` exchanges arguments for what is good there, by `e`, an errand; `arguments_there` are then
 /// made of it, and `finish` brings `done`'s memory back.
@@ -34,9 +34,9 @@
 #define QUIRE_AT_OWNER_AS(result, name, parameters, owner, call_here, prepare, call_there, finish, ...) \
   QUIRE_LIBC result name parameters __VA_ARGS__ {                                                       \
     QUIRE_CANCELLATION_POINT(__VA_ARGS__);                                                              \
-    const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                                     \
-    if (node == ::quire::openmp::here) return call_here;                                                \
-    ::quire::openmp::errand e(node);                                                                    \
+    const int node = ::quire::program::node_of(owner, QUIRE_CALLER);                                    \
+    if (node == ::quire::program::here) return call_here;                                               \
+    ::quire::program::errand e(node);                                                                   \
     prepare;                                                                                            \
     const auto done = e.run([=] { return call_there; });                                                \
     finish;                                                                                             \

@@ -22,7 +22,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/process/programs_mask.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What this node knows of a clerk that works for it elsewhere. Private.
 struct clerk_of_other {
@@ -275,4 +275,4 @@ bool dismiss_clerks() noexcept {
   return true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

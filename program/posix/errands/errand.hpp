@@ -18,7 +18,7 @@
 #include "program/job/job.hpp"
 #include "program/posix/threads/desk.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct clerk_of_other;
 
@@ -103,4 +103,4 @@ void prepare_clerks() noexcept;
 /// Node 0, when the job ends: all clerks do. False: a thread is in a call, which may last for ever.
 [[nodiscard]] bool dismiss_clerks() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

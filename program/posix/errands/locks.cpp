@@ -5,7 +5,7 @@
 #include "program/posix/errands/output.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 thread_local int t_held = 0;
 }
@@ -74,4 +74,4 @@ void lock_by_name(std::uint32_t* word) noexcept {
 }
 void unlock_by_name(std::uint32_t* word) noexcept { unlock(lock_of(__atomic_load_n(word, __ATOMIC_ACQUIRE))); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A mutex of the job, by a number that fits into the smallest lock of OpenMP; 0: none could be made.
 [[nodiscard]] std::uint32_t make_lock() noexcept;
@@ -23,4 +23,4 @@ void unlock(quire_mutex m) noexcept;
 void lock_by_name(std::uint32_t* word) noexcept;
 void unlock_by_name(std::uint32_t* word) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

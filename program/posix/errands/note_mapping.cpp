@@ -7,7 +7,7 @@
 #include "program/posix/memory/own_addresses.hpp"
 #include "program/posix/memory/private_notes.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
   const private_mapping mine{first, bytes, job().node};
@@ -18,4 +18,4 @@ void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept {
   errno = saved;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A node has mapped private memory at addresses that are no node's own, or are in use on all: the others know then
 /// what an access to them means.
 void note_private_mapping(std::uint64_t first, std::uint64_t bytes) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -9,7 +9,7 @@
 #include "program/posix/errands/locks.hpp"
 #include "program/posix/errands/where.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Whether a call of the program changes what other nodes have, too.
 [[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept {
@@ -69,4 +69,4 @@ auto call_on_all(const char* name, const Call& call, Text... texts) noexcept {
   return own;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include "program/posix/errands/where.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before this thread tells others that it has come so far. A stream that another thread has locked stays: that thread
 /// may wait for the caller.
@@ -18,4 +18,4 @@ inline void write_output() noexcept {
   QUIRE_NEXT(funlockfile)(stream);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A copy in this node's own memory, of a text that libc itself hands to the system: that does not see shared memory.
 class private_text {
@@ -27,4 +27,4 @@ class private_text {
   char* own_;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

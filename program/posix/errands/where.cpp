@@ -11,7 +11,7 @@
 #include "program/posix/memory/own_addresses.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 bool files::apart = false;
 
@@ -68,4 +68,4 @@ void open_files() noexcept {
 
 void close_files() noexcept { files::apart = false; }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -14,7 +14,7 @@ extern "C" {
 extern FILE _IO_2_1_stdout_, _IO_2_1_stderr_;
 }
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Where the caller is.
 constexpr int here = -1;
@@ -63,4 +63,4 @@ void refuse(const char* call) noexcept;
 /// Whether the program has made a call: its own code, or that of a library which works for it on a shared stack.
 [[nodiscard]] bool is_of_program(const void* caller) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -15,7 +15,7 @@
 #include "program/posix/errands/where.hpp"
 #include "program/posix/pthreads/notices.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -32,7 +32,7 @@
 #include "program/process/programs_mask.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// As waitid(2) has it.
@@ -276,9 +276,9 @@ int make_child_aside(spawn_call c) noexcept {
 
 }  // namespace
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The program has made a child on this node, by fork(2).
 void note_child() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

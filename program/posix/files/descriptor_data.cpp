@@ -35,7 +35,7 @@ int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __vdprintf_chk(int, int, const char*, va_list);
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 size_t size(ssize_t done) noexcept { return done > 0 ? static_cast<size_t>(done) : 0; }

@@ -30,7 +30,7 @@ int __openat_2(int, const char*, int);
 int __openat64_2(int, const char*, int);
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_AT_OWNER(off_t, lseek, (int fd, off_t at, int from), fd, (fd, at, from), noexcept)
 QUIRE_AT_OWNER(off64_t, lseek64, (int fd, off64_t at, int from), fd, (fd, at, from), noexcept)

@@ -10,7 +10,7 @@
 #include "program/posix/heap/heap.hpp"
 #include "program/process/private_memory.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

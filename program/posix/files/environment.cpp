@@ -18,7 +18,7 @@
 #include "program/process/image/image.hpp"
 #include "program/process/once.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -135,7 +135,7 @@ bool is_name(const char* name) noexcept { return name != nullptr && *name != 0 &
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 void share_environment() noexcept {
   if (!is_one_for_all()) return;
@@ -158,7 +158,7 @@ void share_environment() noexcept {
   environ = all;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC int setenv(const char* name, const char* value, int replace) noexcept {
   if (!is_for_all_nodes(QUIRE_CALLER) || !is_name(name)) return QUIRE_NEXT(setenv)(name, value, replace);

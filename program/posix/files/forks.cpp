@@ -8,7 +8,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/programs_mask.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 pid_t fork_aside() noexcept {

@@ -16,7 +16,7 @@
 #include "program/posix/errands/at_owner.hpp"
 #include "program/posix/errands/private_text.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_BY_NAME(result, function, parameters, arguments, arguments_there, ...)                              \
   QUIRE_AT_OWNER_WITH(result, function, parameters, new_one(), arguments, const char* const there = e.take(name), \

@@ -34,7 +34,7 @@ int __ptsname_r_chk(int, char*, size_t, size_t) noexcept;
 int __ttyname_r_chk(int, char*, size_t, size_t) noexcept;
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 // What programs call that were built with a libc before 2.33. Libc's own hand the structure to the system, which does
 // not see shared memory.

@@ -15,7 +15,7 @@
 
 #include "program/posix/errands/at_owner.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr int most = 1024;
@@ -148,9 +148,9 @@ int close_from_to(unsigned first, unsigned last, int flags) noexcept {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 // Of the program: on its own node, or by a clerk. A number of Quire's is one that is not open.
 QUIRE_LIBC int close(int fd) {

@@ -3,7 +3,7 @@
 // does not know.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before the job starts: what is open now is the program's, but for the launcher's.
 void note_inherited_descriptors() noexcept;
@@ -19,4 +19,4 @@ int given_to(const void* caller, int result, const int* two) noexcept;
 /// Of numbers below 1024.
 [[nodiscard]] bool is_own_descriptor(int fd) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -15,9 +15,9 @@
 #include "program/posix/files/process_state.hpp"
 #include "program/posix/heap/heap.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
-namespace quire::openmp {
+namespace quire::program {
 
 void tell_difference(int node, const char* call, int error, const char* consequence) noexcept {
   char line[PATH_MAX + 300];
@@ -34,7 +34,7 @@ void share_mask() noexcept {
   for (int node = 1; node < job().nodes; ++node) (void)call_on_node(node, [=] { return QUIRE_NEXT(umask)(mask); });
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 namespace {
 

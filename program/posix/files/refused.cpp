@@ -31,14 +31,14 @@ int pidfd_getfd(int, int, unsigned) noexcept;
 int pidfd_send_signal(int, int, siginfo_t*, unsigned) noexcept;
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 /// `owner` as QUIRE_AT_OWNER() has it; `failed`: the result.
-#define QUIRE_NOT_ELSEWHERE(result, name, parameters, owner, arguments, failed, ...)                               \
-  QUIRE_LIBC result name parameters __VA_ARGS__ {                                                                  \
-    if (::quire::openmp::node_of(owner, QUIRE_CALLER) == ::quire::openmp::here) return QUIRE_NEXT(name) arguments; \
-    ::quire::openmp::refuse(#name "()");                                                                           \
-    return failed;                                                                                                 \
+#define QUIRE_NOT_ELSEWHERE(result, name, parameters, owner, arguments, failed, ...)                                 \
+  QUIRE_LIBC result name parameters __VA_ARGS__ {                                                                    \
+    if (::quire::program::node_of(owner, QUIRE_CALLER) == ::quire::program::here) return QUIRE_NEXT(name) arguments; \
+    ::quire::program::refuse(#name "()");                                                                            \
+    return failed;                                                                                                   \
   }
 QUIRE_NOT_ELSEWHERE(int, tcgetattr, (int fd, termios* to), fd, (fd, to), -1, noexcept)
 QUIRE_NOT_ELSEWHERE(int, tcsetattr, (int fd, int when, const termios* from), fd, (fd, when, from), -1, noexcept)

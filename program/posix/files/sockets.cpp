@@ -7,7 +7,7 @@
 #include "program/posix/errands/at_owner.hpp"
 #include "program/posix/files/own_descriptors.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 // The header has unions of all kinds of addresses.
 #define QUIRE_TO_ADDRESS(function)                                             \

@@ -24,7 +24,7 @@ char* __gets_chk(char*, size_t);
 wchar_t* __fgetws_unlocked_chk(wchar_t*, size_t, int, FILE*);
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

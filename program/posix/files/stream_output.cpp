@@ -16,7 +16,7 @@ int __vfwprintf_chk(FILE*, int, const wchar_t*, va_list);
 int _IO_putc(int, FILE*);
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

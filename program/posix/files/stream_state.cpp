@@ -12,7 +12,7 @@
 #include "program/process/libc_heap.hpp"
 #include "program/process/programs_mask.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_AT_OWNER(int, fclose, (FILE * stream), stream, (stream))
 QUIRE_AT_OWNER(int, fseek, (FILE * stream, long offset, int from), stream, (stream, offset, from))

@@ -12,7 +12,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -47,14 +47,14 @@ void tell(std::uint32_t function, std::int32_t number, void* array = nullptr) no
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 void repeat_fortran_settings() noexcept {
   const fortran_settings& all = shared().fortran;
   for (std::uint32_t i = 0; i < all.count; ++i) make(all.calls[i]);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC void _gfortran_set_args(int count, char** texts) { tell(set_args, count, texts); }
 QUIRE_LIBC void _gfortran_set_options(int count, int* options) { tell(set_options, count, options); }

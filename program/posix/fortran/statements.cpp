@@ -14,7 +14,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/private_memory.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

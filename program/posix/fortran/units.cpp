@@ -9,7 +9,7 @@
 #include "program/posix/memory/unit_use.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool is_output(std::int32_t unit) noexcept { return unit == 0 || unit == 6; }
@@ -66,4 +66,4 @@ void flush_units() noexcept {
   if (flush != nullptr && !is_in_unit_statement()) flush(nullptr);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

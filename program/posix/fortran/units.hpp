@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of
 /// the one that calls.
@@ -18,4 +18,4 @@ void note_owner(std::int32_t unit) noexcept;
 /// happens.
 void flush_units() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

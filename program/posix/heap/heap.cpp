@@ -19,7 +19,7 @@
 #include "program/process/libc_heap.hpp"
 #include "program/process/linkers_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Of scratch_memory: handed out from its start on.
@@ -100,9 +100,9 @@ void give_back(void* at) noexcept {
   errno = saved;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 

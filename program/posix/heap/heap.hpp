@@ -5,7 +5,7 @@
 
 #include "program/posix/memory/callers.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Shared memory. Null, and errno, if there is none.
 [[nodiscard]] void* allocate_shared(std::size_t bytes, std::size_t alignment = 16, bool zero = false) noexcept;
@@ -24,4 +24,4 @@ class scratch_memory {
   ~scratch_memory();
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -13,13 +13,13 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/posix/memory/page_marks.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;  ///< of several
 /// What a heap can do without.
 std::size_t most_of_one() noexcept {
-  return openmp::shared().closed[0].pages * mapped_page / static_cast<std::size_t>(job().nodes) / 16;
+  return program::shared().closed[0].pages * mapped_page / static_cast<std::size_t>(job().nodes) / 16;
 }
 
 struct block {
@@ -124,4 +124,4 @@ bool give_kept_back() noexcept {
   return any;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

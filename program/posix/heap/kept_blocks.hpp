@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// All of its pages have page_mark::unmapped. Older ones are given back to the heap where there are too many, or they
 /// are too large.
@@ -18,4 +18,4 @@ void keep_block(void* first, std::size_t bytes) noexcept;
 /// There is no memory: all are given back. False: there were none.
 [[nodiscard]] bool give_kept_back() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

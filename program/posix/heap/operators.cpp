@@ -18,7 +18,7 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/sites/known_libraries.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 constinit programs_operators g_programs{};
 
@@ -231,9 +231,9 @@ const void* marked_operator(const char* name, bool of_quire) noexcept {
   return made != nullptr ? made : find_in(droppers, g_droppers, name, of_quire);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_OPERATORS(name, of)                                                                                      \
   void* operator new name(std::size_t n) { return make<of>(n, QUIRE_CALLER); }                                         \

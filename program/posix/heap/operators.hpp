@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Those that the program defines; null: it has none.
 struct programs_operators {
@@ -31,4 +31,4 @@ void note_no_program(bool begins) noexcept;
 /// libstdc++, which works for both: what the program's threads make there, the program's operators make.
 [[nodiscard]] const void* marked_operator(const char* name, bool of_quire) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

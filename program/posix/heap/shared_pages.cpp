@@ -19,7 +19,7 @@
 #include "program/posix/memory/page_marks.hpp"
 #include "program/process/image/image.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// On this node. 0, or -1 and errno.
@@ -222,4 +222,4 @@ void refuse_mapping(const char* call, const void* at, const char* advice) noexce
   errno = ENOTSUP;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,7 +8,7 @@
 
 #include "program/posix/memory/pages.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// How much of a range is shared, by its first and its last page. `caller`, a return address: what is not of the
 /// program finds nothing shared.
@@ -37,4 +37,4 @@ void refuse_mapping(const char* call, const void* at, const char* advice) noexce
 inline constexpr const char* whole_advice =
     "only a part of the range is shared by all nodes: make one call for each part";
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 #include "program/posix/errands/errand.hpp"
 #include "program/posix/errands/on_all_nodes.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 void add(quire_pages& all, const quire_pages& more) noexcept {
@@ -50,4 +50,4 @@ bool find_written(const void* at, std::size_t bytes, quire_pages& found) noexcep
   return true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

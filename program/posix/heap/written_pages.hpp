@@ -10,7 +10,7 @@
 
 #include "program/posix/heap/shared_pages.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// From here on it is worth a question to each node.
 inline constexpr std::size_t least_worth_asking = std::size_t{1} << 20;
@@ -46,4 +46,4 @@ bool for_each_written(void* at, std::size_t bytes, const Use& use) noexcept {
   return true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

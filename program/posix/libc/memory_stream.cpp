@@ -11,7 +11,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/libc_heap.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

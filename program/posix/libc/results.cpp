@@ -6,7 +6,7 @@
 #include "program/posix/libc/state.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

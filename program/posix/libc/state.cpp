@@ -8,7 +8,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 libc_state* g_state = nullptr;
 }
@@ -37,4 +37,4 @@ libc_turn::libc_turn(libc_state& s) noexcept : state_(s) {
 }
 libc_turn::~libc_turn() { __atomic_store_n(&state_.turn, 0, __ATOMIC_RELEASE); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct libc_state {
   std::uint32_t turn = 0;  ///< not 0: a thread is using what follows
@@ -38,4 +38,4 @@ class libc_turn {
   libc_state& state_;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

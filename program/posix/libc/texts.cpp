@@ -25,7 +25,7 @@ extern "C" {
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
 }
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/watch/demotion.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "program/posix/memory/pages.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 namespace {
 
 source* g_sources = nullptr;
@@ -136,4 +136,4 @@ bool register_linker(source* sources, std::uint32_t count) noexcept {
   return quire_linker_register(&l) == QUIRE_OK;
 }
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 
 /// What a container is made of. Lives longer than that.
 struct source {
@@ -27,4 +27,4 @@ inline constexpr const char* linker_name = "mapped by program";
 /// As it is in the file now. Pages that begin behind its end: EIO. 0 or errno.
 [[nodiscard]] int read_file(const source& s, std::uint64_t at, void* into, std::size_t bytes) noexcept;
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

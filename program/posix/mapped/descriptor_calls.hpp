@@ -9,7 +9,7 @@
 #include "program/posix/errands/where.hpp"
 #include "program/posix/mapped/files.hpp"
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 
 /// `caller`, a return address; null: a clerk, who works for the program.
 [[nodiscard]] inline bool concerns(const void* caller) noexcept {
@@ -33,4 +33,4 @@ auto write_by(const void* caller, int file, const Call& call) {
   return done;
 }
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

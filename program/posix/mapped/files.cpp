@@ -25,7 +25,7 @@
 #include "program/posix/threads/elsewhere.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 namespace {
 
 /// Private mappings of less are copied when they are made: that costs less than a container.
@@ -481,4 +481,4 @@ void* resize(void* at, std::size_t bytes, std::size_t wanted, bool may_move) noe
   return reinterpret_cast<void*>(got.value);
 }
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

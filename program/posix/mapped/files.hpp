@@ -12,7 +12,7 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/posix/memory/mapped_range.hpp"
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 
 /// Collective, when files are open.
 void open_mapped_files() noexcept;
@@ -59,4 +59,4 @@ void allow_writing(void* at, std::size_t bytes) noexcept;
 /// And after it has written: mappings read it anew.
 void read_anew(int file) noexcept;
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

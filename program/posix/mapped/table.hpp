@@ -9,7 +9,7 @@
 
 #include "program/posix/mapped/content.hpp"
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 
 struct range {
   std::uint64_t first = 0, end = 0;
@@ -92,4 +92,4 @@ class table {
   std::uint32_t used_ = 0;  ///< places from here on are free
 };
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

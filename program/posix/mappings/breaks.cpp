@@ -13,7 +13,7 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/posix/memory/page_marks.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// What lies at a page, as far as a range reaches.
@@ -124,4 +124,4 @@ bool is_any_free(void* at, std::size_t bytes) noexcept {
 
 bool are_all_free(void* at, std::size_t bytes) noexcept { return for_each_piece(at, bytes, is_open_to_all); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

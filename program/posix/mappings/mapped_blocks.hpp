@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 // Whole pages, which are shared.
 
@@ -22,4 +22,4 @@ void note_mapping(const void* at) noexcept;
 /// Some are no block's, or a mapping's that was unmapped as a whole: others may get them at any time.
 [[nodiscard]] bool is_any_free(void* at, std::size_t bytes) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

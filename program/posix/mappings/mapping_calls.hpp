@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 [[nodiscard]] void* map_memory(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset,
                                const void* caller) noexcept;
@@ -21,4 +21,4 @@ namespace quire::openmp {
 [[nodiscard]] bool make_mapping_call(long number, const long (&arguments)[6], const void* caller,
                                      long& result) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

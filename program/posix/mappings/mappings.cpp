@@ -24,7 +24,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/next_mapping.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -157,7 +157,7 @@ void* shrink_shared(void* at, std::size_t bytes, std::size_t wanted) noexcept {
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 62;  ///< whole pages of it are a number, too
@@ -221,7 +221,7 @@ void* move_memory(void* at, std::size_t bytes, std::size_t wanted, int flags, vo
   return move_shared(at, had, all, stays, to);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
   return map_memory(at, bytes, protection, flags, file, offset, QUIRE_CALLER);

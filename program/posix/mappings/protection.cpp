@@ -17,7 +17,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/next_mapping.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 // Later than the headers of some systems.
 #ifndef MADV_COLD
@@ -131,7 +131,7 @@ constexpr const char* lock_advice =
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 int protect_memory(void* at, std::size_t bytes, int protection, const void* caller) noexcept {
   const part shared = shared_part(at, bytes, caller);
@@ -185,7 +185,7 @@ bool make_mapping_call(long number, const long (&a)[6], const void* caller, long
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC int mprotect(void* at, std::size_t bytes, int protection) noexcept {
   return protect_memory(at, bytes, protection, QUIRE_CALLER);

@@ -8,7 +8,7 @@
 #include "program/posix/heap/shared_pages.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 bool is_elsewhere(const char* call, const void* caller) noexcept {

@@ -12,7 +12,7 @@
 #include "program/posix/memory/unit_use.hpp"
 #include "program/process/libc_heap.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 span g_shared, g_small, g_libc, g_linker,
@@ -76,4 +76,4 @@ void open_heap() noexcept {
 
 void close_heap() noexcept { g_open = false; }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 
 #include "program/process/code_span.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// From now on threads of the program get shared memory by malloc(3) and its family (posix/heap/heap.cpp).
 void open_heap() noexcept;
@@ -33,4 +33,4 @@ bool note_other_allocator(span code) noexcept;
 /// The return address of the function that it stands in.
 #define QUIRE_CALLER __builtin_return_address(0)
 
-}  // namespace quire::openmp
+}  // namespace quire::program

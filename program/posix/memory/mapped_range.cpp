@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 namespace {
 /// Addresses of all mapped files lie between them.
 std::atomic<std::uint64_t> g_lowest{UINT64_MAX}, g_highest{0};
@@ -25,4 +25,4 @@ bool may_have(const void* at) noexcept {
   return address >= g_lowest.load(std::memory_order_relaxed) && address < g_highest.load(std::memory_order_relaxed);
 }
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::mapped {
+namespace quire::program::mapped {
 
 /// Whether an address may be of a mapped file; all such addresses are of Quire's range. In any context.
 [[nodiscard]] bool may_have(const void* at) noexcept;
@@ -12,4 +12,4 @@ namespace quire::openmp::mapped {
 void note_mapped(std::uint64_t first, std::uint64_t end) noexcept;
 [[nodiscard]] bool was_any_mapped() noexcept;
 
-}  // namespace quire::openmp::mapped
+}  // namespace quire::program::mapped

@@ -19,7 +19,7 @@
 #include "program/process/libc_heap.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096, least_room = std::uint64_t{64} << 30;
@@ -125,4 +125,4 @@ int node_of_private(std::uint64_t address) noexcept {
 }
 bool is_told_apart(std::uint64_t address) noexcept { return g_top == 0 || node_of_private(address) == quire_node(); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

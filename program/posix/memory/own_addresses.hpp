@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective: what libc and the system give a node from now on, and no other node may use, lies at addresses of this
 /// node's own. An access of another node ends that with a line, and finds no other memory there. Where the system
@@ -15,4 +15,4 @@ void separate_private_memory();
 /// Whether private memory of this node there has an address that no other node's has, as far as that can be.
 [[nodiscard]] bool is_told_apart(std::uint64_t address) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

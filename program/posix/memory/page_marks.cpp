@@ -9,7 +9,7 @@
 #include "program/job/shared_state.hpp"
 #include "program/posix/memory/pages.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 using mark_word = std::atomic_ref<std::uint64_t>;
@@ -18,7 +18,7 @@ using marked = shared_state::closed_pages;
 
 /// The heap that has an address; else the first one.
 const marked& heap_of(const void* at) noexcept {
-  const auto& all = openmp::shared().closed;
+  const auto& all = program::shared().closed;
   const auto* const found = std::find_if(std::begin(all), std::end(all), [at](const marked& heap) {
     return (reinterpret_cast<std::uintptr_t>(at) - heap.first) / mapped_page < heap.pages;
   });
@@ -124,4 +124,4 @@ std::size_t count_marks(page_mark which, const void* at, std::size_t bytes) noex
   return all;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 enum class page_mark : std::uint8_t {
   zero,      ///< closed, and of zeroes
@@ -28,4 +28,4 @@ void clear_mark(page_mark which, const void* at, std::size_t bytes) noexcept;
 [[nodiscard]] bool have_all_either(page_mark one, page_mark other, const void* at, std::size_t bytes) noexcept;
 [[nodiscard]] std::size_t count_marks(page_mark which, const void* at, std::size_t bytes) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

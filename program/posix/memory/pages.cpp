@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 std::atomic<bool> g_any{false};  ///< a page was closed, at some time
 }
@@ -32,4 +32,4 @@ bool any_closed(const void* at, std::size_t bytes) noexcept {
   return for_each_region(const_cast<void*>(at), bytes, look) == QUIRE_BUSY;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 inline constexpr std::size_t mapped_page = 4096;
 [[nodiscard]] constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
@@ -40,4 +40,4 @@ void note_closing() noexcept;
 [[nodiscard]] bool was_any_closed() noexcept;
 [[nodiscard]] bool any_closed(const void* at, std::size_t bytes) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <mutex>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 std::array<private_mapping, 256> g_notes;
@@ -59,4 +59,4 @@ int node_of_note(std::uint64_t address) noexcept {
   return found != nullptr ? found->node : -1;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

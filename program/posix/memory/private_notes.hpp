@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct private_mapping {
   std::uint64_t first, bytes;
@@ -17,4 +17,4 @@ void keep_note(const private_mapping& m) noexcept;
 /// The node whose mapping has an address, as far as this node knows; -1: none's. In any context.
 [[nodiscard]] int node_of_note(std::uint64_t address) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -16,7 +16,7 @@
 #include "program/process/memory_mode.hpp"
 #include "program/process/watch/ranges.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t least_heap_bytes = 64u << 20;
@@ -133,4 +133,4 @@ bool in_release_heap(const void* at) noexcept {
   return false;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

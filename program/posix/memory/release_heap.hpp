@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective, after choose_memory(). Makes the heaps if memory is mixed.
 void open_release_heap();
@@ -21,4 +21,4 @@ void open_release_heap();
 /// In any context.
 [[nodiscard]] bool in_release_heap(const void* at) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

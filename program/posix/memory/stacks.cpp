@@ -14,7 +14,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::size_t stack_page = 4096, most_stacks = 4096;
@@ -138,4 +138,4 @@ void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noex
 #endif
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

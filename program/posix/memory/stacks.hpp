@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before the start of the job: threads may run what lies in memory that they have written, where the program or a
 /// library needs that. Nested functions of GNU C and internal procedures of Fortran whose address is passed on are
@@ -43,4 +43,4 @@ void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noex
 /// that nobody catches, and for the unwinding of pthread_exit(3).
 void call_on(std::byte* top, void (*body)(void*), void* argument);
 
-}  // namespace quire::openmp
+}  // namespace quire::program

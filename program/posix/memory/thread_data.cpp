@@ -38,7 +38,7 @@
 #include "program/process/memory_mode.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t data_page = 4096, first_place = 0x3000'0000'0000;
@@ -207,4 +207,4 @@ int node_of_place(std::uint64_t address) noexcept {
   return node < g_made.size() ? static_cast<int>(node) : -1;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 constexpr std::size_t most_places = 4096;  ///< of a node
 
@@ -45,4 +45,4 @@ struct own_place {
 /// The node that has a place at an address; -1: none. In any context.
 [[nodiscard]] int node_of_place(std::uint64_t address) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

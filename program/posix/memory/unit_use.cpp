@@ -5,7 +5,7 @@
 
 #include "program/process/code_span.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 span g_library;  ///< libgfortran's code; empty: there is none
 thread_local constinit int t_within =
@@ -24,4 +24,4 @@ bool is_for_unit(const void* caller) noexcept { return t_within != 0 && g_librar
 bool has_units_library() noexcept { return g_library.bytes != 0; }
 bool is_in_unit_statement() noexcept { return t_within != 0; }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

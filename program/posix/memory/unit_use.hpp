@@ -2,7 +2,7 @@
 // Statements of Fortran that a thread is in: what libgfortran allocates meanwhile is its unit's, and of the node.
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// At the start: is_for_unit() knows libgfortran.
 void find_units_library() noexcept;
@@ -25,4 +25,4 @@ class unit_use {
 [[nodiscard]] bool has_units_library() noexcept;
 [[nodiscard]] bool is_in_unit_statement() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

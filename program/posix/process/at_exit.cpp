@@ -15,7 +15,7 @@
 
 extern "C" int __cxa_at_quick_exit(void (*)(void*), void*) noexcept;
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "program/posix/heap/heap.hpp"
 #include "program/posix/memory/stacks.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::size_t spare_bytes = 8u << 20;
@@ -26,4 +26,4 @@ void call_at_end(void (*what)(void*), void* at) {
   call_on(top, what, at);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Node 0, at the start: a stack for exit(3) in a thread that has none of its own, as the watcher and handlers of
 /// signals.
@@ -17,4 +17,4 @@ void end_below(std::byte* top) noexcept;
 /// start.
 void call_at_end(void (*what)(void*), void* at);
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -21,7 +21,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 const pid_t g_process = ::getpid();
@@ -117,9 +117,9 @@ void end_job_by_quick_exit() noexcept {
   });
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 /// Its handlers are registered, and run, on node 0.
 QUIRE_LIBC void quick_exit(int status) noexcept {

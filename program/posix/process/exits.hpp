@@ -2,7 +2,7 @@
 // exit(3) within a region, on any node, and quick_exit(3).
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Node 0, once: a thread that waits for other nodes' threads to call exit(3).
 void watch_for_exits() noexcept;
@@ -20,4 +20,4 @@ void end_job_by_quick_exit() noexcept;
 /// Whether exit(3) is another thread's affair already; else the caller's.
 [[nodiscard]] bool is_exit_begun() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

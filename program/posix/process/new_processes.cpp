@@ -16,7 +16,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -68,7 +68,7 @@ int too_long() noexcept {
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 void refuse_process_call(long number, const long* arguments, const void* caller) noexcept {
   if (number == SYS_exit && is_of_node(caller))
@@ -84,7 +84,7 @@ void refuse_process_call(long number, const long* arguments, const void* caller)
   if (number == SYS_fork) refuse_copy("syscall(SYS_fork)", 0);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC int clone(int (*what)(void*), void* stack, int flags, void* at, ...) noexcept {
   va_list all;

@@ -14,7 +14,7 @@
 #include "program/posix/heap/heap.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -55,13 +55,13 @@ sighandler_t replace(int number, sighandler_t handler, int flags, const void* ca
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 void prepare_for_handlers() noexcept {
   if (are_there_handlers() && files::apart && files::is_node()) prepare_clerks();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Before a handler of the program may come, on one of its threads: it may call for other nodes.
 void prepare_for_handlers() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -13,7 +13,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t code_page = 4096;
@@ -66,4 +66,4 @@ void separate_single_threaded() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

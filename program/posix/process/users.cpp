@@ -12,7 +12,7 @@
 #include "program/posix/errands/where.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "program/posix/threads/own_threads.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -29,7 +29,7 @@
 #include "program/posix/threads/of_node.hpp"
 #include "program/process/waiting.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 
@@ -174,7 +174,7 @@ int with_errno(int error) noexcept {
 
 }  // namespace
 
-namespace quire::openmp {
+namespace quire::program {
 
 void end_call_for_handler(pthread_t thread, int number) noexcept {
   constexpr int most_tries = 1000, most_looks = 20;
@@ -198,7 +198,7 @@ void end_call_for_handler(pthread_t thread, int number) noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
 QUIRE_LIBC int pthread_cancel(pthread_t thread) {
   const thread_place at = place_of(thread);

@@ -25,7 +25,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// On the node of the thread. A thread that has ended is there as long as somebody may wait for it.
@@ -87,9 +87,9 @@ stack_range stack_below(std::uintptr_t address) noexcept {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC int pthread_kill(pthread_t thread, int number) noexcept {
   return at_thread(thread, [=] {

@@ -5,7 +5,7 @@
 #include "program/posix/pthreads/starting.hpp"
 #include "program/process/programs_mask.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
@@ -96,4 +96,4 @@ new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* arg
   return found;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -18,7 +18,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 void run_last_calls(own_thread& self) {
   while (self.last_calls != nullptr) {
@@ -91,9 +91,9 @@ void look_at_cancellation() {
   leave_thread(PTHREAD_CANCELED);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC void pthread_exit(void* result) { leave_thread(result); }
 

@@ -9,7 +9,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 bool has_ended(const thread_record& r) noexcept { return (load(r.now) & thread_record::ended) != 0; }
@@ -54,9 +54,9 @@ thread_record* known(pthread_t thread) noexcept {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint32_t first_key = 1u << 24, most_keys = threads_state::most_keys;
@@ -99,9 +99,9 @@ void destroy_values(own_thread&) {
   t_values = nullptr;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_KEY_CREATE(name)                                                   \
   QUIRE_LIBC int name(pthread_key_t* key, void (*destroy)(void*)) noexcept {     \

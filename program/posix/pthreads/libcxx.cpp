@@ -5,7 +5,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

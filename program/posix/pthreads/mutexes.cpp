@@ -20,7 +20,7 @@
 #include "program/process/waiting.hpp"
 #include "program/process/watch/demotion.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 bool is_for_all_nodes(const void* object) noexcept {
   if (!in_heap(object) && !in_static_data(object) && !mapped::may_have(object)) return false;
@@ -37,9 +37,9 @@ std::uint32_t number_of_thread() noexcept {
   return t_number;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

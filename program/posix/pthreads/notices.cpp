@@ -18,7 +18,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// In private memory. That of a timer lasts as long as the process: a thread of libc's may just look at it. The program
@@ -98,9 +98,9 @@ void give_notice(const sigevent& how) noexcept {
   if (how.sigev_notify == SIGEV_SIGNAL) (void)::sigqueue(::getpid(), how.sigev_signo, how.sigev_value);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC int timer_create(clockid_t clock, sigevent* how, timer_t* to) noexcept {
   if (!is_for_program(how, QUIRE_CALLER)) return QUIRE_NEXT(timer_create)(clock, how, to);

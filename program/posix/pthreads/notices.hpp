@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// As sigevent(7) says of a call of libc that is done: a signal to this process, or a thread of the program on this
 /// node that calls its function.
@@ -14,4 +14,4 @@ void give_notice(const sigevent& how) noexcept;
 /// Before the program's memory goes: timers that still run start no thread any more.
 void stop_notices() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -16,7 +16,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 void (*g_tell)(int threads) = nullptr;
@@ -108,4 +108,4 @@ void stop_making_places() noexcept {
   g_over = true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

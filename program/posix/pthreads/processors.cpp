@@ -8,7 +8,7 @@
 #include "program/posix/threads/records.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 bool asks_for_all(const void* caller) noexcept {

@@ -6,7 +6,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct held_mutex {
@@ -37,4 +37,4 @@ void leave_mutexes() noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

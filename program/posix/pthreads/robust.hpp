@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What `held` says of a mutex. The first two are those of any mutex.
 enum class mutex_state : std::uint32_t {
@@ -21,4 +21,4 @@ void let_go_robustly(void* mutex) noexcept;
 /// The calling thread ends: mutexes that it holds have been left.
 void leave_mutexes() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

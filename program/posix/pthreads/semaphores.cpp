@@ -17,7 +17,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Libc has the value first, too.
@@ -69,9 +69,9 @@ int call_until(const sem_t* s, const timespec* until, const Call& call) {
 }
 
 }  // namespace
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC int sem_wait(sem_t* s) {
   if (is_for_all_nodes(s)) return wait(value_of(s), {});

@@ -9,7 +9,7 @@
 #include "program/posix/threads/cancellation.hpp"
 #include "program/process/interpose.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 #define QUIRE_WAITS(result, name, parameters, arguments) \
   QUIRE_LIBC result name parameters {                    \

@@ -8,7 +8,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/waiting.hpp"
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 namespace {
 

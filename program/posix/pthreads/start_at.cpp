@@ -10,7 +10,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 pthread_t g_lead;
@@ -55,4 +55,4 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
 
 void wait_for_lead() noexcept { QUIRE_NEXT(pthread_join)(g_lead, nullptr); }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

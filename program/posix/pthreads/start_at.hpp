@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Starts a thread of this node at its place: 0 is the lead's, behind it workers' (no such place: anywhere). Ends the
 /// node if it cannot.
@@ -13,4 +13,4 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
 /// Waits for the end of the lead, which was not detached.
 void wait_for_lead() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

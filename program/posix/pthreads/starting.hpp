@@ -10,7 +10,7 @@
 #include "os/signals_held.hpp"
 #include "program/posix/threads/records.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// What a new thread is to be, and what has become of it. In shared memory while another node makes the thread.
 struct new_thread {
@@ -63,4 +63,4 @@ void stop_making_places() noexcept;
 /// How many each node has in the beginning.
 [[nodiscard]] int first_places() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

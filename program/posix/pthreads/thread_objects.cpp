@@ -14,7 +14,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/sites/arguments.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct dropped {
@@ -84,4 +84,4 @@ bool has_thread_objects(const module& m) noexcept {
   return false;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// A thread will destroy an object of the library with this handle (__dso_handle), or has done so.
 void note_thread_object(const void* library) noexcept;
@@ -20,4 +20,4 @@ void close_dropped() noexcept;
 /// On any node.
 [[nodiscard]] bool has_thread_objects(const module& m) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -26,7 +26,7 @@
 #include "program/process/private_memory.hpp"
 #include "program/process/waiting.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 std::atomic<int> g_running{0};
@@ -233,9 +233,9 @@ int make_own_thread_here(pthread_t* thread, const pthread_attr_t* about, void* (
   return has_placement() ? make_on(job().node, thread, wanted) : make_here(thread, about, wanted);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-using namespace quire::openmp;
+using namespace quire::program;
 
 QUIRE_LIBC int pthread_create(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*),
                               void* argument) noexcept {

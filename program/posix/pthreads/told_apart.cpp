@@ -17,7 +17,7 @@
 #include "program/process/interpose.hpp"
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 struct beginning {
@@ -73,4 +73,4 @@ int make_told_apart(pthread_t* thread, const pthread_attr_t* about, void* (*body
   return refuse();
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

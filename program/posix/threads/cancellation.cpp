@@ -10,7 +10,7 @@
 #include "program/posix/threads/desk.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constinit std::mutex g_known_guard;
@@ -116,4 +116,4 @@ made_by_clerk::~made_by_clerk() {
   show_outer_call(*self_, outer_);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

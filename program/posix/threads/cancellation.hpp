@@ -14,7 +14,7 @@
 #include "program/posix/threads/own_threads.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct desk;
 
@@ -138,4 +138,4 @@ class made_by_clerk {
   bool is_over_ = false;
 };
 
-}  // namespace quire::openmp
+}  // namespace quire::program

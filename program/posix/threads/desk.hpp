@@ -9,7 +9,7 @@
 
 #include "program/posix/threads/interrupts.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// One page. What stands before `what` is set once.
 struct desk {
@@ -31,4 +31,4 @@ struct desk {
 };
 static_assert(sizeof(desk) == desk::page);
 
-}  // namespace quire::openmp
+}  // namespace quire::program

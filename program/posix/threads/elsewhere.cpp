@@ -6,7 +6,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// A node that has ended takes no calls: the caller ends with its own node.
@@ -27,4 +27,4 @@ bool run_on(int node, void* (*what)(void*), void* at) noexcept {
   return true;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -5,7 +5,7 @@
 #include "program/posix/memory/callers.hpp"
 #include "program/posix/memory/stacks.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Calls what(at) on a node, and waits. `at`: shared memory, or null. False: there is no memory for a thread there.
 /// Does not come back when the job ends.
@@ -29,4 +29,4 @@ auto called_aside(Call call) noexcept {
   return c.result;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

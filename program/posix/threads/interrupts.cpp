@@ -14,7 +14,7 @@
 #include "program/process/fail.hpp"
 #include "program/process/interpose.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// libc's SIGSETXID, by which all threads change their user. The program can neither block nor handle it.
@@ -157,4 +157,4 @@ void let_in(pthread_t thread, int number) noexcept {
   }
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The call that a thread is in. Private to its node.
 class interruptible {
@@ -50,4 +50,4 @@ void begin_to_let_in() noexcept;
 /// A signal has been sent to a thread of this node. If it is such a one, it gets that now.
 void let_in(pthread_t thread, int number) noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -12,7 +12,7 @@
 #include "program/posix/memory/thread_data.hpp"
 #include "program/posix/threads/elsewhere.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// The node whose libc knows a thread that has no place.
 [[nodiscard]] inline int node_of_thread(pthread_t thread) noexcept {
@@ -45,4 +45,4 @@ int at_node_of(pthread_t thread, const Call& call) {
   return made ? asked.result : EAGAIN;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

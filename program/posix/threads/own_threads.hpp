@@ -6,7 +6,7 @@
 
 #include "program/posix/threads/records.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Threads of this node that the program has made itself, and that have not ended.
 [[nodiscard]] int own_threads() noexcept;
@@ -36,4 +36,4 @@ void destroy_values(own_thread& self);
 void look_at_cancellation();
 [[nodiscard]] bool is_cancelled_here() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

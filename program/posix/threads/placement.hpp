@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct placement {
   enum class kind : std::uint8_t {
@@ -48,4 +48,4 @@ template <class Running>
   return best;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -11,7 +11,7 @@
 #include "program/posix/threads/cancellation.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -101,4 +101,4 @@ void begin_own_main() noexcept {
   note_own(g_own_main);
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

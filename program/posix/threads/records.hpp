@@ -16,7 +16,7 @@
 #include "program/posix/threads/interrupts.hpp"
 #include "program/posix/threads/placement.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 struct desk;
 
@@ -107,4 +107,4 @@ void set_own(own_thread* self) noexcept;
 /// The thread that runs main(), on node 0.
 void begin_own_main() noexcept;
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -17,7 +17,7 @@
 #include "program/process/modules.hpp"
 #include "program/process/watch/ranges.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 /// Libraries come and go during the run while others look.
@@ -280,4 +280,4 @@ void restore_environment() {
   ::unsetenv("QUIRE_EXEC_CODE");
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

@@ -6,7 +6,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Collective: ends the node that has other modules than node 0, or has them elsewhere.
 void compare_modules();
@@ -28,4 +28,4 @@ void close_static_data() noexcept;
 /// What was set to start the program with this library, and is none of its business: children shall not have it.
 void restore_environment();
 
-}  // namespace quire::openmp
+}  // namespace quire::program

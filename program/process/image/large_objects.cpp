@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace quire::openmp {
+namespace quire::program {
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -110,4 +110,4 @@ std::vector<large_object> large_objects(const module& m, const data_range& data)
   return found;
 }
 
-}  // namespace quire::openmp
+}  // namespace quire::program

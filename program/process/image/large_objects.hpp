@@ -9,7 +9,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp {
+namespace quire::program {
 
 /// Whole pages within one object, and the page on which it ends if another large one begins there and nothing else is
 /// on it.
@@ -23,4 +23,4 @@ inline constexpr std::uint64_t least_large_bytes = 64u << 10;
 /// page. Empty for a stripped file. All nodes read the same file.
 [[nodiscard]] std::vector<large_object> large_objects(const module& m, const data_range& data);
 
-}  // namespace quire::openmp
+}  // namespace quire::program

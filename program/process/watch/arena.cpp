@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -67,4 +67,4 @@ bool arena::keep() noexcept {
   return kept_;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

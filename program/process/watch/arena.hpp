@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 class arena {
  public:
@@ -31,4 +31,4 @@ class arena {
   bool kept_ = false;
 };
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

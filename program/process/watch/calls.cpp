@@ -12,7 +12,7 @@
 #include "program/sites/known_libraries.hpp"
 #include "program/sites/look.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 /// How far a jump's operand may be, less what tables need.
@@ -120,4 +120,4 @@ void keep_calls_private(std::span<const module> modules) {
   all.perform();
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -9,7 +9,7 @@
 
 #include "program/process/modules.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// An entry's jump: `jmp *target(%rip)`.
 struct table_jump {
@@ -24,4 +24,4 @@ struct table_jump {
 /// that is not stays where it is; so do all where the system lets no code be changed.
 void keep_calls_private(std::span<const module> modules);
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -9,7 +9,7 @@
 #include "os/raw_call.hpp"
 #include "program/process/fail.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 constexpr std::uint64_t code_page = 4096;
 
@@ -62,4 +62,4 @@ bool may_change_code() noexcept {
   return may;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

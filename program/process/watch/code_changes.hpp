@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// Some systems let no code run that was changed (SELinux): tried on a page that is nobody's.
 [[nodiscard]] bool may_change_code() noexcept;
@@ -32,4 +32,4 @@ class code_changes {
   changes bytes_{};
 };
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -15,7 +15,7 @@
 #include "program/process/watch/patch.hpp"
 #include "program/process/watch/ranges.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 /// What threads of all nodes have asked for. A region may be asked for by several.
@@ -117,4 +117,4 @@ extern "C" void quire_own_demote(std::uint64_t address) noexcept {
   errno = saved;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// Collective, where memory is mixed: control threads begin.
 void open_demotion();
@@ -19,4 +19,4 @@ void before_update(const void* at) noexcept;
 /// The same for stubs, which have saved all registers; and is_release() is true.
 extern "C" void quire_own_demote(std::uint64_t address) noexcept;
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

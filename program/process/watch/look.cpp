@@ -10,7 +10,7 @@
 #include "program/process/watch/look.hpp"
 #include "program/process/watch/ranges.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 extern "C" {
 /// Of what xsave writes.
@@ -30,7 +30,7 @@ look_function look_for_stubs() noexcept {
   return quire_own_look;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch
 
 // %rax: the address. The stack may be anywhere. 512 to 575: the header of what xsave writes, which has to be zero.
 __asm__(R"(

@@ -15,7 +15,7 @@
 #include "program/process/watch/spin.hpp"
 #include "program/process/watch/stub.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 watch_table g_table;
@@ -122,4 +122,4 @@ void set_common_heap(std::uint64_t first, std::uint64_t bytes) noexcept {
   g_table.heap_bytes = bytes;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -9,7 +9,7 @@
 
 #include "program/sites/site.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// A module, as it is loaded.
 struct watched_code {
@@ -27,4 +27,4 @@ void watch_spins(std::span<const watched_code> modules);
 /// From now on what lies here is known to be sequential, and most updates go there.
 void set_common_heap(std::uint64_t first, std::uint64_t bytes) noexcept;
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

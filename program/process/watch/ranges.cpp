@@ -4,7 +4,7 @@
 
 #include "program/process/fail.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 struct range {
@@ -64,4 +64,4 @@ quire_region release_region_of(std::uint64_t address) noexcept {
   return r != nullptr ? r->region : quire_region{};
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

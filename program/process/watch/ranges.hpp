@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// A region that was made with release consistency, the same on all nodes, in any order; before the program runs.
 void note_release_region(quire_region region, std::uint64_t first, std::uint64_t bytes);
@@ -21,4 +21,4 @@ void note_sequential(quire_region region) noexcept;
 /// The region of such an address; 0: none any more.
 [[nodiscard]] quire_region release_region_of(std::uint64_t address) noexcept;
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

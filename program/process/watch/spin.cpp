@@ -8,7 +8,7 @@
 
 #include "program/process/watch/look.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 constexpr std::int32_t passes = 16;             ///< of a loop, between two looks
@@ -54,7 +54,7 @@ void note_flush() noexcept {
   if (--t_spinner.left < 0 && quire_own_has_spun() != 0) quire_own_spin();
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch
 
 // The stack may be anywhere. 512 to 575: the header of what xsave writes, which has to be zero.
 __asm__(R"(

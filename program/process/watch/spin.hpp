@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// For encode_spin_stub(): where the thread's number lies, from the thread pointer on.
 [[nodiscard]] std::int32_t place_of_count() noexcept;
@@ -16,4 +16,4 @@ using spun_function = void (*)();
 /// The same, of a flush that is a call.
 void note_flush() noexcept;
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 namespace {
 
 constexpr std::size_t jump_bytes = 5, distance_bytes = 4;
@@ -144,4 +144,4 @@ std::vector<std::uint8_t> encode_jump(const sites::site& s, std::uint64_t at, st
   return bytes;
 }
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

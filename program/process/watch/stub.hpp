@@ -22,7 +22,7 @@
 
 #include "program/sites/site.hpp"
 
-namespace quire::openmp::watch {
+namespace quire::program::watch {
 
 /// What stubs look at.
 struct watch_table {
@@ -59,4 +59,4 @@ struct encoded {
 [[nodiscard]] std::vector<std::uint8_t> encode_jump(const sites::site& s, std::uint64_t at, std::uint64_t stub,
                                                     unsigned prefixes);
 
-}  // namespace quire::openmp::watch
+}  // namespace quire::program::watch

@@ -10,7 +10,7 @@
 #include "explorer.hpp"
 #include "sim/seeds.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 /// All states were looked at, and nothing is wrong.
 inline void expect_well(const exploration& e) {
@@ -29,4 +29,4 @@ inline void expect_well_at_random(const factory& make, std::uint64_t seeds) {
     ASSERT_EQ(run_at_random(make, seed), "") << "replay: QUIRE_SIM_SEED=" << seed;
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 namespace {
 
 class run {
@@ -174,4 +174,4 @@ std::string run_at_random(const factory& make, std::uint64_t seed, const limits&
   }
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -14,7 +14,7 @@
 
 #include "world.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 struct exploration {
   std::string failure{};  ///< empty: all is well. Else what is wrong, and the steps that lead to it.
@@ -35,4 +35,4 @@ struct limits {
 /// What is wrong; empty: nothing.
 [[nodiscard]] std::string run_at_random(const factory& make, std::uint64_t seed, const limits& most = {});
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -38,7 +38,7 @@ quire_change_stack:
   .popsection
 )");
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 namespace {
 fiber* g_entered = nullptr;
 }
@@ -70,4 +70,4 @@ void fiber::enter() noexcept {
 }
 void fiber::leave() noexcept { quire_change_stack(&inside_, outside_); }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

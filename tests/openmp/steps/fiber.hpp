@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 class fiber {
  public:
@@ -27,4 +27,4 @@ class fiber {
   void *inside_ = nullptr, *outside_ = nullptr;  ///< stack pointers
 };
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

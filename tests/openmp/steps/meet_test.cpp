@@ -7,7 +7,7 @@
 #include "expect.hpp"
 #include "region.hpp"
 
-namespace quire::openmp::steps::meet_test {
+namespace quire::program::steps::meet_test {
 namespace {
 
 factory of(const region_shape& s) {
@@ -82,4 +82,4 @@ TEST(travel_steps, a_node_gives_half_of_what_it_has) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::steps::meet_test
+}  // namespace quire::program::steps::meet_test

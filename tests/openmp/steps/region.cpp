@@ -8,12 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-namespace quire::openmp {
+namespace quire::program {
 void* take_private(std::size_t bytes) noexcept { return std::malloc(bytes); }
 void give_private(void* at) noexcept { std::free(at); }
-}  // namespace quire::openmp
+}  // namespace quire::program
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 namespace {
 
 constexpr std::uint64_t parcels_each = 64;
@@ -259,4 +259,4 @@ std::string region::verdict() const {
   return {};
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -15,7 +15,7 @@
 #include "program/omp/team/steps/ring.hpp"
 #include "world.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 /// Put in, to see it found.
 enum class mistake : std::uint8_t {
@@ -170,4 +170,4 @@ class region : public program {
   int made_ = 0, done_ = 0;
 };
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -7,7 +7,7 @@
 #include "program/omp/team/letter.hpp"
 #include "program/omp/team/steps/ring.hpp"
 
-namespace quire::openmp::steps::ring_test {
+namespace quire::program::steps::ring_test {
 namespace {
 
 struct today {
@@ -130,4 +130,4 @@ TEST(letters, are_words_that_are_not_zero) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::steps::ring_test
+}  // namespace quire::program::steps::ring_test

@@ -6,7 +6,7 @@
 #include "expect.hpp"
 #include "program/omp/team/steps/single.hpp"
 
-namespace quire::openmp::steps::single_test {
+namespace quire::program::steps::single_test {
 namespace {
 
 struct shape {
@@ -107,4 +107,4 @@ TEST(single_steps, a_thread_far_behind_that_claims_is_found) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::steps::single_test
+}  // namespace quire::program::steps::single_test

@@ -8,7 +8,7 @@
 #include "expect.hpp"
 #include "program/omp/team/steps/take.hpp"
 
-namespace quire::openmp::steps::take_test {
+namespace quire::program::steps::take_test {
 namespace {
 
 struct loops_shape {
@@ -111,4 +111,4 @@ TEST(take_steps, a_counter_that_is_read_then_written_is_found) {
 }
 
 }  // namespace
-}  // namespace quire::openmp::steps::take_test
+}  // namespace quire::program::steps::take_test

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <functional>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 namespace {
 world* g_now = nullptr;
 }
@@ -201,4 +201,4 @@ void watch::wait() {
   w.self().woken = true;
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -18,7 +18,7 @@
 #include "fiber.hpp"
 #include "sim/random.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 class program {
  public:
@@ -214,4 +214,4 @@ class watch {
   bool changed_ = false, stale_ = false;
 };
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

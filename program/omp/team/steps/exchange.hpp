@@ -16,7 +16,7 @@
 #include "program/omp/team/letter.hpp"
 #include "program/process/private_memory.hpp"
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 /// How many tasks a node gives at once: half of what is ready, at most a few for each thread. The last one stays, lest
 /// it travel to and fro.
@@ -218,4 +218,4 @@ class exchange {
   kept_letter* kept_ = nullptr;
 };
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 /// How many threads have come, in all rounds; the round that has closed on this node, and the one that is over.
 template <class Word>
@@ -44,4 +44,4 @@ void meet(Words& m, Node& node, std::uint64_t round) noexcept {
   }
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

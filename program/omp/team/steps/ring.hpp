@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 /// The sender's end. One thread at a time.
 class ring_sender {
@@ -46,4 +46,4 @@ class ring_receiver {
   std::uint64_t next_ = 0;
 };
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

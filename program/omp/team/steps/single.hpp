@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 constexpr unsigned region_shift = 32;
 
@@ -48,4 +48,4 @@ template <class Shared, class Own>
   return first;
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps

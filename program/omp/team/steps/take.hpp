@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace quire::openmp::steps {
+namespace quire::program::steps {
 
 constexpr unsigned number_shift = 40;
 constexpr std::uint64_t taken_mask = (std::uint64_t{1} << number_shift) - 1;
@@ -28,4 +28,4 @@ template <class Word, class Size>
   }
 }
 
-}  // namespace quire::openmp::steps
+}  // namespace quire::program::steps
