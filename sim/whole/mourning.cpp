@@ -47,7 +47,7 @@ mourning::mourning(const mourning_options& options)
   }
   while (leavers_.size() < std::min(options.leavers, options.nodes - 1))
     leavers_[1 + static_cast<unsigned>(draw_.below(options.nodes - 1))] =
-        leaver{static_cast<unsigned>(draw_.below(laps)), 0, false, false};
+        leaver{static_cast<unsigned>(draw_.below(laps)), 0, false, false, false};
   knows_ = sim::ledger(options.nodes, pages_ * words, node_of_.size());
 }
 
@@ -114,6 +114,7 @@ void mourning::begin() {
 
 void mourning::die(unsigned node) {
   if (world_.at(node).is_dead()) return;
+  two_at_once_ = two_at_once_ || is_mending();
   world_.kill(node, longest_news);
   for (holders* const h : {&mutexes_[0], &mutexes_[1], &rwlock_}) {
     if (h->owner != nobody && node_of_[h->owner] == node) *h = {{}, nobody, true};
@@ -123,6 +124,18 @@ void mourning::die(unsigned node) {
   for (const auto& [at, past] : past_) {
     if (!past.empty() && past.back().by == node) knows_.roll_back(place_of(at), knows_.acknowledged(place_of(at)));
   }
+}
+
+bool mourning::is_mending() {
+  for (unsigned gone = 0; gone < options_.nodes; ++gone) {
+    if (!world_.at(gone).is_dead() && !(leavers_.contains(gone) && leavers_[gone].begun)) continue;
+    for (unsigned n = 0; n < options_.nodes; ++n) {
+      if (n == gone || world_.at(n).is_dead()) continue;
+      const core::survivor& s = world_.at(n).core().survival;
+      if (s.is_mending() || !s.members().is_dead(model::node_id{static_cast<std::uint16_t>(gone)})) return true;
+    }
+  }
+  return false;
 }
 
 void mourning::live(mourner& m) {
@@ -154,7 +167,9 @@ void mourning::leave(mourner& m) {
   for (unsigned tries = 1; !begun && can && !world_.failed(); ++tries) {
     here.as_driver([&] {
       can = goes.obstacle() == nullptr;
-      begun = can && goes.go_on();
+      const bool mending = is_mending();
+      me.begun = begun = can && goes.go_on();
+      two_at_once_ = two_at_once_ || (begun && mending);
     });
     if (!begun && can && tries % 100 == 0) inherit_mutexes(m);
     world_.sleep(20'000);
@@ -253,7 +268,7 @@ void mourning::note_write(mourner& m, std::uint64_t at, std::uint64_t value) {
 void mourning::note_lost(std::uint64_t at) {
   ++done_["lost units"];
   if (!options_.deaths) world_.fail("a unit is lost, though nobody has died");
-  if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
+  if (options_.replicas && !two_at_once_) world_.fail("a unit is lost, though its content was on two nodes");
   if (!options_.release && options_.minipage_bytes == 0) lost_.insert(unit_at(at));  // else perhaps its neighbour
   if (!homes_stay_) return;
   const core::region_slot& r = *world_.at(0).core().regions.find(at);

@@ -114,6 +114,8 @@ class mourning {
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
   void note_lost(std::uint64_t at);
+  /// Not all content is on two nodes, as one is gone just now.
+  [[nodiscard]] bool is_mending();
   /// What is lost stays lost.
   void note_found(std::uint64_t at);
   [[nodiscard]] std::uint64_t unit_at(std::uint64_t at);
@@ -137,10 +139,11 @@ class mourning {
   struct leaver {
     unsigned leaves_in = 0;  ///< lap
     unsigned stopped = 0;    ///< threads of it
-    bool meets_no_more = false, has_left = false;
+    bool meets_no_more = false, begun = false, has_left = false;
   };
   std::map<unsigned, leaver> leavers_{};  ///< by node
-  std::set<std::uint64_t> lost_{};        ///< units
+  bool two_at_once_ = false;  ///< have gone, one of them by leaving: with replicas content of the other may be lost
+  std::set<std::uint64_t> lost_{};  ///< units
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};
 };

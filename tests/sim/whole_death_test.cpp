@@ -70,6 +70,15 @@ TEST_P(whole_deaths, lose_only_what_the_dead_had_while_nodes_leave) {
   }
 }
 
+/// Content is on two nodes: an acknowledged write is there, or its unit is lost, as a death and a leave came
+/// together.
+TEST_P(whole_deaths, lose_nothing_acknowledged_while_a_node_leaves) {
+  counts done;
+  run_all({.nodes = GetParam(), .replicas = true, .leavers = 1}, done);
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(done["leaves"], 50u) << "too few to mean anything";
+}
+
 /// Release consistency: what a survivor has been told is there, or the unit is lost.
 TEST_P(whole_deaths, lose_nothing_that_was_told_under_release) {
   counts done;
