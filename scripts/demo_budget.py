@@ -24,7 +24,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXED = "#include <algorithm>\n#include <filesystem>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <memory>\n#include <regex>\n" \
         "bool f(const std::string& s) { return std::regex_match(s, std::regex(\"a*b\")); }\n"
 FIXED_S = 5.7  # what it took where the budget was told: there the build of single files, which came before, took 694 s, or 121 times as much
-TOLERANCE = 1.35  # on one machine, within minutes: the same build has taken 254, 284 and 314 s of processor time, as a fixed file took 11 to 16 s
+# On one machine, within minutes: the same build has taken 254, 284 and 314 s of processor time, as a fixed file took 11 to 16 s; and by this scale
+# 306 and 348 s within a day. Where two processors are one core, what both compile at a time takes 1.6 times as long, the fixed file less.
+TOLERANCE = 1.5
 
 
 def spent(command, **options):
