@@ -30,7 +30,7 @@ struct membership {
   /// How many have died since content was on two nodes.
   [[nodiscard]] constexpr int fresh() const noexcept { return __builtin_popcountll(dead & ~mended); }
   [[nodiscard]] constexpr bool died_together(node_id node) const noexcept {
-    return (together >> node.value() & 1) != 0;
+    return together != 0 && (together >> node.value() & 1) != 0;
   }
 
   [[nodiscard]] constexpr bool is_dead(node_id node) const noexcept {

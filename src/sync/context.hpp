@@ -36,7 +36,7 @@ struct context {
   [[nodiscard]] bool all_left_in_peace() const noexcept { return (newly_gone & violent) == 0; }
   /// The same of those who were when a home of this mutex went, its first one or one after that.
   [[nodiscard]] bool homes_left_in_peace(object_id id) const noexcept {
-    const auto is_violent = [this](node_id n) { return (violent >> n.value() & 1) != 0; };
+    const auto is_violent = [this](node_id n) { return violent != 0 && (violent >> n.value() & 1) != 0; };
     node_id home = sync::home_of(id, nodes);
     if (is_violent(home)) return false;
     if (members.has_left(home)) home = node_id{0};

@@ -68,14 +68,15 @@ class recovery {
   /// Of those: the end of their process is known here; and not all that they sent has come.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t torn() const noexcept { return ended_ & ~heard_; }
-  [[nodiscard]] bool leaves() const noexcept { return (left_ >> self_ & 1) != 0; }
+  [[nodiscard]] bool leaves() const noexcept { return left_ != 0 && (left_ >> self_ & 1) != 0; }
   [[nodiscard]] round at() const noexcept { return at_; }
   [[nodiscard]] bool active() const noexcept { return at_ != round::none; }
   /// What comes from this peer now was sent before it knew: it is not to be answered.
   [[nodiscard]] bool is_old(unsigned from) const noexcept { return active() && (seen(round::cut) >> from & 1) == 0; }
   /// Nothing that comes from this peer counts any more, but for markers of one that leaves.
   [[nodiscard]] bool is_cut_off(unsigned from) const noexcept {
-    return ((dead_ | ended_ | (left_ & heard_)) >> from & 1) != 0;
+    const std::uint64_t silent = dead_ | ended_ | (left_ & heard_);
+    return silent != 0 && (silent >> from & 1) != 0;  // of more nodes than a word has bits none dies or leaves
   }
   /// All that it remembers, for those who compare states.
   template <class F>
