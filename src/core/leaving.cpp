@@ -40,6 +40,8 @@ node_id staying(const core& node, std::uint64_t n) noexcept {
 
 }  // namespace
 
+leaver::leaver(core& node) : core_(node) { asked_.reserve(most_at_once); }
+
 const char* leaver::obstacle() const noexcept {
   if (core_.members.is_dead(node_id{0})) return "node 0, which would take over what this node manages, is dead";
   const char* why = nullptr;
@@ -78,7 +80,7 @@ std::uint64_t leaver::hand_over() noexcept {
       if (asked_.size() < most_at_once) asked_.push_back({model::region_id{r.about.id}, unit});
     });
   });
-  if (std::exchange(counted_, true) == false) to_spread_ = here;
+  if (!std::exchange(counted_, true)) to_spread_ = here;
   for (const place& p : asked_) {
     region_slot& r = *core_.regions.slot(p.region);
     core_.actions.clear();

@@ -16,7 +16,7 @@ struct region_slot;
 
 class leaver {
  public:
-  explicit leaver(core& node) noexcept : core_(node) {}
+  explicit leaver(core& node);  ///< not by the driver: takes all the memory that it will need
 
   /// What this node cannot give up, for people; null: there is nothing. Driver's thread.
   [[nodiscard]] const char* obstacle() const noexcept;
