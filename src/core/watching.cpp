@@ -19,6 +19,7 @@
 #include "core/host.hpp"
 #include "core/outbox.hpp"
 #include "core/survival.hpp"
+#include "core/sync_calls.hpp"
 
 namespace quire::core {
 
@@ -37,7 +38,11 @@ enum word : std::uint32_t {
   here,
   leaving,  ///< the sender ends well, and says nothing more
   lost,     ///< the sender has lost node `a`, which was silent for `b` ms; where no launcher tells all
+  passed,   ///< the sender has passed the last barrier of the job
 };
+
+constexpr std::uint64_t pause_ns = 100'000;
+constexpr std::uint64_t end_patience_ns = 10 * second;  ///< with peers at the end, when no node may be needed any more
 
 }  // namespace
 
@@ -61,6 +66,8 @@ void peer_watch::on_message(const message& m) noexcept {
       return;
     case leaving:
       return watch_.leaves(m.from.value());
+    case word::passed:
+      return parting_.on_gone(m.from.value());
     case word::lost:
       if (m.a < core_.config.nodes) lose(static_cast<unsigned>(m.a), m.b, 100 * ms, false);
       return;
@@ -90,11 +97,31 @@ void peer_watch::say_goodbye() noexcept {
   });
 }
 
+void peer_watch::part() noexcept {
+  bool parted = false;
+  core_.as_driver([&] {
+    core_.objects.step([&](const sync::machine& machine, sync::actions&) {
+      const sync::tree& all = machine.hierarchy();
+      parting_.begin(
+          [&](unsigned node) { return all.index_of(node_id{static_cast<std::uint16_t>(node)}) != sync::tree_arity; });
+      if (!all.is_root()) send_word(all.parent().value(), word::passed);
+    });
+    parted = parting_.done();
+  });
+  for (const std::uint64_t until = core_.now() + end_patience_ns; !parted && core_.now() < until;) {
+    core_.host.pause(pause_ns);
+    core_.as_driver([&] {
+      (void)core_.wire.progress();
+      parted = parting_.done();
+    });
+  }
+}
+
 void peer_watch::lost(node_id peer) noexcept {
   // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name
   // it. At the end it may have passed the last barrier; then this node is about to end as well.
   const bool ending = core_.ending.load(std::memory_order_relaxed);
-  const std::uint64_t patience = ending ? 10 * second : core_.job.descriptor() >= 0 ? second : 0;
+  const std::uint64_t patience = ending ? end_patience_ns : core_.job.descriptor() >= 0 ? second : 0;
   lose(peer.value(), 0, patience, !ending);
 }
 
@@ -114,7 +141,8 @@ void peer_watch::leave_by(std::uint64_t until_ns, int status) noexcept {
 
 /// `patience_ns`: how long this node waits for the launcher's word.
 void peer_watch::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tells) noexcept {
-  if (leaves()) return;
+  parting_.on_gone(peer);
+  if (leaves() || parting_.begun()) return;
   if (core_.config.survives) return core_.survival.suspect(peer, silent_ms, tells);
   if (tells) tell({peer, silent_ms, false});
   const std::uint64_t until = core_.now() + patience_ns, before = lost_until_ns_.load(std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/message.hpp"
+#include "watch/parting.hpp"
 #include "watch/watch.hpp"
 #include "wire/wire.hpp"
 
@@ -20,13 +21,16 @@ class core;
 class peer_watch {
  public:
   peer_watch(core& node, unsigned self, unsigned nodes, std::uint64_t limit_ns)
-      : core_(node), watch_(self, nodes, limit_ns) {}
+      : core_(node), watch_(self, nodes, limit_ns), parting_(nodes) {}
 
   /// Who the nodes are, for people: "pid 4711 on a"; before the node starts.
   void name_peers(std::vector<std::string> names) { peer_names_ = std::move(names); }
   void begin(std::uint64_t now) noexcept { watch_.begin(now); }
   /// Before nobody drives any more: peers that watch this node are told that it ends well. Application thread.
   void say_goodbye() noexcept;
+  /// After the job's last barrier: returns when no node needs this one any more, or after a while. Whom it loses from
+  /// now on it needs no more. Application thread.
+  void part() noexcept;
 
   // Driver's thread.
   void heard(model::node_id from) noexcept { watch_.heard(from.value()); }
@@ -34,6 +38,7 @@ class peer_watch {
   /// The transport has lost a peer.
   void lost(model::node_id peer) noexcept;
   void is_dead(unsigned node, std::uint64_t now) noexcept {
+    parting_.on_gone(node);
     watch_.is_dead(node, now);
     next_look_.store(watch_.next_look(), std::memory_order_relaxed);
   }
@@ -86,6 +91,7 @@ class peer_watch {
 
   core& core_;
   watch::watch watch_;
+  watch::parting parting_;
   traffic count_;
   std::vector<std::string> peer_names_;
   std::atomic<std::uint64_t> next_look_{UINT64_MAX};  ///< of watch_, for the service thread while it does not drive

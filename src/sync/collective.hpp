@@ -46,6 +46,9 @@ class collective {
   /// The other node that hears first of what threads here have done before the round: the parent; of the root its
   /// child. This node if it has none, or several.
   [[nodiscard]] node_id next_told() const noexcept;
+  /// The other nodes that hear of a round's end from this one are its children; it hears of it from its parent, or is
+  /// the root.
+  [[nodiscard]] const tree& hierarchy() const noexcept { return tree_; }
 
   void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);

@@ -27,6 +27,8 @@ class group_part {
   [[nodiscard]] bool is_last(const call& c) const noexcept;
   [[nodiscard]] node_id next_told(const call& c) const noexcept;
   [[nodiscard]] const group_shape* shape_of(object_id id) const noexcept;
+  /// The tree of the job's collectives.
+  [[nodiscard]] const tree& hierarchy() const noexcept { return job_.hierarchy(); }
 
   /// f(group), the job first.
   template <class F>

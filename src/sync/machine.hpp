@@ -77,6 +77,8 @@ class machine {
   [[nodiscard]] node_id next_told(const call& c) const noexcept { return groups_.next_told(c); }
   /// Threads of a group; null if there is none. The job is one.
   [[nodiscard]] const group_shape* shape_of(object_id group) const noexcept { return groups_.shape_of(group); }
+  /// The tree of the job's collectives.
+  [[nodiscard]] const tree& hierarchy() const noexcept { return groups_.hierarchy(); }
 
   // For people who ask what the node waits for.
   /// f(lock, held, thread): locks that threads of this node hold, and mutexes that it has the right to lock.
