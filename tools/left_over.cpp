@@ -12,12 +12,12 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
 
+#include "os/file_content.hpp"
 #include "os/process.hpp"
 #include "os/process_environment.hpp"
 #include "os/process_mark.hpp"
@@ -43,11 +43,6 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   return found;
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string value_in(const std::string& environment, const char* name) {
   const std::string begin = std::string(1, '\0') + name + "=";
   const std::size_t at = (std::string(1, '\0') + environment).find(begin);
@@ -65,7 +60,7 @@ std::optional<job_process> look_at(pid_t pid) {
   if (mark.empty()) return std::nullopt;
   const auto launcher = os::find_marked(mark);
   if (launcher.is == os::marked_process::state::elsewhere) return std::nullopt;
-  std::string command = content_of(fmt::format("/proc/{}/cmdline", pid));
+  std::string command = os::content_of(fmt::format("/proc/{}/cmdline", pid)).text;
   while (command.ends_with('\0')) command.pop_back();
   std::ranges::replace(command, '\0', ' ');
   return job_process{{pid, launcher.pid, mark, top::for_terminal(command, command_columns),

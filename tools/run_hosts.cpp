@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "base/options.hpp"
 #include "bootstrap/launcher/hosts.hpp"
 #include "bootstrap/launcher/installed.hpp"
+#include "os/file_content.hpp"
 #include "os/process.hpp"
 
 namespace quire::tools {
@@ -106,12 +106,12 @@ bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan&
   }
   std::string text;
   if (!asked.host_file.empty()) {
-    std::ifstream file(asked.host_file);
-    if (!file) {
-      why = fmt::format("cannot read {}: {}", asked.host_file, os::error_text(errno));
+    auto file = os::content_of(asked.host_file);
+    if (file.error != 0) {
+      why = fmt::format("cannot read {}: {}", asked.host_file, os::error_text(file.error));
       return false;
     }
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = std::move(file.text);
   }
   const auto hosts = asked.hosts.empty() ? parse_host_file(text, why) : parse_hosts(asked.hosts, why);
   if (!hosts.ok()) {

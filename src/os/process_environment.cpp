@@ -5,25 +5,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "os/file_content.hpp"
 
 namespace quire::os {
 namespace {
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();  // a process that ends meanwhile is an error of reading: what came is told
-  return text.str();
-}
-
 std::string of_any_thread(const std::string& folder) {
-  std::string found = content_of(folder + "/environ");
+  std::string found = content_of(folder + "/environ").text;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder + "/task", error), end; found.empty() && !error && at != end;
        at.increment(error))
-    found = content_of(at->path().string() + "/environ");
+    found = content_of(at->path().string() + "/environ").text;
   return found;
 }
 
@@ -37,7 +30,7 @@ kind kind_of(const std::string& folder) {
   std::error_code error;
   (void)std::filesystem::read_symlink(folder + "/exe", error);
   if (error) return kind::gone;
-  return content_of(folder + "/cmdline").empty() ? kind::begins : kind::runs;
+  return content_of(folder + "/cmdline").text.empty() ? kind::begins : kind::runs;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "command_lines.hpp"
+#include "os/file_content.hpp"
 #include "os/process.hpp"
 
 namespace quire::tools::advisor {
@@ -115,8 +116,7 @@ double seconds_of(const report::job& all) {
 tuning::tuning(std::string file, const bootstrap::launcher::job_plan& plan, program_facts about, std::string& note)
     : file_(std::move(file)), about_(std::move(about)) {
   const std::string job = job_text(plan);
-  std::ifstream from(file_);
-  const std::string text{std::istreambuf_iterator<char>(from), {}};
+  const std::string text = os::content_of(file_).text;
   if (!text.empty()) {
     if (auto found = read(text); !found) {
       note = fmt::format("{} is not what `quire run --auto` writes: it begins anew", file_);

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "advisor/advisor.hpp"
 #include "base/options.hpp"
 #include "command_lines.hpp"
 #include "kept_input.hpp"
+#include "os/file_content.hpp"
 
 namespace quire::tools::advisor {
 namespace {
@@ -23,8 +22,7 @@ void say(const std::string& text) { fmt::print(stderr, "quire run: --auto: {}\n"
 
 /// The words of this process.
 std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = os::content_of("/proc/self/cmdline").text;
   std::vector<std::string> words;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t to = std::min(text.find('\0', from), text.size());

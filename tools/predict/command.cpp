@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "closed_options.hpp"
 #include "exec_plan.hpp"
 #include "kept_input.hpp"
+#include "os/file_content.hpp"
 #include "os/process.hpp"
 #include "predict/choice.hpp"
 #include "predict/job_run.hpp"
@@ -89,9 +89,8 @@ std::optional<network> network_of(const std::string& name, std::string& why) {
   const auto& known = predict::known_networks();
   const auto found = std::ranges::find(known, name, &network::name);
   if (found != known.end()) return *found;
-  std::error_code ignored;
-  std::ifstream file(name);
-  if (!file || std::filesystem::is_directory(name, ignored)) {
+  const auto file = os::content_of(name);
+  if (file.error != 0) {
     std::vector<std::string_view> names;
     for (const auto& one : known) names.push_back(one.name);
     const auto nearest = base::nearest_word(name, names);
@@ -99,8 +98,7 @@ std::optional<network> network_of(const std::string& name, std::string& why) {
                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
     return std::nullopt;
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto read = predict::read_network(text, why);
+  auto read = predict::read_network(file.text, why);
   if (read)
     read->name = name;
   else

@@ -12,13 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/options.hpp"
+#include "os/file_content.hpp"
 #include "predict/reasons.hpp"
 #include "predict/records.hpp"
 
@@ -82,8 +81,7 @@ std::vector<std::string> words_of(const run_wishes& asked) {
 
 std::string end_of(const std::string& file) {
   constexpr std::size_t most = 2000;
-  std::ifstream from(file);
-  std::string text{std::istreambuf_iterator<char>(from), {}};
+  const std::string text = os::content_of(file).text;
   return text.size() <= most ? text : "...\n" + text.substr(text.size() - most);
 }
 

@@ -15,6 +15,7 @@
 
 #include "elf_file.hpp"
 #include "object_names.hpp"
+#include "os/file_content.hpp"
 #include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
@@ -238,10 +239,9 @@ void find_sharing(job& all, const line_finder& finder) {
 }
 
 bool read_file(const fs::path& path, node_record& r, std::string& why) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) {
-    why = fmt::format("cannot read {}", path.string());
+  const auto [content, error] = os::content_of(path);
+  if (error != 0) {
+    why = fmt::format("cannot read {}: {}", path.string(), os::error_text(error));
     return false;
   }
   if (content.empty()) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/viewers.hpp"
 #include "commands.hpp"
+#include "os/file_content.hpp"
 #include "top/terminal.hpp"
 #include "top/view.hpp"
 
@@ -43,8 +43,7 @@ int refuse_top(const std::string& why) {
 }
 
 std::string command_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string words{std::istreambuf_iterator<char>(file), {}};
+  std::string words = os::content_of("/proc/" + std::to_string(pid) + "/cmdline").text;
   while (!words.empty() && words.back() == '\0') words.pop_back();
   for (char& c : words)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
