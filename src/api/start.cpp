@@ -306,7 +306,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
       quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
   if (why != QUIRE_OK) r.core->expect_no_end();
   why == QUIRE_OK ? r.code->rest() : r.code->go_on();
-  if (why == QUIRE_OK) r.core->watching.part();
+  if (why == QUIRE_OK) r.core->part();
   return why;
 }
 

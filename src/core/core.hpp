@@ -135,6 +135,8 @@ class core final {
   /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead),
   /// asks for nothing more, and takes it as no loss when peers leave.
   void expect_end() noexcept;
+  /// After that barrier: returns when no node needs this one any more, or after a while (watch/parting.hpp).
+  void part() noexcept;
   /// The end was refused: the node goes on.
   void expect_no_end() noexcept { ending.store(false, std::memory_order_relaxed); }
 

@@ -262,6 +262,28 @@ void core::expect_end() noexcept {
   }
 }
 
+void core::part() noexcept {
+  bool parted = false;
+  as_driver([&] {
+    objects.step([&](const sync::machine& machine, sync::actions&) {
+      const sync::tree& all = machine.hierarchy();
+      const auto is_child = [&](unsigned n) {
+        return all.index_of(model::node_id{static_cast<std::uint16_t>(n)}) != sync::tree_arity;
+      };
+      watching.part(is_child);
+      if (!all.is_root()) watching.tell_parent(all.parent());
+    });
+    parted = watching.has_parted();
+  });
+  for (const std::uint64_t until = now() + peer_watch::end_patience_ns; !parted && now() < until;) {
+    host.pause(100'000);
+    as_driver([&] {
+      (void)wire.progress();
+      parted = watching.has_parted();
+    });
+  }
+}
+
 void core::acquire() noexcept { protocols.acquire(); }
 
 void core::catch_up() noexcept {

@@ -19,7 +19,6 @@
 #include "core/host.hpp"
 #include "core/outbox.hpp"
 #include "core/survival.hpp"
-#include "core/sync_calls.hpp"
 
 namespace quire::core {
 
@@ -40,9 +39,6 @@ enum word : std::uint32_t {
   lost,     ///< the sender has lost node `a`, which was silent for `b` ms; where no launcher tells all
   passed,   ///< the sender has passed the last barrier of the job
 };
-
-constexpr std::uint64_t pause_ns = 100'000;
-constexpr std::uint64_t end_patience_ns = 10 * second;  ///< with peers at the end, when no node may be needed any more
 
 }  // namespace
 
@@ -97,25 +93,7 @@ void peer_watch::say_goodbye() noexcept {
   });
 }
 
-void peer_watch::part() noexcept {
-  bool parted = false;
-  core_.as_driver([&] {
-    core_.objects.step([&](const sync::machine& machine, sync::actions&) {
-      const sync::tree& all = machine.hierarchy();
-      parting_.begin(
-          [&](unsigned node) { return all.index_of(node_id{static_cast<std::uint16_t>(node)}) != sync::tree_arity; });
-      if (!all.is_root()) send_word(all.parent().value(), word::passed);
-    });
-    parted = parting_.done();
-  });
-  for (const std::uint64_t until = core_.now() + end_patience_ns; !parted && core_.now() < until;) {
-    core_.host.pause(pause_ns);
-    core_.as_driver([&] {
-      (void)core_.wire.progress();
-      parted = parting_.done();
-    });
-  }
-}
+void peer_watch::tell_parent(node_id parent) noexcept { send_word(parent.value(), word::passed); }
 
 void peer_watch::lost(node_id peer) noexcept {
   // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name

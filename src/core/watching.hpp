@@ -28,11 +28,18 @@ class peer_watch {
   void begin(std::uint64_t now) noexcept { watch_.begin(now); }
   /// Before nobody drives any more: peers that watch this node are told that it ends well. Application thread.
   void say_goodbye() noexcept;
-  /// After the job's last barrier: returns when no node needs this one any more, or after a while. Whom it loses from
-  /// now on it needs no more. Application thread.
-  void part() noexcept;
 
   // Driver's thread.
+  /// After the job's last barrier: this node needs none of those that it loses from now on. `is_child(node)`: those
+  /// that hear of the barrier's end by this one.
+  template <class F>
+  void part(F is_child) noexcept {
+    parting_.begin(is_child);
+  }
+  /// The node by which this one has heard of it need not wait for this one.
+  void tell_parent(model::node_id parent) noexcept;
+  /// No child needs this node any more.
+  [[nodiscard]] bool has_parted() const noexcept { return parting_.done(); }
   void heard(model::node_id from) noexcept { watch_.heard(from.value()); }
   void on_message(const model::message& m) noexcept;
   /// The transport has lost a peer.
@@ -45,6 +52,8 @@ class peer_watch {
   /// Are the peers still there? After what has arrived was taken in.
   void look_at_peers(std::uint64_t now) noexcept;
   [[nodiscard]] bool look_is_wanted() const noexcept { return look_due_.load(std::memory_order_relaxed); }
+
+  static constexpr std::uint64_t end_patience_ns = 10'000'000'000;  ///< with peers at the end
 
   // Any thread.
   [[nodiscard]] std::uint64_t next_look() const noexcept { return next_look_.load(std::memory_order_relaxed); }
