@@ -49,6 +49,15 @@ def measure(build, asked, where, nodes, hosts=None):
         yield where, nodes, consistency, found
 
 
+def rows_of(job, build, asked):
+    if "x" not in job:
+        yield from measure(build, asked, "one host", int(job))
+    elif os.geteuid() == 0:
+        hosts, each = map(int, job.split("x"))
+        with Hosts(hosts) as made:
+            yield from measure(build, asked, f"{hosts} hosts", hosts * each, made)
+
+
 def rounds_of(rows):
     return min(len(values) for *_, found in rows for figures in found.values() for values in figures.values())
 
@@ -86,17 +95,10 @@ def main():
     build = asked.build.resolve()
     kept = json.loads(asked.keep.read_text()) if asked.keep is not None and asked.keep.exists() else {}
     for job in asked.jobs.split(","):
-        rows = []
-        if "x" not in job:
-            rows = measure(build, asked, "one host", int(job))
-        elif os.geteuid() == 0:
-            hosts, each = map(int, job.split("x"))
-            with Hosts(hosts) as made:
-                rows = list(measure(build, asked, f"{hosts} hosts", hosts * each, made))
-        for where, nodes, consistency, found in rows:
+        for where, nodes, consistency, found in rows_of(job, build, asked):
             add(kept.setdefault(f"{asked.mebibytes} MiB, {where}, {nodes:2}, {consistency}", [where, nodes, consistency, {}])[3], found)
-        if asked.keep is not None:
-            asked.keep.write_text(json.dumps(kept) + "\n")
+            if asked.keep is not None:
+                asked.keep.write_text(json.dumps(kept) + "\n")
     rows = [row for key, row in sorted(kept.items(), key=lambda one: (one[1][0] != "one host", one[1][1], one[1][2] != "sequential"))
             if key.startswith(f"{asked.mebibytes} MiB,")]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False).stdout.strip() or "unknown"
