@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""host_frames_table.py --build BUILD [--mebibytes N] [--rounds N] [--output docs/host_frames.md]: memory and time of bench/python/host_frames.py, whose nodes
-read one big array and write their own parts of another, with pages of a host and with pages of each node's own: on 2, 4 and 8 nodes of this host, and on two
-hosts with two nodes each (network namespaces; takes root, else that row is left out). Of the rounds the median, and the least in brackets."""
+"""host_frames_table.py --build BUILD [--mebibytes N] [--rounds N] [--jobs 2,4,8,2x2] [--keep FILE] [--output docs/host_frames.md]: memory and time of
+bench/python/host_frames.py, whose nodes read one big array and write their own parts of another, with pages of a host and with pages of each node's own: on 2, 4
+and 8 nodes of this host, and on two hosts with two nodes each (network namespaces; takes root, else that row is left out). Of the rounds the median, and the
+least in brackets. With --keep what is measured is added to what that file has of the same array, and the page is made of all: a machine that others use, too,
+can be had in pieces."""
 
 import argparse
 import json
@@ -27,7 +29,7 @@ def run(build, asked, consistency, frames, nodes, hosts=None):
     """{"time": s, "frames": MB}"""
     options = ["-n", str(nodes), "--timeout", "100"]
     if hosts is not None:
-        options += ["--hosts", ",".join(f"{one}:2" for one in hosts.addresses), "--agent", hosts.agent]
+        options += ["--hosts", ",".join(f"{one}:{nodes // hosts.count}" for one in hosts.addresses), "--agent", hosts.agent]
     command = [f"{build}/bin/quire", "run", *options, sys.executable, "-B", PROGRAM, "--mebibytes", str(asked.mebibytes), "--consistency", consistency]
     words = [str(word) for word in command]
     told = output_of(words if hosts is None else hosts.inside(1, words), {"QUIRE_HOST_FRAMES": frames, "PYTHONPATH": f"{build}/python"}, 120)
@@ -47,11 +49,30 @@ def measure(build, asked, where, nodes, hosts=None):
         yield where, nodes, consistency, found
 
 
+def rows_of(job, build, asked):
+    if "x" not in job:
+        yield from measure(build, asked, "one host", int(job))
+    elif os.geteuid() == 0:
+        hosts, each = map(int, job.split("x"))
+        with Hosts(hosts) as made:
+            yield from measure(build, asked, f"{hosts} hosts", hosts * each, made)
+
+
+def rounds_of(rows):
+    return min(len(values) for *_, found in rows for figures in found.values() for values in figures.values())
+
+
+def add(to, found):
+    for kind, figures in found.items():
+        for name, values in figures.items():
+            to.setdefault(kind, {}).setdefault(name, []).extend(values)
+
+
 def page(rows, asked, commit):
     def figure(values, digits):
         return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f})"
     lines = ["# Nodes of a host that read one array", "",
-             f"Made by `bench/python/host_frames_table.py` on {os.cpu_count()} cores, {asked.rounds} rounds, commit {commit}. All nodes sum the columns of",
+             f"Made by `bench/python/host_frames_table.py` on {os.cpu_count()} cores, {rounds_of(rows)} rounds, commit {commit}. All nodes sum the columns of",
              f"an array of {asked.mebibytes} MiB, twice, and write their own rows of another one, as `bench/python/host_frames.py` says.",
              "Pages of shared memory of all nodes, each counted once; median, and the least in brackets. Hosts are network namespaces of one machine.", "",
              "| where | nodes | consistency | MB, pages of each node | MB, pages of the host | s, pages of each node | s, pages of the host |",
@@ -67,15 +88,19 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--mebibytes", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each (default: %(default)s)")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/host_frames.md")
     asked = parser.parse_args()
     build = asked.build.resolve()
-    rows = []
-    for nodes in (2, 4, 8):
-        rows += measure(build, asked, "one host", nodes)
-    if os.geteuid() == 0:
-        with Hosts(2) as hosts:
-            rows += measure(build, asked, "two hosts", 4, hosts)
+    kept = json.loads(asked.keep.read_text()) if asked.keep is not None and asked.keep.exists() else {}
+    for job in asked.jobs.split(","):
+        for where, nodes, consistency, found in rows_of(job, build, asked):
+            add(kept.setdefault(f"{asked.mebibytes} MiB, {where}, {nodes:2}, {consistency}", [where, nodes, consistency, {}])[3], found)
+            if asked.keep is not None:
+                asked.keep.write_text(json.dumps(kept) + "\n")
+    rows = [row for key, row in sorted(kept.items(), key=lambda one: (one[1][0] != "one host", one[1][1], one[1][2] != "sequential"))
+            if key.startswith(f"{asked.mebibytes} MiB,")]
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False).stdout.strip() or "unknown"
     asked.output.write_text(page(rows, asked, commit))
     print(f"written: {asked.output}")

@@ -2,6 +2,7 @@
 #include "sim/bare/sequential_checkers.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/pins.hpp"
 #include "core/replicas.hpp"
@@ -154,11 +155,15 @@ std::string check_copies(const cluster& c) {
     return {};
   for (std::uint64_t unit = 0; unit < o.units; ++unit) {
     const std::uint64_t least = c.state().knows.acknowledged(unit);
-    unsigned copies = 0;
+    std::uint64_t alive = 0, copies = 0;
     for (std::uint16_t n = 0; n < o.nodes && least != 0; ++n) {
-      if (!c.is_dead(node_id{n}) && c.content(node_id{n}, unit)[o.words - 1] >= least) ++copies;
+      if (c.is_dead(node_id{n})) continue;
+      alive |= std::uint64_t{1} << n;
+      if (c.content(node_id{n}, unit)[o.words - 1] >= least) copies |= std::uint64_t{1} << n;
     }
-    if (least != 0 && copies < 2) return about("an acknowledged write is on one node only", unit);
+    if (least != 0 && std::popcount(copies) < 2) return about("an acknowledged write is on one node only", unit);
+    if (c.domains().count(alive) > 1 && c.domains().count(copies) < 2)
+      return about("an acknowledged write is on one host only", unit);
     // The next content has a higher stamp than all that there are.
     for (std::uint16_t n = 0; n < o.nodes; ++n) {
       if (c.is_dead(node_id{n}) || c.machine(node_id{n}).unit(unit).owner == 0) continue;

@@ -58,7 +58,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, cl
   state_.where.assign(cells, 0);
   state_.latest.assign(std::size_t{options.units} * options_.words, 0);
   state_.threads.resize(scripts_.size());
-  state_.members.resize(options.nodes);
+  state_.members.resize(options.nodes, {.domains = domains()});
   for (unsigned n = 0; n < options.nodes; ++n) state_.recoveries.emplace_back(n, options.nodes, options.replicas);
   for (std::uint16_t n = 0; n < options.nodes; ++n) {
     sequential::region_shape shape;

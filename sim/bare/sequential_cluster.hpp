@@ -88,7 +88,8 @@ struct cluster_options {
   unsigned pin_limit = 16;  ///< units that a node may pin
   bool survives = false;    ///< the nodes go on when one of them dies
   bool replicas =
-      false;            ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
+      false;  ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
+  std::vector<std::uint16_t> domains{};  ///< [node]: the first node that dies with it; empty: each dies by itself
   bool stored = false;  ///< a store keeps the content. Each unit has a word more: it counts writes
   unsigned store_fails = 0;            ///< so many fills and flushes fail, whichever (explorer)
   bool one_memory = false;             ///< all are on one host, and several may write a unit
@@ -223,6 +224,9 @@ class cluster {
   }
   [[nodiscard]] model::host_map hosts() const noexcept {
     return {options_.hosts.empty() ? nullptr : options_.hosts.data()};
+  }
+  [[nodiscard]] model::failure_domains domains() const noexcept {
+    return {options_.domains.empty() ? nullptr : options_.domains.data(), options_.nodes};
   }
   [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return threads_of_[node.value()]; }
   [[nodiscard]] node_id node_of(std::size_t thread) const { return scripts_[thread].node; }

@@ -61,6 +61,8 @@ world_options mourning::draw_options(const mourning_options& given) {
   o.node.survives = true;
   o.node.sees_deaths = given.seed % 2 != 0;  // each in an order of its own
   o.node.replicas = given.replicas;
+  for (unsigned n = 0; given.host_nodes != 0 && n < given.nodes; ++n)
+    o.node.domains.push_back(static_cast<std::uint16_t>(n / given.host_nodes * given.host_nodes));
   o.node.read_ahead = draw_.chance(70);
   if (given.release) {
     homes_stay_ = draw_.chance(40);
@@ -105,16 +107,40 @@ void mourning::begin() {
       live(m);
     });
   }
-  const auto deaths = options_.replicas || options_.nodes < 4 ? 1 : 1 + draw_.below(2);
+  const bool few_hosts = options_.nodes <= 2 * options_.host_nodes;  // somebody is to be left
+  const bool one = options_.replicas ? options_.host_nodes == 0 || few_hosts : options_.nodes < 4;
+  const auto deaths = one ? 1 : 1 + draw_.below(2);
   for (std::uint64_t d = 0; options_.deaths && d < deaths; ++d) {
     world_.net().after(draw_.below(latest_death),
-                       [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
+                       [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die_with_its_host(n); });
+  }
+}
+
+std::uint64_t mourning::host_of(unsigned node) const noexcept {
+  if (options_.host_nodes == 0) return std::uint64_t{1} << node;
+  std::uint64_t all = 0;
+  for (unsigned n = 0; n < options_.nodes; ++n)
+    all |= n / options_.host_nodes == node / options_.host_nodes ? std::uint64_t{1} << n : 0;
+  return all;
+}
+
+/// A kernel that ends takes all at once; one after the other is killed by who ends processes.
+void mourning::die_with_its_host(unsigned node) {
+  if (options_.host_nodes == 0) return die(node);
+  const bool at_once = draw_.chance(50);
+  for (unsigned n = 0; n < options_.nodes; ++n) {
+    if ((host_of(node) >> n & 1) == 0) continue;
+    if (n == node || at_once) {
+      die(n);
+    } else {
+      world_.net().after(draw_.below(2 * longest_news), [this, n] { die(n); });
+    }
   }
 }
 
 void mourning::die(unsigned node) {
   if (world_.at(node).is_dead()) return;
-  two_at_once_ = two_at_once_ || is_mending();
+  two_at_once_ = two_at_once_ || is_mending(host_of(node));
   world_.kill(node, longest_news);
   for (holders* const h : {&mutexes_[0], &mutexes_[1], &rwlock_}) {
     if (h->owner != nobody && node_of_[h->owner] == node) *h = {{}, nobody, true};
@@ -126,8 +152,9 @@ void mourning::die(unsigned node) {
   }
 }
 
-bool mourning::is_mending() {
+bool mourning::is_mending(std::uint64_t but) {
   for (unsigned gone = 0; gone < options_.nodes; ++gone) {
+    if ((but >> gone & 1) != 0) continue;
     if (!world_.at(gone).is_dead() && !(leavers_.contains(gone) && leavers_[gone].begun)) continue;
     for (unsigned n = 0; n < options_.nodes; ++n) {
       if (n == gone || world_.at(n).is_dead()) continue;

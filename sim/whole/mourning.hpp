@@ -4,7 +4,8 @@
 // hold:
 //
 //   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes
-//             one death loses none, and no write that another node could know of (sim/bare/ledger.hpp)
+//             one death loses none, and no write that another node could know of (sim/bare/ledger.hpp); nor do the
+//             deaths of all nodes of one host
 //             With release consistency: what an owner of the word's mutex wrote, and a node that lives has been told by
 //             getting the mutex, is there or lost; and a unit whose home never moves is lost with its home only.
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
@@ -38,6 +39,7 @@ struct mourning_options {
   unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
   bool release = false;          ///< consistency: each word is used by who has its mutex
   unsigned leavers = 0;          ///< so many nodes leave, too
+  unsigned host_nodes = 0;       ///< so many nodes run on a host, and die at once or nearly so; 0: each dies by itself
   bool deaths = true;
 };
 
@@ -77,6 +79,9 @@ class mourning {
   void make(unsigned which);
   void begin();
   void die(unsigned node);
+  void die_with_its_host(unsigned node);
+  /// The nodes that may die with this one, by bits.
+  [[nodiscard]] std::uint64_t host_of(unsigned node) const noexcept;
   [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && !has_left(node); }
   [[nodiscard]] bool has_left(unsigned node) const { return leavers_.contains(node) && leavers_.at(node).has_left; }
   /// Or it meets no others any more, as it leaves.
@@ -114,8 +119,8 @@ class mourning {
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
   void note_lost(std::uint64_t at);
-  /// Not all content is on two nodes, as one is gone just now.
-  [[nodiscard]] bool is_mending();
+  /// Not all content is on two nodes, as one is gone just now; but for one of these (bits).
+  [[nodiscard]] bool is_mending(std::uint64_t but = 0);
   /// What is lost stays lost.
   void note_found(std::uint64_t at);
   [[nodiscard]] std::uint64_t unit_at(std::uint64_t at);

@@ -109,6 +109,7 @@ base::status meet(runtime& r, core::configuration& c, detector_choice& detector,
   if (c.survives && c.sees_deaths && !r.job->see_deaths())
     return refuse_survival("a job whose launcher ends all, or whose hosts do not reach each other,");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
+  c.domains = others.hosts();
   if (c.replicas && !c.survives) {
     base::log(base::log_level::error,
               "QUIRE_REPLICAS=1 is of use only where the others go on when a node dies: set QUIRE_ON_FAILURE=notify "

@@ -82,6 +82,10 @@ protocol::job job_of(const configuration& c, directory::pin_table& pins, const m
   return j;
 }
 
+model::failure_domains domains_of(const configuration& c) noexcept {
+  return {c.domains.empty() ? nullptr : c.domains.data(), c.nodes};
+}
+
 /// For the record of what happened.
 quire::record::asked asked_by(const wait_note& n) noexcept {
   if (n.kind == waits::what::memory) return quire::record::asked::fault;
@@ -122,7 +126,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       effects(parts_.make<node_effects>(*this)),
       performer(parts_.make<quire::core::performer>(effects)),
       out(parts_.make<outbox>(*this)),
-      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes)),
+      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes, domains_of(config))),
       members(survival.members()),
       protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, members), effects)),
       messages(parts_.make<message_table>(config.protocols)),

@@ -22,7 +22,9 @@ struct region_slot;
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
-  survival(unsigned self, unsigned nodes) : recovery(self, nodes, true, true) {}
+  survival(unsigned self, unsigned nodes, model::failure_domains domains) : recovery(self, nodes, true, true) {
+    members.domains = domains;
+  }
 
   /// Who is told of a death, by the driver: as soon as this node knows, or when all survivors go on.
   struct listener {
@@ -62,7 +64,8 @@ struct survival {
 
 class survivor {
  public:
-  survivor(core& node, unsigned self, unsigned nodes) : core_(node), survival_(self, nodes) {}
+  survivor(core& node, unsigned self, unsigned nodes, model::failure_domains domains)
+      : core_(node), survival_(self, nodes, domains) {}
 
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
   /// they do. Before the node starts.

@@ -3,8 +3,10 @@
 // (a bit each).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
+#include "model/failure_domains.hpp"
 #include "model/ids.hpp"
 
 namespace quire::model {
@@ -16,8 +18,9 @@ struct membership {
   /// as they have told it what they knew; unless the end of what one told has not come (`torn`).
   std::uint64_t left = 0, torn = 0;
   /// Where content is kept on two nodes: those after whose death all content was on two nodes again; and those that
-  /// died while it was not.
+  /// died while it was not, if not all of them were of one failure domain.
   std::uint64_t mended = 0, together = 0;
+  failure_domains domains{};
 
   /// More nodes may be dead than were known to be.
   constexpr void learn(std::uint64_t all_dead, std::uint64_t all_left = 0, std::uint64_t all_torn = 0) noexcept {
@@ -27,8 +30,12 @@ struct membership {
     if (fresh() > 1) together |= dead & ~mended;
   }
   constexpr void mend() noexcept { mended = dead; }
-  /// How many have died since content was on two nodes.
-  [[nodiscard]] constexpr int fresh() const noexcept { return __builtin_popcountll(dead & ~mended); }
+  /// How many failure domains have been hit since content was in two of them. Where one alone was left, content was on
+  /// two nodes of it, and each counts.
+  [[nodiscard]] constexpr int fresh() const noexcept {
+    const std::uint64_t gone = dead & ~mended;
+    return domains.count(~mended) > 1 ? domains.count(gone) : std::popcount(gone);
+  }
   [[nodiscard]] constexpr bool died_together(node_id node) const noexcept {
     return together != 0 && (together >> node.value() & 1) != 0;
   }
@@ -49,6 +56,29 @@ struct membership {
     if (has_left(node)) node = node_id{0};
     while (is_dead(node)) node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
     return node;
+  }
+  /// The nodes of `nodes` that may keep a second copy of what `owner` has: those alive in other failure domains, or else
+  /// in its own.
+  [[nodiscard]] constexpr std::uint64_t backups(node_id owner, unsigned nodes) const noexcept {
+    const std::uint64_t all = nodes < most_nodes ? (std::uint64_t{1} << nodes) - 1 : ~std::uint64_t{0};
+    const std::uint64_t elsewhere = all & ~dead & ~domains.of(owner);
+    return elsewhere != 0 ? elsewhere : all & ~dead & ~(std::uint64_t{1} << owner.value());
+  }
+  [[nodiscard]] constexpr bool is_backup(node_id owner, node_id node, unsigned nodes) const noexcept {
+    return (backups(owner, nodes) >> node.value() & 1) != 0;
+  }
+  /// The one of them that `owner` takes if all are alike, so that owners are spread over them: the n-th node of a domain
+  /// takes the n-th that follows the domain's first. `owner` if there is none.
+  [[nodiscard]] constexpr node_id backup(node_id owner, unsigned nodes) const noexcept {
+    const std::uint64_t among = backups(owner, nodes), domain = domains.of(owner);
+    if (among == 0) return owner;
+    const bool elsewhere = (among & domain) == 0;
+    int skip = elsewhere ? std::popcount(domain & ((std::uint64_t{1} << owner.value()) - 1)) % std::popcount(among) : 0;
+    unsigned found = elsewhere ? static_cast<unsigned>(std::countr_zero(domain)) : owner.value();
+    do {
+      found = (found + 1) % nodes;
+    } while ((among >> found & 1) == 0 || skip-- > 0);
+    return node_id{static_cast<std::uint16_t>(found)};
   }
   friend bool operator==(membership, membership) noexcept = default;
 };

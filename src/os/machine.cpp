@@ -47,6 +47,18 @@ std::uint64_t capabilities_of_process() noexcept {
 
 bool differs(std::uint64_t a, std::uint64_t b) noexcept { return a != 0 && b != 0 && a != b; }
 
+/// Of each the number of the first that it is together with, or its own.
+template <class Together>
+std::vector<std::uint16_t> firsts(std::span<const machine_place> places, Together&& are_together) {
+  std::vector<std::uint16_t> found;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::size_t first = 0;
+    while (first < i && !are_together(places[first], places[i])) ++first;
+    found.push_back(static_cast<std::uint16_t>(first));
+  }
+  return found;
+}
+
 }  // namespace
 
 bool machine_place::is_kept_apart_from(const machine_place& other) const noexcept {
@@ -99,6 +111,14 @@ machine_place machine_of_process() noexcept {
   found.user = namespace_of_process("/proc/self/ns/user");
   found.network = namespace_of_process("/proc/self/ns/net");
   return found;
+}
+
+std::vector<std::uint16_t> hosts_of(std::span<const machine_place> places) {
+  const auto is_one = [](const machine_place& a, const machine_place& b) { return a.is_with(b); };
+  const auto has_one = [](const machine_place& a, const machine_place& b) { return a.is_on_network_of(b); };
+  auto machines = firsts(places, is_one);
+  const bool all_on_one = std::ranges::all_of(machines, [](std::uint16_t first) { return first == 0; });
+  return all_on_one ? firsts(places, has_one) : machines;
 }
 
 bool has_own_ipc_namespace() noexcept {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace quire::os {
 
@@ -29,6 +31,9 @@ struct machine_place {
 };
 
 [[nodiscard]] machine_place machine_of_process() noexcept;
+/// Of each of these the number of the first on the same host, which is lost as a whole: the same machine, or where all
+/// are on one, the same network, as containers have one each. Of whom nothing is known is on a host of its own.
+[[nodiscard]] std::vector<std::uint16_t> hosts_of(std::span<const machine_place> places);
 /// A number of the place and of what the process may: processes of one program with the same one can open each other's
 /// memory (/proc/PID/fd; ptrace(2), access mode checking). 0: not known.
 [[nodiscard]] std::uint64_t memory_place_of_process() noexcept;

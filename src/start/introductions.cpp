@@ -74,6 +74,12 @@ std::vector<std::uint64_t> introductions::mounts() const {
   return places;
 }
 
+std::vector<std::uint16_t> introductions::hosts() const {
+  std::vector<os::machine_place> places;
+  for (const auto& one : all_) places.push_back(read(one).machine);
+  return os::hosts_of(places);
+}
+
 void introductions::agree_on_detector(detector_choice& detector, std::size_t self) const {
   std::vector<detector_lack> lacks;
   std::vector<std::string> hosts;

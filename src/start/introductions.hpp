@@ -50,6 +50,8 @@ class introductions {
   /// What a node has told.
   [[nodiscard]] introduction of(std::size_t node) const noexcept;
   [[nodiscard]] std::vector<std::uint64_t> mounts() const;
+  /// As os::hosts_of().
+  [[nodiscard]] std::vector<std::uint16_t> hosts() const;
   void agree_on_detector(detector_choice& detector, std::size_t self) const;
   /// Why nodes of one machine share no memory, and what would help, as sentences.
   struct obstacle {

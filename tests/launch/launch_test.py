@@ -301,6 +301,32 @@ def survivors():
         hosts.require_nothing_left()
 
 
+def survivors_host():
+    """With --replicas 1 all nodes of a host are killed at once, and then a host as a whole, its agent too: what was acknowledged is on the other host."""
+    with Hosts(2) as hosts:
+        folder = hosts.folder
+        for round_, (lost, whole) in enumerate(((2, False), (1, False), (2, True))):
+            ledger = os.path.join(folder, f"ledger{round_}")
+            with open(ledger, "wb") as file:
+                file.write(bytes(4096))
+            dead = {1: (0, 1), 2: (2, 3)}[lost]
+            words = quire_run(hosts, "-n", "4", "--replicas", "1", "--peer-timeout", "5")
+            job, pids = start_job(hosts, [*words, program("survive_program"), "acknowledged", "2"],
+                                  {"TEST_VICTIM": str(dead[0]), "TEST_LEDGER": ledger}, nodes=4)
+            time.sleep(0.5)
+            here = hosts.processes_of(lost)
+            require(all(pids[node] in here for node in dead), f"nodes {dead} do not run on host {lost}")
+            for pid in here if whole else [pids[node] for node in dead]:
+                os.kill(pid, signal.SIGKILL)
+            result = job.finish(60)
+            require(result.status == 0, result)
+            for node in {0, 1, 2, 3} - set(dead):
+                require(f"node {node} ends well" in result.out, result)
+                require(all(f"node {node} hears of {one}\n" in result.out for one in dead), result)
+            print(f"  host {lost}, {'all of it' if whole else 'its nodes'}: {result.seconds:.1f} s", flush=True)
+            wait_until(lambda: not [pid for pid in hosts.processes() if name_of(pid) in ("survive_program", "quire")], 20, "processes are left")
+
+
 def ssh():
     with Hosts(3) as hosts:
         reach = hosts.start_ssh()
@@ -327,7 +353,7 @@ def alone():
 
 
 CASES = {case.__name__: case for case in (own_starter, several_on_a_host, own_starter_long, own_starter_streams, readers, many_hosts, limited_bandwidth,
-                                          deaths, containers, silence, comes_back, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES,
+                                          deaths, containers, silence, comes_back, cut_off, survivors, survivors_host, ssh, alone, *others.CASES, *mounts.CASES,
                                           *rendezvous.CASES, *networks.CASES)}
 
 

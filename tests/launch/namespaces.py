@@ -115,10 +115,11 @@ class Hosts:
 
     def processes(self):
         """What runs on the hosts, beside their sshd."""
+        return [pid for i in range(1, self.count + 1) for pid in self.processes_of(i)]
+
+    def processes_of(self, i):
         servers = {server.pid for server in self.servers}
-        found = []
-        for i in range(1, self.count + 1):
-            found += [int(pid) for pid in quietly("ip", "netns", "pids", self.namespace(i), check=False).split()]
+        found = [int(pid) for pid in quietly("ip", "netns", "pids", self.namespace(i), check=False).split()]
         return [pid for pid in found if pid not in servers]
 
     @staticmethod

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "apart.hpp"
 #include "node.hpp"
 
 using namespace quire::test;
@@ -255,6 +256,7 @@ void calls_are_counted() {
 
 int main(int argc, char**) {
   const bool ahead = argc > 1;
+  keep_nodes_apart();
   if (!ahead) ::setenv("QUIRE_READ_AHEAD", "0", 1);
   return node_main([&] {
     if (ahead) section("sweep", [] { sweep(false); });

@@ -66,6 +66,32 @@ TEST(sequential_replicas, a_second_death_when_all_have_gone_on_or_before) {
   explore(dying({a, b}, 1, 2), {{a, {set(0, 1), released}}, {c, {get(0), set(0, 3), get(0)}}}, 10'000);
 }
 
+// ---- a host dies
+
+/// As dying(), where nodes of one host may die at once: content is on two hosts.
+cluster_options host_dying(std::initializer_list<node_id> host, unsigned deaths, std::vector<std::uint16_t> domains) {
+  cluster_options o = dying(host, 1, deaths);
+  o.domains = std::move(domains);
+  return o;
+}
+
+TEST(sequential_replicas, the_host_of_the_manager_dies) {
+  explore(host_dying({a, b}, 2, {0, 0, 2}), {{a, {set(0, 1), released}}, {b, {get(0), set(0, 2), released}}}, 10'000);
+}
+
+TEST(sequential_replicas, the_host_of_two_writers_dies) {
+  explore(host_dying({b, c}, 2, {0, 1, 1}), {{b, {set(0, 1), released}}, {c, {set(0, 2), released}}}, 10'000);
+}
+
+TEST(sequential_replicas, a_node_of_a_host_dies_and_then_who_wrote_on_it) {
+  explore(host_dying({b, c}, 2, {0, 1, 1}), {{a, {get(0)}}, {c, {set(0, 1), released, set(0, 2)}}}, 10'000);
+}
+
+/// Content goes to and fro on the host that lives; then its only neighbour dies, and content is on two nodes of one.
+TEST(sequential_replicas, the_other_host_dies) {
+  explore(host_dying({c}, 1, {0, 0, 2}), {{a, {set(0, 1), released}}, {b, {set(0, 2), released}}}, 5'000);
+}
+
 // ---- what the checkers would notice
 
 const std::vector<script> two_writers{{a, {set(0, 1), released}}, {b, {get(0), set(0, 2), released}}};

@@ -46,6 +46,15 @@ TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
   run_all({.nodes = GetParam(), .replicas = true}, done);
 }
 
+/// All nodes of a host die: nothing is lost, for content is on two hosts.
+TEST_P(whole_deaths, lose_nothing_that_is_on_two_hosts) {
+  for (const unsigned host_nodes : {2u, 3u}) {
+    if (host_nodes >= GetParam()) continue;
+    counts done;
+    run_all({.nodes = GetParam(), .replicas = true, .host_nodes = host_nodes}, done);
+  }
+}
+
 /// One node leaves, or two: nothing of it is lost, and nobody hears of a death.
 TEST_P(whole_deaths, lose_nothing_with_nodes_that_leave) {
   for (const bool replicas : {false, true}) {

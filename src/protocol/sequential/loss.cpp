@@ -195,19 +195,18 @@ void losses::on_unit_lost(const message& m, actions& out) {
   out.add(action_kind::wake, m.unit);
 }
 
-/// The owner's backup is dead, or nobody knows of one: the content is to be sent to another.
+/// The owner's backup is dead, or nobody knows of one on another host: the content is to be sent to another.
 void losses::mend(std::uint64_t unit, actions&) {
   const unit_state& s = table_.units[unit];
   if (!table_.replicated() || s.owner == 0 || s.written == 0) return;
-  const replica_state& r = table_.shape.replicas.units[unit];
-  if (r.backup != 0 && !table_.is_dead(node_id{static_cast<std::uint16_t>(r.backup - 1)})) return;
+  if (marks_.is_usable(table_.shape.replicas.units[unit].backup)) return;
   marks_.mark_unsaved(unit);
   table_.shape.replicas.rounds->wanted = true;
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,
-/// it was zero. Not if two nodes have died at once, now or when its first manager did: they may have been owner and
-/// backup.
+/// it was zero. Not if nodes of two hosts have died at once, now or when its first manager did: they may have been owner
+/// and backup.
 bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out) {
   if (!table_.replicated()) return false;
   const bool found = best.kind == message_kind::survives;

@@ -54,20 +54,19 @@ bool replica_marks::is_backup(std::uint64_t unit, node_id to) const noexcept {
          table_.shape.replicas.units[unit].backup == to.value() + 1u;
 }
 
-/// Who asked last, as it will ask again; else the backup that there is; else the next node alive. This node, if it is
-/// alone.
+/// On another host, where there is one: who asked last, as it will ask again; else the backup that there is; else one by
+/// this node's number. This node, if it is alone.
 node_id replica_marks::choose_backup(const replica_state& r) const noexcept {
-  const auto usable = [&](unsigned number) {
-    const node_id node{static_cast<std::uint16_t>(number - 1)};
-    return number != 0 && node != table_.shape.self && !table_.is_dead(node);
-  };
-  if (usable(r.wished)) return node_id{static_cast<std::uint16_t>(r.wished - 1)};
-  if (usable(r.backup)) return node_id{static_cast<std::uint16_t>(r.backup - 1)};
-  node_id next = table_.shape.self;
-  do {
-    next = node_id{static_cast<std::uint16_t>((next.value() + 1) % table_.shape.nodes.nodes)};
-  } while (next != table_.shape.self && table_.is_dead(next));
-  return next;
+  if (is_usable(r.wished)) return node_id{static_cast<std::uint16_t>(r.wished - 1)};
+  if (is_usable(r.backup)) return node_id{static_cast<std::uint16_t>(r.backup - 1)};
+  return table_.shape.members->backup(table_.shape.self, table_.shape.nodes.nodes);
+}
+
+/// The node of this number less one lives, and not on this node's host if others do.
+bool replica_marks::is_usable(unsigned number) const noexcept {
+  return number != 0 &&
+         table_.shape.members->is_backup(table_.shape.self, node_id{static_cast<std::uint16_t>(number - 1)},
+                                         table_.shape.nodes.nodes);
 }
 
 /// The content is in this node's frame.

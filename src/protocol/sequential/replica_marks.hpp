@@ -19,6 +19,7 @@ class replica_marks {
   void tell_backup(node_id requester, const directory_entry& e, message& grant) const noexcept;
   [[nodiscard]] bool is_backup(std::uint64_t unit, node_id to) const noexcept;
   [[nodiscard]] node_id choose_backup(const replica_state& r) const noexcept;
+  [[nodiscard]] bool is_usable(unsigned number) const noexcept;
   void keep_replica(const message& m);
 
   [[nodiscard]] bool waits_for_round(const message& m);
