@@ -78,7 +78,11 @@ void prefer_short_slices() noexcept {
 }  // namespace
 
 threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
-    : core_(driven), job_(job), waits_(driven, *this, shown_, job), counters_(driven, *this, shown_, job) {
+    : core_(driven),
+      job_(job),
+      waits_(driven, *this, shown_, job),
+      counters_(driven, *this, shown_, job),
+      wish_(driven, *this, job) {
   driver_.how = how;
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 }
@@ -457,6 +461,7 @@ void threads::service_loop() noexcept {
     parked_.store(false, std::memory_order_relaxed);
     if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
     counters_.look();
+    wish_.look();
     if (!driver_.try_lock()) {
       if (base::now_ns() >= core_.watching.next_look()) core_.watching.want_look();
       called = tick();
@@ -585,6 +590,10 @@ void threads::handle_news() noexcept {
     }
     if (news.what == bootstrap::news::kind::show_counters) {
       if (core::op* const o = counters_.begin(); o != nullptr) driver_.queue.push(*o);
+      continue;
+    }
+    if (news.what == bootstrap::news::kind::leave_wanted) {
+      if (core::op* const o = wish_.begin(); o != nullptr) driver_.queue.push(*o);
       continue;
     }
     if (!survives || news.what != bootstrap::news::kind::node_died) break;
