@@ -40,7 +40,7 @@ class job {
     return run(words{QUIRE_TOOL, "leave", pid(), node} + more);
   }
   [[nodiscard]] words command_for(const std::string& node) const { return {QUIRE_TOOL, "leave", pid(), node}; }
-  [[nodiscard]] std::string pid() const { return std::to_string(command_.pid()); }
+  [[nodiscard]] const std::string& pid() const { return pid_; }
   /// It ends by itself, and well.
   void expect_end() {
     const auto result = command_.finish(60);
@@ -58,6 +58,7 @@ class job {
 
  private:
   command command_;
+  const std::string pid_ = std::to_string(command_.pid());
 };
 
 void expect_left(const command_result& result, const job& of, const std::string& node) {
@@ -69,10 +70,10 @@ void expect_refusal(const command_result& result, const std::string& why) {
   EXPECT_THAT(result.err, HasSubstr(why));
 }
 
-class LeaveCommand : public testing::TestWithParam<int> {};
+class LeaveCommandOn : public testing::TestWithParam<int> {};
 
 /// While all of them work: one after the other, and each again.
-TEST_P(LeaveCommand, NodesGoUnderWork) {
+TEST_P(LeaveCommandOn, NodesGoUnderWork) {
   const int nodes = GetParam();
   job one(nodes, {"elastic", std::to_string(nodes - 1)});
   for (int node = nodes - 1; node > 0; --node) {
@@ -81,7 +82,7 @@ TEST_P(LeaveCommand, NodesGoUnderWork) {
   }
   one.expect_end();
 }
-INSTANTIATE_TEST_SUITE_P(, LeaveCommand, testing::Values(2, 3, 4),
+INSTANTIATE_TEST_SUITE_P(, LeaveCommandOn, testing::Values(2, 3, 4),
                          [](const auto& info) { return std::to_string(info.param) + "_nodes"; });
 
 TEST(LeaveCommand, WithReplicasAndOverTcp) {
