@@ -85,9 +85,9 @@ TEST_P(LeaveCommandOn, NodesGoUnderWork) {
 INSTANTIATE_TEST_SUITE_P(, LeaveCommandOn, testing::Values(2, 3, 4),
                          [](const auto& info) { return std::to_string(info.param) + "_nodes"; });
 
-TEST(LeaveCommand, WithReplicasAndOverTcp) {
-  for (const words& how : {words{"--replicas", "1"}, words{"--on-failure", "notify", "--transport", "tcp"}}) {
-    job one(3, {"elastic", "1"}, how);
+TEST(LeaveCommand, OverTcpAndEncrypted) {
+  for (const words& how : {words{"--transport", "tcp"}, words{"--transport", "tcp", "--encrypt"}}) {
+    job one(3, {"elastic", "1"}, words{"--on-failure", "notify"} + how);
     expect_left(one.leave("1"), one, "1");
     one.expect_end();
   }
