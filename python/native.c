@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <quire/container.h>
+#include <quire/leave.h>
 #include <quire/report.h>
 #include <quire/system.h>
 #include <semaphore.h>
@@ -187,6 +188,22 @@ static PyObject* alive(PyObject* self, PyObject* arguments) {
   int which;
   if (!PyArg_ParseTuple(arguments, "i", &which)) return NULL;
   return PyBool_FromLong(quire_alive(which));
+}
+
+static PyObject* leave_wanted(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  return PyBool_FromLong(quire_leave_wanted());
+}
+
+static PyObject* leave(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  quire_status status;
+  WAITING(status, quire_leave());
+  if (status == QUIRE_BUSY) Py_RETURN_FALSE;
+  if (status != QUIRE_OK) return raise_status(status);
+  Py_RETURN_TRUE;
 }
 
 /* ---- Names for the report */
@@ -466,6 +483,8 @@ static PyMethodDef methods[] = {METHOD(set_errors),
                                 PLAIN(nodes),
                                 PLAIN(version),
                                 METHOD(alive),
+                                PLAIN(leave_wanted),
+                                PLAIN(leave),
                                 METHOD(allocate),
                                 METHOD(release_memory),
                                 METHOD(region_create),

@@ -31,6 +31,7 @@ void add_bench(CLI::App& quire, session& about);
 void add_report(CLI::App& quire, session& about);
 void add_predict(CLI::App& quire, session& about);
 void add_top(CLI::App& quire, session& about);
+void add_leave(CLI::App& quire, session& about);
 void add_clean(CLI::App& quire, session& about);
 
 }  // namespace quire::tools

@@ -28,11 +28,11 @@ struct command {
   void (*add)(CLI::App&, quire::tools::session&);
   bool listed = true;  ///< for people
 };
-constexpr command commands[] = {{"run", quire::tools::add_run},       {"agent", quire::tools::add_agent, false},
-                                {"exec", quire::tools::add_exec},     {"info", quire::tools::add_info},
-                                {"config", quire::tools::add_config}, {"bench", quire::tools::add_bench},
-                                {"report", quire::tools::add_report}, {"predict", quire::tools::add_predict},
-                                {"top", quire::tools::add_top},       {"clean", quire::tools::add_clean}};
+constexpr command commands[] = {
+    {"run", quire::tools::add_run},       {"agent", quire::tools::add_agent, false}, {"exec", quire::tools::add_exec},
+    {"info", quire::tools::add_info},     {"config", quire::tools::add_config},      {"bench", quire::tools::add_bench},
+    {"report", quire::tools::add_report}, {"predict", quire::tools::add_predict},    {"top", quire::tools::add_top},
+    {"leave", quire::tools::add_leave},   {"clean", quire::tools::add_clean}};
 
 /// The command that the first word names; else all. Each node of a job begins with one, and to make the options of all
 /// takes longer than what it does.

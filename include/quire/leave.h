@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes that leave a job while it runs. Thread context, statuses and words as in quire.h. */
+/* Nodes that leave a job while it runs, by themselves or as somebody wants it. Thread context, statuses and words as in
+ * quire.h. */
 #ifndef QUIRE_LEAVE_H
 #define QUIRE_LEAVE_H
 
@@ -32,6 +33,12 @@ extern "C" {
  * within a transaction, or by the handler of quire_on_failure().
  */
 QUIRE_API QUIRE_NODISCARD quire_status quire_leave(void);
+
+/** 1 once somebody wants this node to leave (`quire leave JOB NODE`), and nothing keeps it for good; else 0. A program
+ * asks between two parts of its work, gives others what it still had to do, calls quire_leave(), and returns from main.
+ * It may go on instead: nobody makes it leave. What quire_leave() says is told to who has asked; after QUIRE_BUSY it
+ * may be tried again, as 1 remains. Any thread; two loads of memory, but for the first time. */
+QUIRE_API int quire_leave_wanted(void);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,20 @@ def alive(node):
     return 0 <= operator.index(node) < _native.nodes() and _native.alive(node)
 
 
+def leave_wanted():
+    """Whether somebody wants this node to leave the job: `quire leave JOB NODE`."""
+    _node.start()
+    return _native.leave_wanted()
+
+
+def leave():
+    """This node leaves, and the others go on: what it keeps of shared memory goes to them. No call of the job, and no array of it, may be used here
+    afterwards. False: something keeps the node for now, as a thread of spawn() here, and it may try again.
+    Error: it cannot leave, as quire_leave() has it."""
+    _node.start()
+    return _native.leave()
+
+
 def load_ipython_extension(shell):
     """`%load_ext quire` in a notebook: `%%quire -n 4` runs a cell on all nodes of a job."""
     from ._cells import load

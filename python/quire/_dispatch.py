@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 
-from . import _arrays, _native, _threads
+from . import _arrays, _jobs, _native, _threads
 
 _UNIT = 1 << 16  # of what is put into shared memory: it is read as a whole
 _here = threading.local()
@@ -239,7 +239,7 @@ class _OnPool(_Dispatcher):
         super().__init__(list(range(pool.nodes)))
 
     def lives(self, node):
-        return True  # or none does, and each call raises
+        return node in self._pool._here  # or none does, and each call raises
 
     def store(self, node, content):
         return self._pool._submit_to(node, _store, content, content.dtype, content.shape).result()
@@ -250,7 +250,11 @@ class _OnPool(_Dispatcher):
 
     def perform(self, node, function, placed):
         data = _pickled(_OfPool, function, placed, node)
-        return _threads.result_of(self._pool._submit_to(node, _perform, data, False).result(), node)
+        try:
+            done = self._pool._submit_to(node, _perform, data, False).result()
+        except _jobs.Left:
+            done = self._pool.submit(_perform, data, False).result()
+        return _threads.result_of(done, node)
 
 
 def on_job():

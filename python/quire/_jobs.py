@@ -19,6 +19,7 @@ from . import _checks, _where
 from ._threads import dumps, result_of
 
 PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
+LEFT = b""  # a node's answer: it has left the job, and has not begun the call
 _START_S = 120
 _PATIENCE_S = 5  # with nodes that are in a call that has failed on another
 
@@ -164,24 +165,40 @@ class _Job:
         self._folder.cleanup()
 
 
+class Left(Exception):
+    """A call was for a node that has left the job."""
+
+
 class Pool(concurrent.futures.Executor):
     """Nodes that wait for work, on this machine or on `hosts` ("a,b": reached by ssh). `options`: more words for `quire run`. Each node runs one call at a
-    time. What nodes keep in shared memory stays between calls. If a node dies all calls that wait get BrokenProcessPool, and this process goes on."""
+    time. What nodes keep in shared memory stays between calls. If a node dies all calls that wait get BrokenProcessPool, and this process goes on. With
+    options=("--on-failure", "notify") nodes other than 0 may leave: `quire leave JOB NODE`. One ends its call, and goes; others do what it has not begun."""
 
     def __init__(self, nodes=None, hosts=None, options=()):
         self._job = _Job(nodes, hosts, options)
-        self.nodes = len(self._job.connections)
+        count = len(self._job.connections)
+        self._here = set(range(count))  # nodes that have not left
         self._lock = threading.Lock()
-        self._own = [queue.Queue() for _ in range(self.nodes)]
+        self._own = [queue.Queue() for _ in range(count)]
         self._all = queue.Queue()
-        self._ready = [threading.Event() for _ in range(self.nodes)]
+        self._ready = [threading.Event() for _ in range(count)]
         self._closed = False
         self._broken = None  # why no call can be made any more
         self._dispatcher = None  # of joblib.py
         self._turn = threading.Lock()  # of run(): all nodes get its calls in the same order
-        self._threads = [threading.Thread(target=self._serve, args=(node,), daemon=True) for node in range(self.nodes)]
+        self._threads = [threading.Thread(target=self._serve, args=(node,), daemon=True) for node in range(count)]
         for thread in self._threads:
             thread.start()
+
+    @property
+    def nodes(self):
+        """How many there are, without those that have left."""
+        return len(self._here)
+
+    @property
+    def job(self):
+        """The pid of its `quire run`: for `quire top`, `quire leave`."""
+        return self._job.process.pid
 
     def _next(self, node):
         """Work for a node alone goes first: others may wait for it there."""
@@ -189,7 +206,7 @@ class Pool(concurrent.futures.Executor):
             self._ready[node].clear()
             for where in (self._own[node], self._all):
                 try:
-                    return where.get_nowait()
+                    return where, where.get_nowait()
                 except queue.Empty:
                     pass
             if self._closed:
@@ -199,23 +216,48 @@ class Pool(concurrent.futures.Executor):
     def _serve(self, node):
         connection = self._job.connections[node]
         while (work := self._next(node)) is not None:
-            future, data = work
-            if not future.set_running_or_notify_cancel():
+            where, (future, data) = work
+            if not future.running() and not future.set_running_or_notify_cancel():
                 continue
             if self._broken:
                 future.set_exception(BrokenProcessPool(self._broken))
                 continue
             try:
-                connection.send_bytes(data)
-                answer = connection.recv_bytes()
+                answer = self._ask(connection, data)
             except (EOFError, OSError):
                 self._broken = self._broken or f"node {node} of the job has died"
                 future.set_exception(self._job.broken(self._broken))
                 continue
+            if answer == LEFT:
+                self._lose(node, where, future, data)
+                return
             try:
                 future.set_result(result_of(answer, node))
             except BaseException as error:  # pylint: disable=broad-except
                 future.set_exception(error)
+
+    @staticmethod
+    def _ask(connection, data):
+        try:
+            connection.send_bytes(data)
+        except OSError:
+            pass  # who has left has said so before
+        return connection.recv_bytes()
+
+    def _lose(self, node, where, future, data):
+        """A node has left. Calls that any node may do are done by others; those for this one fail."""
+        with self._lock:
+            self._here.discard(node)
+            lost = [future] if where is self._own[node] else []
+            while not self._own[node].empty():
+                lost.append(self._own[node].get_nowait()[0])
+            if where is self._all:
+                self._all.put((future, data))
+                for other in self._here:
+                    self._ready[other].set()
+        for one in lost:
+            if one.running() or one.set_running_or_notify_cancel():
+                one.set_exception(Left(f"node {node} has left the pool"))
 
     def _put(self, where, future, data, nodes):
         with self._lock:
@@ -223,6 +265,8 @@ class Pool(concurrent.futures.Executor):
                 raise RuntimeError("the pool was shut down")
             if self._broken:
                 raise BrokenProcessPool(self._broken)
+            if not self._here.issuperset(nodes):
+                raise Left("the node has left the pool")
             where.put((future, data))
             for node in nodes:
                 self._ready[node].set()
@@ -230,7 +274,9 @@ class Pool(concurrent.futures.Executor):
     def submit(self, fn, /, *args, **kwargs):
         """Has whichever node is free call fn(*args, **kwargs)."""
         future = concurrent.futures.Future()
-        self._put(self._all, future, dumps((fn, args, kwargs)), range(self.nodes))
+        self._put(self._all, future, dumps((fn, args, kwargs)), ())
+        for node in tuple(self._here):
+            self._ready[node].set()
         return future
 
     def _submit_to(self, node, fn, *args):
@@ -240,21 +286,29 @@ class Pool(concurrent.futures.Executor):
         return future
 
     def run(self, fn, *args, **kwargs):
-        """Calls fn on all nodes at a time, each of which may use barriers and arrays of all: a list of results, or the first exception."""
+        """Calls fn on all nodes at a time, each of which may use barriers and arrays of all: a list of results, or the first exception. Nodes that have left
+        are left out."""
         data = dumps((fn, args, kwargs))
-        futures = [concurrent.futures.Future() for _ in range(self.nodes)]
+        futures = []
         with self._turn:
-            for node, future in enumerate(futures):
-                self._put(self._own[node], future, data, (node,))
-        done, rest = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
-        failed = [future for future in done if future.exception() is not None]
+            for node in sorted(self._here):
+                future = concurrent.futures.Future()
+                try:
+                    self._put(self._own[node], future, data, (node,))
+                except Left:
+                    continue
+                futures.append(future)
+        rest, failed = set(futures), []
+        while rest and not failed:
+            done, rest = concurrent.futures.wait(rest, return_when=concurrent.futures.FIRST_COMPLETED)
+            failed = [future for future in done if not isinstance(future.exception(), (Left, type(None)))]
         if failed and rest and concurrent.futures.wait(rest, _PATIENCE_S).not_done:
             # Others may wait for the node that has failed, for ever: the job cannot go on.
             self._broken = "a call of run() has failed on one node while others were in it, so the pool's job was ended"
             self._job.kill()
         if failed:
             raise failed[0].exception()
-        return [future.result() for future in futures]
+        return [future.result() for future in futures if future.exception() is None]
 
     @property
     def broken(self):
@@ -306,8 +360,8 @@ def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
     try:
         for _ in results:
             node, answer = answers.get()
-            if answer is None:
-                raise job.broken(f"node {node} of the job has died")
+            if answer is None or answer == LEFT:
+                raise job.broken(f"node {node} of the job has {'died' if answer is None else 'left before it was called'}")
             results[node] = result_of(answer, node)
     except BaseException:
         job.kill()

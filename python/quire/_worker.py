@@ -4,11 +4,12 @@ import json
 import os
 import pickle
 import sys
+import time
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
 
-from . import _native, _node
-from ._jobs import PARENT
+from . import _errors, _native, _node
+from ._jobs import LEFT, PARENT
 from ._threads import outcome_of
 
 
@@ -26,6 +27,33 @@ def _refuse(error):
     raise TypeError(f"node {_native.node()} cannot unpickle the call: {error}")
 
 
+_LOOK_S = 0.5  # between two looks whether somebody wants this node to leave
+_AGAIN_S = 10  # between two tries of a node that something keeps
+
+
+def _leaves(connection):
+    """Somebody wants this node to leave, between two calls: the others go on with the calls that it has not begun."""
+    try:
+        left = _native.leave()
+    except _errors.Error:
+        return False  # `quire leave` says why
+    if left:
+        connection.send_bytes(LEFT)
+    return left
+
+
+def _next(connection):
+    """The next call; EOFError when there is none any more."""
+    tried = None
+    while True:
+        if _native.leave_wanted() and (tried is None or time.monotonic() - tried >= _AGAIN_S):
+            if _leaves(connection):
+                raise EOFError
+            tried = time.monotonic()
+        if connection.poll(_LOOK_S):
+            return connection.recv_bytes()
+
+
 def work():
     parent = json.loads(os.environ.pop(PARENT))
     _node.start()
@@ -33,7 +61,7 @@ def work():
     connection.send((_native.node(), _native.nodes()))
     while True:
         try:
-            data = connection.recv_bytes()
+            data = _next(connection)
         except (EOFError, OSError):
             return
         try:

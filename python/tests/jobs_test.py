@@ -104,6 +104,34 @@ class Jobs(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             pool.submit(fills, 1)
 
+    def test_nodes_leave_a_pool(self):
+        def begins():
+            import quire as q
+            q.zeros((60, 1000), name="rows")
+
+        def works(i):
+            import quire as q
+            q.array("rows", timeout=0)[i] += i
+            return q.node
+
+        def finds(i):
+            import quire as q
+            return float(q.array("rows", timeout=0)[i].sum())
+        with q.Pool(3, options=("--on-failure", "notify")) as pool:
+            pool.run(begins)
+            first = [pool.submit(works, i) for i in range(60)]
+            with concurrent.futures.ThreadPoolExecutor() as others:
+                leave = [os.environ["PYQUIRE_COMMAND"], "leave", str(pool.job)]
+                asked = [others.submit(subprocess.run, [*leave, str(node)], capture_output=True, text=True, timeout=60) for node in (1, 2)]
+                for node, told in zip((1, 2), asked):
+                    self.assertEqual(told.result().stdout, f"node {node} has left job {pool.job}\n", told.result().stderr)
+            self.assertIn(0, {future.result(timeout=60) for future in first})
+            self.assertEqual(pool.run(lambda: __import__("quire").node), [0])
+            self.assertEqual(pool.nodes, 1)
+            self.assertEqual([pool.submit(finds, i).result(timeout=60) for i in range(60)], [1000.0 * i for i in range(60)])
+            stays = subprocess.run([*leave, "0"], capture_output=True, text=True, timeout=60)
+            self.assertIn("node 0 stays", stays.stderr)
+
     def test_a_death_does_not_kill_this_process(self):
         with q.Pool(2) as pool:
             waits = [pool.submit(lambda: __import__("os")._exit(3)), *[pool.submit(fills, i) for i in range(3)]]

@@ -2,19 +2,22 @@
 // See leave.hpp; core/leaving.hpp does the work.
 #include "api/leave.hpp"
 
+#include <quire/leave.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "api/failure.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/nanoseconds.hpp"
-#include "core/configuration.hpp"
 #include "core/core.hpp"
 #include "core/host.hpp"
 #include "core/leaving.hpp"
 #include "core/survival.hpp"
 #include "core/sync_calls.hpp"
 #include "container/files/mounting.hpp"
+#include "runtime/forward.hpp"
 #include "runtime/runtime.hpp"
 #include "services/node/threads.hpp"
 #include "sync/object_id.hpp"
@@ -24,38 +27,31 @@ namespace {
 
 constexpr std::uint64_t patience_ns = 10 * base::second;  // without a unit that goes
 constexpr std::uint64_t pause_ns = base::ms / 5;
+constexpr std::uint64_t word_ns = base::second / 2;  // between two words of how far it is
 
-/// The reason is explained, and a line as well: who asks may be far from the node's output.
+/// The reason is explained, and a line as well: who asks may be far from the node's output. So may be who wants the
+/// node to leave.
 template <class... Arguments>
-quire_status refuse(quire_status why, const char* text, Arguments... arguments) {
-  base::log(base::log_level::warning, text, arguments...);
-  return base::explain(why, text, arguments...);
+quire_status refuse(runtime& r, quire_status why, const char* text, Arguments... arguments) {
+  char sentence[512];
+  std::snprintf(sentence, sizeof sentence, text, arguments...);
+  r.node->threads().wish().on_refusal(why == QUIRE_UNSUPPORTED, sentence);
+  base::log(base::log_level::warning, "quire_leave(): %s", sentence);
+  return base::explain(why, "quire_leave(): %s", sentence);
 }
 
 quire_status why_kept(runtime& r) {
   const char* obstacle = nullptr;
-  core::leaver goes(*r.core);
-  r.core->as_driver([&] { obstacle = goes.obstacle(); });
+  r.core->as_driver([&] { obstacle = core::why_node_stays(*r.core); });
   if (obstacle == nullptr) return QUIRE_OK;
-  return refuse(QUIRE_UNSUPPORTED, "quire_leave(): this node cannot leave: %s", obstacle);
+  return refuse(r, QUIRE_UNSUPPORTED, "this node cannot leave: %s", obstacle);
 }
 
 quire_status why_never(runtime& r) {
-  const core::configuration& c = r.core->config;
   if (r.failures->is_handler())
-    return refuse(QUIRE_INVALID,
-                  "quire_leave(): not by the handler of quire_on_failure(), which must return before it");
-  if (!c.survives)
-    return refuse(QUIRE_UNSUPPORTED,
-                  "quire_leave(): the job does not go on without a node: start it with --on-failure notify "
-                  "(QUIRE_ON_FAILURE)");
-  if (!r.job->announces_deaths())
-    return refuse(QUIRE_UNSUPPORTED, "quire_leave(): only nodes that `quire run` has started can leave");
-  if (c.self.value() == 0)
-    return refuse(QUIRE_UNSUPPORTED, "quire_leave(): node 0 stays, as it takes over what others have managed");
+    return refuse(r, QUIRE_INVALID, "%s", "not by the handler of quire_on_failure(), which must return before it");
   if (r.mounts->anywhere())
-    return refuse(QUIRE_UNSUPPORTED,
-                  "quire_leave(): files of this node are mounted, and others may use them (--mount)");
+    return refuse(r, QUIRE_UNSUPPORTED, "%s", "files of this node are mounted, and others may use them (--mount)");
   return why_kept(r);
 }
 
@@ -65,22 +61,21 @@ quire_status why_not_now(runtime& r) {
     return sync::kind_of(sync::object_id{o.id}) != sync::object_kind::mutex;
   });
   if (kept != 0)
-    return refuse(
-        QUIRE_BUSY,
-        "quire_leave(): %ld events, semaphores, barriers, conditions or locks for readers and writers of this "
-        "node are in use: destroy them, or have another node make them",
-        static_cast<long>(kept));
+    return refuse(r, QUIRE_BUSY,
+                  "%ld events, semaphores, barriers, conditions or locks for readers and writers of this node are in "
+                  "use: destroy them, or have another node make them",
+                  static_cast<long>(kept));
   std::size_t threads = 0;
   r.core->as_driver([&] { threads = r.threads->close(); });
   if (threads == 0) return QUIRE_OK;
-  return refuse(QUIRE_BUSY, "quire_leave(): %lu threads of quire_spawn() run on this node, or are not joined yet",
+  return refuse(r, QUIRE_BUSY, "%lu threads of quire_spawn() run on this node, or are not joined yet",
                 static_cast<unsigned long>(threads));
 }
 
 /// False where it does not come to an end: no unit has gone for long.
 bool begin(runtime& r, core::leaver& goes) {
   bool begun = false, possible = true;
-  std::uint64_t fewest = ~std::uint64_t{0};
+  std::uint64_t fewest = ~std::uint64_t{0}, word = r.core->now();
   for (std::uint64_t until = r.core->now() + patience_ns; possible && r.core->now() < until;) {
     r.core->as_driver([&] {
       begun = goes.go_on();
@@ -90,6 +85,10 @@ bool begin(runtime& r, core::leaver& goes) {
     if (goes.units_here() < fewest) {
       fewest = goes.units_here();
       until = r.core->now() + patience_ns;
+    }
+    if (r.core->now() >= word) {
+      r.node->threads().wish().on_leaving(goes.units_here());
+      word = r.core->now() + word_ns;
     }
     r.core->host.pause(pause_ns);
   }
@@ -108,8 +107,8 @@ quire_status leave_others(runtime& r) {
     r.failures->go_on();
     r.core->as_driver([&] { r.threads->open(); });
     if (const auto why = why_kept(r); why != QUIRE_OK) return why;  // node 0 has died meanwhile
-    return refuse(QUIRE_BUSY,
-                  "quire_leave(): for %lu seconds this node has not come to rest (%lu units are here still): a thread "
+    return refuse(r, QUIRE_BUSY,
+                  "for %lu seconds this node has not come to rest (%lu units are here still): a thread "
                   "of it goes on using shared memory, keeps it pinned, waits in a call, or has a mutex; or "
                   "a mutex here had an owner who died, and nobody has locked it since",
                   static_cast<unsigned long>(patience_ns / base::second),
@@ -120,3 +119,9 @@ quire_status leave_others(runtime& r) {
 }
 
 }  // namespace quire::api
+
+int quire_leave_wanted(void) {
+  if (quire::api::elsewhere() != nullptr) return 0;
+  auto* const r = quire::api::current();
+  return r != nullptr && r->node->threads().wish().is_there() ? 1 : 0;
+}

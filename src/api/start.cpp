@@ -365,7 +365,11 @@ quire_status end(threads_left which) {
     return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   kept_memory kept;
   end_events(*r);
-  if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
+  r->node->threads().wish().set_ending(true);
+  if (const auto why = end_together(*r, kept); why != QUIRE_OK) {
+    r->node->threads().wish().set_ending(false);
+    return why;
+  }
   return take_down(r, kept, which, &bootstrap::bootstrap::leave).code();
 }
 

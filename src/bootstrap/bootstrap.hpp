@@ -20,7 +20,7 @@ namespace quire::bootstrap {
 
 /// Something that happened to the job as a whole.
 struct news {
-  enum class kind { nothing, node_died, job_ends, show_waits, show_counters } what = kind::nothing;
+  enum class kind { nothing, node_died, job_ends, show_waits, show_counters, leave_wanted } what = kind::nothing;
   int node = -1;  ///< who died
   std::string
       text;  ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"; empty: the launcher has told them
@@ -63,6 +63,9 @@ class bootstrap {
   virtual void tell_waits(std::string_view) noexcept {}
   /// After news show_counters: the counters of this node, as a flat JSON object. Service thread; does not block.
   virtual void tell_counters(std::string_view) noexcept {}
+  /// After news leave_wanted: what becomes of that, as often as it changes (leave_word.hpp). Service thread; does not
+  /// block.
+  virtual void tell_leaving(std::string_view) noexcept {}
   /// The record of this node for the report lies in the memory of this descriptor. Who looks after the node puts it
   /// beside `path` ("quire.3.record" becomes "quire.3.memory"), if the node dies before it has written there. At the
   /// start, before the service thread.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/nanoseconds.hpp"
+#include "bootstrap/bootstrap.hpp"
 #include "core/call_table.hpp"
 #include "core/configuration.hpp"
 #include "core/core.hpp"
@@ -42,13 +43,19 @@ node_id staying(const core& node, std::uint64_t n) noexcept {
 
 leaver::leaver(core& node) : core_(node) { asked_.reserve(most_at_once); }
 
-const char* leaver::obstacle() const noexcept {
-  if (core_.members.is_dead(node_id{0})) return "node 0, which would take over what this node manages, is dead";
+const char* why_node_stays(core& node) noexcept {
+  const configuration& c = node.config;
+  if (!c.survives) return "the job does not go on without a node: start it with --on-failure notify (QUIRE_ON_FAILURE)";
+  if (!node.job.announces_deaths()) return "only nodes that `quire run` has started can leave";
+  if (c.self.value() == 0) return "node 0 stays, as it takes over what others have managed";
+  if (c.pool.which == pool::kind::fork) return "its pool is 'fork'";
+  if (node.members.is_dead(node_id{0})) return "node 0, which would take over what this node manages, is dead";
   const char* why = nullptr;
-  core_.regions.for_each([&](region_slot& r) {
-    if (core_.regions.is_adopted(r.about)) why = "memory of the program was adopted, as stock programs have it";
-    if (r.about.backing != 0) why = "a container is open";
-    if (sequential_of(r) == nullptr) why = "a region's consistency is not sequential";
+  node.regions.for_each([&](region_slot& r) {
+    if (node.regions.is_adopted(r.about)) why = "memory of the program was adopted, as stock programs have it";
+    if (r.about.backing != 0) why = "a container is open: close it on all nodes";
+    if (sequential_of(r) == nullptr)
+      why = "a region's consistency is not sequential: destroy it, or make it with QUIRE_SEQUENTIAL";
   });
   return why;
 }

@@ -14,12 +14,15 @@ namespace quire::core {
 class core;
 struct region_slot;
 
+/// What keeps this node in its job for good, for people; null: nothing does. Driver's thread.
+[[nodiscard]] const char* why_node_stays(core& node) noexcept;
+
 class leaver {
  public:
   explicit leaver(core& node);  ///< not by the driver: takes all the memory that it will need
 
   /// What this node cannot give up, for people; null: there is nothing. Driver's thread.
-  [[nodiscard]] const char* obstacle() const noexcept;
+  [[nodiscard]] const char* obstacle() const noexcept { return why_node_stays(core_); }
   /// Others are asked to take units that this node keeps; when there are none, and nothing of this node is under way,
   /// it takes leave: true, and no thread of it may use shared memory any more. Again and again. Driver's thread, not
   /// within a step.

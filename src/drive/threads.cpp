@@ -23,7 +23,6 @@
 #include "core/fault.hpp"
 #include "core/inbox.hpp"
 #include "core/region_builder.hpp"
-#include "core/survival.hpp"
 #include "core/thread_state.hpp"
 #include "core/watching.hpp"
 #include "drive/threads.hpp"
@@ -78,7 +77,11 @@ void prefer_short_slices() noexcept {
 }  // namespace
 
 threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
-    : core_(driven), job_(job), waits_(driven, *this, shown_, job), counters_(driven, *this, shown_, job) {
+    : core_(driven),
+      job_(job),
+      waits_(driven, *this, shown_, job),
+      counters_(driven, *this, shown_, job),
+      wish_(driven, *this, job) {
   driver_.how = how;
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 }
@@ -457,6 +460,7 @@ void threads::service_loop() noexcept {
     parked_.store(false, std::memory_order_relaxed);
     if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
     counters_.look();
+    wish_.look();
     if (!driver_.try_lock()) {
       if (base::now_ns() >= core_.watching.next_look()) core_.watching.want_look();
       called = tick();
@@ -561,39 +565,6 @@ void threads::service_sleep(std::uint64_t longest_ms) noexcept {
       handle_news();
     }
   }
-}
-
-/// A peer was lost, and the launcher has not said why. Or the job ends, and this node has not.
-void threads::handle_loss() noexcept {
-  const std::uint64_t until = core_.watching.lost_until_ns();
-  if (until == 0 || base::now_ns() < until) return;
-  if (core_.watching.leaves()) {
-    job_.leave({});
-    base::end_process(core_.watching.leave_status());
-  }
-  base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.watching.loss_text().c_str());
-}
-
-/// What the launcher tells. The death of a node ends the job on all, unless they go on.
-void threads::handle_news() noexcept {
-  const bool survives = core_.config.survives;
-  auto news = job_.poll_news();
-  for (;; news = job_.poll_news()) {
-    if (news.what == bootstrap::news::kind::show_waits) {
-      if (core::op* const o = waits_.begin(true); o != nullptr) driver_.queue.push(*o);
-      continue;
-    }
-    if (news.what == bootstrap::news::kind::show_counters) {
-      if (core::op* const o = counters_.begin(); o != nullptr) driver_.queue.push(*o);
-      continue;
-    }
-    if (!survives || news.what != bootstrap::news::kind::node_died) break;
-    base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
-    core_.survival.on_announced(static_cast<unsigned>(news.node));
-  }
-  if (news.what == bootstrap::news::kind::nothing || core_.watching.leaves()) return;
-  if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);
-  base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
 }
 
 }  // namespace quire::drive

@@ -12,6 +12,7 @@
 #include "core/waiting.hpp"
 #include "drive/counters.hpp"
 #include "drive/driver.hpp"
+#include "drive/leave_wish.hpp"
 #include "drive/waits.hpp"
 #include "store/crew.hpp"
 #include "transport/transport.hpp"
@@ -42,6 +43,8 @@ class threads final : public core::host {
   [[nodiscard]] const pace& how() const noexcept { return driver_.how; }
   /// SIGQUIT: has the service thread say what this node's threads wait for. Any thread, also in a signal handler.
   void ask_for_waits() noexcept;
+  /// Whether somebody wants this node to leave, and what becomes of it.
+  [[nodiscard]] leave_wish& wish() noexcept { return wish_; }
 
   /// The calling thread waits in a loop of the program for what other threads do: it drives for a moment, if nobody
   /// does. Application thread.
@@ -99,6 +102,7 @@ class threads final : public core::host {
   core::wait_board shown_;
   waits_told waits_;
   counters_told counters_;
+  leave_wish wish_;
   /// What a store has done is the driver's to take: the service thread's, if no other drives.
   std::atomic<bool> crew_starts_{false};
   store::crew_of_threads crew_{[](void* me) noexcept { static_cast<threads*>(me)->call(); }, this};

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "bench network", "agent",
-            "report", "predict", "top", "clean")
-WITH_ARGUMENT = ("report", "top")  # and options after it
+            "report", "predict", "top", "leave", "clean")
+WITH_ARGUMENT = ("report", "top", "leave")  # and options after it
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "program", "fortran", "python", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.md",  # of make bench, make model and make machines,
              "docs/python_programs.md", "docs/stock_programs.md",  # of bench/programs,

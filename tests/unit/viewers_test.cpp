@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bootstrap/leave_word.hpp"
+
 namespace quire::bootstrap::launcher::viewers_test {
 namespace {
 
@@ -32,6 +34,21 @@ TEST(viewers, what_is_no_view_or_of_another_version_is_refused) {
   EXPECT_FALSE(unpack_view(local::pack_addresses(words)));
   const std::string no_time[] = {std::to_string(local::protocol_version), "./heat", "soon"};
   EXPECT_FALSE(unpack_view(local::pack_addresses(no_time)));
+}
+
+TEST(viewers, what_a_node_says_of_its_leaving_comes_back) {
+  const leave_word word{leave_word::what::not_now, 12, "2 threads run"};
+  const auto again = unpack_leave_word(pack(word));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->state, word.state);
+  EXPECT_EQ(again->units, 12u);
+  EXPECT_EQ(again->text, "2 threads run");
+  const std::string packed = pack(leave_word{});
+  for (std::size_t bytes = 0; bytes < packed.size(); ++bytes)
+    EXPECT_FALSE(unpack_leave_word(std::string_view(packed).substr(0, bytes))) << bytes;
+  leave_word strange;
+  strange.state = static_cast<leave_word::what>(99);
+  EXPECT_FALSE(unpack_leave_word(pack(strange)));
 }
 
 }  // namespace

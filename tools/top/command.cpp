@@ -2,7 +2,6 @@
 // `quire top`: what a running job does, twice a second, in a terminal or for scripts. It only listens: the job is as it
 // was when it ends, however that is.
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/viewers.hpp"
 #include "commands.hpp"
-#include "os/file_content.hpp"
+#include "running_job.hpp"
 #include "top/terminal.hpp"
 #include "top/view.hpp"
 
@@ -30,8 +29,6 @@ using bootstrap::local::frame_kind;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t patience_ns = 10 * second_ns;  // with a job that says nothing, such as one that is stopped
 
-constexpr std::size_t longest_command = 200;  // characters, of a job that can be chosen
-
 struct arguments {
   int pid = 0;  ///< 0: the only one
   bool once = false, json = false;
@@ -40,42 +37,6 @@ struct arguments {
 int refuse_top(const std::string& why) {
   fmt::print(stderr, "quire top: {}\n", why);
   return launcher_failed;
-}
-
-std::string command_of(pid_t pid) {
-  std::string words = os::content_of("/proc/" + std::to_string(pid) + "/cmdline").text;
-  while (!words.empty() && words.back() == '\0') words.pop_back();
-  for (char& c : words)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  return words;
-}
-
-/// The job that is meant; nothing, and a sentence.
-std::optional<found_job> choose(const arguments& asked, std::string& why) {
-  const auto all = bootstrap::launcher::find_jobs();
-  if (asked.pid != 0) {
-    const auto is_meant = [&asked](const found_job& j) { return j.pid == asked.pid; };
-    // Anybody can take a name: that of the user's own job comes first.
-    auto found = std::ranges::find_if(all, [&](const found_job& j) { return is_meant(j) && j.user == ::geteuid(); });
-    if (found == all.end()) found = std::ranges::find_if(all, is_meant);
-    if (found != all.end()) return *found;
-    why = fmt::format(
-        "there is no job {} on this machine: the number is that of its `quire run`, and `quire top` without one lists "
-        "those of yours",
-        asked.pid);
-    return std::nullopt;
-  }
-  std::vector<found_job> mine;
-  std::ranges::copy_if(all, std::back_inserter(mine), [](const found_job& j) { return j.user == ::geteuid(); });
-  if (mine.size() == 1) return mine.front();
-  if (mine.empty()) {
-    why = "no job of yours runs on this machine: `quire top` looks at those that `quire run` has started here";
-    return std::nullopt;
-  }
-  why = "which job? Write its number behind `quire top`:";
-  for (const found_job& j : mine)
-    why += fmt::format("\n  {}  {}", j.pid, top::for_terminal(command_of(j.pid), longest_command));
-  return std::nullopt;
 }
 
 /// Takes in what the job says, until it has ended or the viewer has had enough.
@@ -196,7 +157,7 @@ void add_top(CLI::App& quire, session& about) {
   command->callback([&about, asked] {
     about.command = [asked]() -> int {
       std::string why;
-      const auto job = choose(*asked, why);
+      const auto job = find_running_job(asked->pid, "top", why);
       if (!job) return refuse_top(why);
       auto link = bootstrap::launcher::look_at(*job, why);
       if (!link) return refuse_top(why);

@@ -66,6 +66,7 @@ void job::on_exit(int node, int wait_status) {
          1);
   }
   check_waiting();
+  refuse_wish(node, why_stays(node));
 }
 
 void job::on_signal(const signalfd_siginfo& signal) {
@@ -103,6 +104,7 @@ void job::on_time() {
   acknowledge_output();
   check_readers();
   look();
+  take_wishes();
   const std::uint64_t now = base::now_ns();
   // First they say what they wait for.
   const bool late = phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_;
@@ -183,13 +185,8 @@ bool job::can_go_on() const {
 void job::announce(int node, const std::string& text, int exit_status) {
   if (first_death_ == 0) first_death_ = exit_status;
   accusations_.drop(node);
+  refuse_wish(node, text);
   say(tell_all_of(node, text) ? text + "; the others go on" : text);
-}
-
-/// It has ended well, and has given all that it had to others: nobody is to hear of a failure.
-void job::announce_departure(int node) {
-  accusations_.drop(node);
-  (void)tell_all_of(node, name_of(node) + " has left the job");
 }
 
 /// That a node runs no more. Whether somebody listens.

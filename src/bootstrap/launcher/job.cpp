@@ -225,6 +225,8 @@ void job::on_frame(int node, const local::frame& frame) {
       record.left = true;
       record.statistics = frame.payload;
       return;
+    case local::frame_kind::leaving:
+      return on_leaving(node, frame.payload);
     case local::frame_kind::departs:
       record.left = record.departed = true;
       record.statistics = frame.payload;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
 // start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
-// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, fate.cpp what becomes of the job
-// when a node or a person ends something. One thread.
+// waits.cpp what the nodes wait for, view.cpp what people see of it while it runs, departures.cpp nodes that leave it,
+// fate.cpp what becomes of the job when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -44,6 +44,7 @@ struct node_record {
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;
   std::string counters;  ///< as told last, while somebody looks
+  bool wanted = false;   ///< somebody wants it to leave
   bool asked = false;    ///< for those, and has not answered
   kept_record record;
   std::string why;  ///< what it did wrong, if we have killed it for that
@@ -143,6 +144,13 @@ class job {
   void on_counters(int node, const std::string& payload);
   void show_view();
 
+  // departures.cpp
+  void take_wishes();
+  [[nodiscard]] std::string why_stays(int node) const;
+  void on_leaving(int node, const std::string& payload);
+  void refuse_wish(int node, const std::string& text);
+  void announce_departure(int node);
+
   // fate.cpp
   void on_exit(int node, int wait_status);
   void on_signal(const signalfd_siginfo& signal);
@@ -156,7 +164,6 @@ class job {
   void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
   [[nodiscard]] bool can_go_on() const;
   void announce(int node, const std::string& text, int exit_status);
-  void announce_departure(int node);
   [[nodiscard]] bool tell_all_of(int node, const std::string& text);
   void signal_all(int signal, bool from_terminal);
   void say(const std::string& text) { err_.put("quire: " + text + "\n"); }

@@ -76,49 +76,75 @@ void viewers::listen() {
 }
 
 void viewers::watch(const std::function<void(int, short, std::function<void()>)>& watch) {
-  std::erase_if(all_, [](const local::channel& one) { return one.ended() || one.broken(); });
+  std::erase_if(all_, [](const viewer& one) { return one.link.ended() || one.link.broken(); });
   if (listener_.open()) watch(listener_.number(), POLLIN, [this] { accept(); });
-  for (local::channel& one : all_)
-    watch(one.descriptor(), one.sending() ? POLLIN | POLLOUT : POLLIN, [this, &one] { on_viewer(one); });
+  for (viewer& one : all_)
+    watch(one.link.descriptor(), one.link.sending() ? POLLIN | POLLOUT : POLLIN, [this, &one] { on_viewer(one); });
 }
 
 void viewers::accept() {
   os::descriptor socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   uid_t user = 0;
   if (!socket.open() || all_.size() >= most_viewers || !user_of(socket.number(), user)) return;
-  local::channel viewer(std::move(socket));
+  local::channel link(std::move(socket));
   if (user != 0 && user != ::geteuid()) {
-    viewer.queue(frame_of(local::frame_kind::cannot, refusal(::getpid(), ::geteuid())));
-    return viewer.send();
+    link.queue(frame_of(local::frame_kind::cannot, refusal(::getpid(), ::geteuid())));
+    return link.send();
   }
-  all_.push_back(std::move(viewer));
+  all_.push_back({std::move(link)});
   arrived_ = true;
 }
 
-/// Viewers say nothing.
-void viewers::on_viewer(local::channel& viewer) {
-  viewer.send();
-  viewer.receive();
-  while (viewer.next()) continue;
+void viewers::on_viewer(viewer& one) {
+  one.link.send();
+  one.link.receive();
+  while (const auto frame = one.link.next())
+    if (frame->kind == local::frame_kind::leave_wanted) on_wish(one, *frame);
+}
+
+void viewers::on_wish(viewer& one, const local::frame& frame) {
+  local::greeting them{0, -1};
+  std::memcpy(&them, frame.payload.data(), std::min(sizeof them, frame.payload.size()));
+  one.wish = frame.node;
+  one.is_new = them.version == local::protocol_version;
+  if (one.is_new) return;
+  one.link.queue(frame_of(local::frame_kind::cannot,
+                          "job " + std::to_string(::getpid()) + " was started by a `quire` of another version"));
+  one.link.send();
+}
+
+std::vector<int> viewers::take_wishes() {
+  std::vector<int> nodes;
+  for (viewer& one : all_)
+    if (std::exchange(one.is_new, false)) nodes.push_back(*one.wish);
+  return nodes;
+}
+
+void viewers::tell(int node, const std::shared_ptr<const std::string>& frame) {
+  for (viewer& one : all_) {
+    if (one.wish != node) continue;
+    one.link.queue(frame);
+    one.link.send();
+  }
 }
 
 void viewers::show(const std::string& payload) {
   const auto frame = frame_of(local::frame_kind::counters, payload);
-  for (local::channel& one : all_) {
-    if (one.sending()) continue;
-    one.queue(frame);
-    one.send();
+  for (viewer& one : all_) {
+    if (one.link.sending() || one.wish) continue;
+    one.link.queue(frame);
+    one.link.send();
   }
 }
 
 void viewers::end(const std::string& text) {
   listener_.reset();
   const auto frame = frame_of(local::frame_kind::job_ends, text);
-  for (local::channel& one : all_) one.queue(frame);
+  for (viewer& one : all_) one.link.queue(frame);
   const std::uint64_t deadline = base::now_ns() + send_limit_ns;
-  for (local::channel& one : all_) {
-    while (one.send(), one.sending() && !one.ended() && base::now_ns() < deadline) {
-      pollfd entry{one.descriptor(), POLLOUT, 0};
+  for (auto& [link, wish, is_new] : all_) {
+    while (link.send(), link.sending() && !link.ended() && base::now_ns() < deadline) {
+      pollfd entry{link.descriptor(), POLLOUT, 0};
       os::wait_ready({&entry, 1}, 10);
     }
   }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those who look at a running job (`quire top`): a socket without a place in the file system, so that nothing is left
-// of it whatever happens, and one channel a viewer. Only the job's own user and root may look. Costs nothing while
-// nobody does. The launcher's thread; find() and look_at() are those of `quire top`.
+// Those who look at a running job (`quire top`), or want a node of it to leave (`quire leave`): a socket without a
+// place in the file system, so that nothing is left of it whatever happens, and one channel a viewer. Only the job's
+// own user and root may. Costs nothing while nobody does. The launcher's thread; find_jobs() and look_at() are those of
+// the commands.
 #pragma once
 
 #include <sys/types.h>
 
 #include <functional>
 #include <list>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,17 +27,27 @@ class viewers {
   [[nodiscard]] bool any() const noexcept { return !all_.empty(); }
   /// Whether somebody has come since this was asked last.
   [[nodiscard]] bool take_arrival() noexcept { return std::exchange(arrived_, false); }
-  /// A frame `counters` for each; who has not taken the one before misses it.
+  /// A frame `counters` for each that wants no node to leave; who has not taken the one before misses it.
   void show(const std::string& payload);
+  /// The nodes that somebody wants to leave, as they were named, since this was asked last.
+  [[nodiscard]] std::vector<int> take_wishes();
+  /// For each who wants that node to leave.
+  void tell(int node, const std::shared_ptr<const std::string>& frame);
   /// A frame `job_ends` for each, for as long as a moment; nobody can look any more.
   void end(const std::string& text);
 
  private:
+  struct viewer {
+    local::channel link;
+    std::optional<int> wish{};  ///< the node that it wants to leave; it looks otherwise
+    bool is_new = false;        ///< nobody has taken the wish
+  };
   void accept();
-  void on_viewer(local::channel& viewer);
+  void on_viewer(viewer& one);
+  void on_wish(viewer& one, const local::frame& frame);
 
   os::descriptor listener_;
-  std::list<local::channel> all_;
+  std::list<viewer> all_;
   bool arrived_ = false;
 };
 

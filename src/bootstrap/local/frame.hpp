@@ -11,6 +11,7 @@
 //                      ready      the node has started: it can go on when others die
 //                      waits      payload: what its threads wait for (src/waits), the answer to `show_waits`
 //                      counters   payload: a flat JSON object, the answer to `show_counters`
+//                      leaving    payload: what becomes of the wish that it leaves (bootstrap/leave_word.hpp)
 //                      record     payload: pid, descriptor and path (pack_addresses) of its record for the report, to
 //                                 be kept for it (launcher/kept_record.hpp)
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
@@ -18,6 +19,16 @@
 //                      job_ends   payload: the sentence for people
 //                      show_waits  somebody asks what the job waits for; to nodes that are ready
 //                      show_counters  somebody looks at the job (`quire top`); to nodes that are ready
+//                      leave_wanted  somebody wants it to leave (`quire leave`); to a node that is ready
+//
+// `quire top` and `quire leave`, which look at a job, and the launcher:
+//
+//   launcher -> viewer counters   payload: a view of the job, packed (launcher/viewers.hpp), twice a second
+//                      leaving    node: which; payload: its own words
+//                      departs    node: it has left
+//                      cannot     payload: the sentence for people; nothing more comes
+//                      job_ends   payload: the sentence for people
+//   viewer -> launcher leave_wanted  node: which is to leave; payload: version of this protocol (struct greeting)
 //
 // Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among
 // others:
@@ -53,7 +64,7 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 7;
+inline constexpr std::uint32_t protocol_version = 8;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
@@ -91,7 +102,9 @@ enum class frame_kind : std::uint32_t {
   notice,
   abort,
   departs,
-  last = departs
+  leave_wanted,
+  leaving,
+  last = leaving
 };
 
 /// What a node says of itself in `hello`.

@@ -89,6 +89,11 @@ void member::tell_counters(std::string_view json) noexcept {
   socket_.send();
 }
 
+void member::tell_leaving(std::string_view packed) noexcept {
+  socket_.queue(make_frame(frame_kind::leaving, node_, packed));
+  socket_.send();
+}
+
 void member::keep_record(int descriptor, std::string_view path) noexcept {
   const std::string words[] = {std::to_string(::getpid()), std::to_string(descriptor), std::string(path)};
   socket_.queue(make_frame(frame_kind::record, node_, pack_addresses(words)));
@@ -135,6 +140,9 @@ void member::take_in() {
         break;
       case frame_kind::show_counters:
         news_.push_back({news::kind::show_counters, -1, {}});
+        break;
+      case frame_kind::leave_wanted:
+        news_.push_back({news::kind::leave_wanted, -1, {}});
         break;
       case frame_kind::node_died:
       case frame_kind::job_ends: {

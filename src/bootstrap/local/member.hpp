@@ -29,6 +29,7 @@ class member final : public bootstrap {
   void ready() noexcept override;
   void tell_waits(std::string_view packed) noexcept override;
   void tell_counters(std::string_view json) noexcept override;
+  void tell_leaving(std::string_view packed) noexcept override;
   void keep_record(int descriptor, std::string_view path) noexcept override;
   [[nodiscard]] bool keeps_records() const noexcept override { return true; }
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices
