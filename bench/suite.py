@@ -501,6 +501,8 @@ def openmp_group():
     rows = [Row("empty parallel region, 2 nodes", "two:region", 9, 1),
             Row("parallel region that reads three values, 2 nodes", "two:region_with_values", 9, 1),
             Row("empty parallel region, 4 nodes", "four:region", told=True),
+            Row("parallel region with a sum in the master's frame, 2 nodes", "two:region_with_local_sum", 9, 1),
+            Row("parallel region with a sum in the master's frame, 2 nodes, mixed", "two mixed:region_with_local_sum", 9, 1),
             Row("lock and a word that it guards, 2 nodes", "two:lock", 3, 1), Row("locks of one page, 2 nodes", "two:small_lock", 3, 1),
             Row("atomic addition to words of a table, 2 nodes", "two:atomic_of_table", 3, 1),
             Row("barrier with nothing to tell, 2 nodes, mixed against sequential", "two mixed:barrier", "two:barrier", 1.1),

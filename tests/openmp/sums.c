@@ -131,8 +131,8 @@ int main(int argc, char** argv) {
     return sum < 0;
   }
   for (int k = 0; k < rounds; ++k) {
-    printf("%.17g %.9g %d %lu %.17g %.17g %.17g", plain(k), (double)shorter(k), whole(k), wraps(k), product(k), extremes(k),
-           several(k));
+    printf("%.17g %.9g %d %lu %.17g %.17g %.17g", plain(k), (double)shorter(k), whole(k), wraps(k), product(k),
+           extremes(k), several(k));
     printf(" %u %ld %ld %ld %ld\n", bits(k), looked_at(k), last_one(k), under_a_lock(k), once(k));
   }
   printf("%ld\n", seen);
