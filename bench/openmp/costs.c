@@ -39,6 +39,12 @@ static void region_with_sum(void) {
 #pragma omp parallel reduction(+ : sum)
   sum += 1;
 }
+static void region_with_local_sum(void) {
+  double own = 0;
+#pragma omp parallel reduction(+ : own)
+  own += 1;
+  sum += own;
+}
 static void hundred_tasks(void) {
 #pragma omp parallel
 #pragma omp single
@@ -125,6 +131,7 @@ int main(int argc, char** argv) {
   measure("region", count, region);
   measure("region_with_values", count, region_with_values);
   measure("region_with_sum", count, region_with_sum);
+  measure("region_with_local_sum", count, region_with_local_sum);
   measure_within("barrier", few, 50, barrier);
   measure_within("single", few, 50, single);
   measure_within("critical", few, 50, critical);

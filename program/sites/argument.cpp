@@ -21,6 +21,7 @@ struct state {
   reg_set registers = only(rdi);
   std::vector<place> places{};                  ///< of 8 bytes, in order
   std::optional<place> sp = place{0}, frame{};  ///< rsp, and rbp if that is one of its values
+  register_values values{};                     ///< of words that are added to
 
   [[nodiscard]] bool has(std::uint8_t r) const noexcept { return (registers & only(r)) != 0; }
   void set(std::uint8_t r, bool to) noexcept {
@@ -44,7 +45,8 @@ struct state {
     for (const place p : other.places) set(p, true);
     if (sp != other.sp) sp.reset();
     if (frame != other.frame) frame.reset();
-    return registers != before.registers || places != before.places || sp != before.sp || frame != before.frame;
+    const bool more = values.join(other.values);
+    return more || registers != before.registers || places != before.places || sp != before.sp || frame != before.frame;
   }
 };
 
@@ -54,20 +56,30 @@ class walk {
        const known_calls& known)
       : by_(by), code_(code), address_(address), most_(most), known_(known) {}
 
-  [[nodiscard]] std::optional<std::uint32_t> run() {
-    constexpr unsigned most_steps = 200'000;
-    reach(address_, state{});
-    for (unsigned steps = 0; !todo_.empty(); ++steps) {
-      if (steps == most_steps) return {};
-      const std::uint64_t at = todo_.back();
-      todo_.pop_back();
-      if (!step(at)) return {};
-    }
-    if (keeps_ && takes_addresses_) return {};
-    return read_;
+  /// Once to find what is written, and, if something is, once more to see whether that is only added to.
+  [[nodiscard]] std::optional<block_use> run() {
+    if (!go()) return {};
+    if (!sums_.any()) return block_use{read_, {}};
+    looks_at_words_ = true;
+    block_use found;
+    if (!go() || !sums_.finish(found.sums)) return {};
+    found.read = read_;
+    return found;
   }
 
  private:
+  [[nodiscard]] bool go() {
+    constexpr unsigned most_steps = 200'000;
+    before_.clear();
+    reach(address_, state{});
+    for (unsigned steps = 0; !todo_.empty(); ++steps) {
+      if (steps == most_steps) return false;
+      const std::uint64_t at = todo_.back();
+      todo_.pop_back();
+      if (!step(at)) return false;
+    }
+    return !keeps_ || !takes_addresses_;
+  }
   void reach(std::uint64_t at, const state& s) {
     const auto [found, fresh] = before_.try_emplace(at, s);
     if (fresh || found->second.join(s)) todo_.push_back(at);
@@ -85,12 +97,13 @@ class walk {
     return m.base == rsp || (m.base == rbp && (s.frame.has_value() || !s.places.empty()));
   }
 
-  /// What an instruction reads and writes, but for what copies the pointer. False: it does more than read the block.
+  /// What an instruction reads and writes, but for what copies the pointer. False: it may do anything with the block.
   [[nodiscard]] bool use(const effects& e, const memory_use& m, const state& s) {
     if (m.index != no_reg && s.has(m.index)) return false;
     if (m.base < rip && s.has(m.base)) {
-      const bool reads = m.index == no_reg && !m.of_thread && m.reads && !m.writes && m.bytes != 0;
-      if (!reads || m.displacement < 0 || m.displacement + m.bytes > most_) return false;
+      const bool known = m.index == no_reg && !m.of_thread && (m.reads || m.writes) && m.bytes != 0;
+      if (!known || m.displacement < 0 || m.displacement + m.bytes > most_) return false;
+      if (m.writes && !looks_at_words_) sums_.add_written({m.displacement, m.bytes});
       read_ = std::max(read_, static_cast<std::uint32_t>(m.displacement) + m.bytes);
       return true;
     }
@@ -138,11 +151,21 @@ class walk {
     const bool word = !e.direct && e.uses == 1 && e.memory[0].base == rip && e.memory[0].index == no_reg;
     const std::uint64_t at = e.direct ? e.target : end_of_ + static_cast<std::uint64_t>(e.memory[0].displacement);
     constexpr std::uint32_t arguments_in_memory = 64;
-    const bool nothing = (e.direct || word) && known_.take_nothing(at, word);
+    const arguments_taken takes = e.direct || word ? known_.taken_by(at, word) : arguments_taken::anything;
+    const bool nothing = takes != arguments_taken::anything;
+    if (looks_at_words_ && !word_sums::call(takes, s.values)) return false;
     if (!nothing && (s.registers & (arguments | only(rax) | only(r10))) != 0) return false;
     if (!nothing && !s.places.empty() && (!s.sp.has_value() || s.touches(*s.sp, arguments_in_memory))) return false;
     s.registers &= static_cast<reg_set>(~of_calls);
     return true;
+  }
+
+  /// To another function, or to a part of this one that stands elsewhere.
+  [[nodiscard]] bool leave(std::uint64_t to, state s) const {
+    if (!s.places.empty()) return false;
+    const arguments_taken takes = known_.taken_by(to, false);
+    if (s.registers != 0 && takes == arguments_taken::anything) return false;
+    return !looks_at_words_ || word_sums::call(takes, s.values);
   }
 
   /// What becomes of rsp and rbp.
@@ -194,6 +217,8 @@ class walk {
       if (e.what == address && ((m.base < rip && s.has(m.base)) || (m.index < rip && s.has(m.index)))) return false;
       if (e.what != address && !use(e, m, before)) return false;
     }
+    const bool in_block = e.uses != 0 && e.memory[0].base < rip && before.has(e.memory[0].base);
+    if (looks_at_words_ && !sums_.step(e, in_block, s.values)) return false;
     s.registers &= static_cast<reg_set>(~e.replaces);
     move_frame(e, s);
     switch (e.what) {
@@ -229,7 +254,7 @@ class walk {
       // Out of the function it is a call, or a part of it that stands elsewhere.
       if (is_inside(e.target)) {
         reach(e.target, s);
-      } else if (s.registers != 0 || !s.places.empty()) {
+      } else if (!leave(e.target, s)) {
         return false;
       }
     }
@@ -250,14 +275,16 @@ class walk {
   std::vector<std::uint64_t> todo_{};
   std::uint64_t end_of_ = 0;  ///< the instruction's that is looked at
   std::uint32_t read_ = 0;
+  word_sums sums_{};
+  bool looks_at_words_ = false;
   bool keeps_ = false;            ///< the pointer, in its frame
   bool takes_addresses_ = false;  ///< of what is in its frame
 };
 
 }  // namespace
 
-std::optional<std::uint32_t> bytes_only_read(const decoder& by, std::span<const std::byte> function,
-                                             std::uint64_t address, std::uint32_t most, const known_calls& known) {
+std::optional<block_use> use_of_block(const decoder& by, std::span<const std::byte> function, std::uint64_t address,
+                                      std::uint32_t most, const known_calls& known) {
   return walk(by, function, address, most, known).run();
 }
 

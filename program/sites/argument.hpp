@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a function does with the block that its first argument points to: whether it only reads it, and how much of it.
 // Then who calls it on another node may give it a copy. The compiler's function of a parallel region is of that kind
-// unless the region writes a variable that lies in the block, or hands the block on (a task, a sum at the end).
+// unless the region writes a variable that lies in the block, or hands the block on (a task). To some words it may add
+// (sums.hpp).
 //
 // The registers and the places of its frame that may have the pointer are followed along all ways through the function.
 // Whatever else is done with it, or cannot be known, counts as a write. One assumption: a place of the frame in which
@@ -14,20 +15,27 @@
 #include <span>
 
 #include "program/sites/decoder.hpp"
+#include "program/sites/sums.hpp"
 
 namespace quire::program::sites {
 
-/// Calls that take no argument, so that what is left in its registers does not matter. `at`: the function, or the word
-/// that has its address.
+/// Calls that take no address, so that what is left in the registers of addresses does not matter. `at`: the function,
+/// or the word that has its address.
 struct known_calls {
   virtual ~known_calls() = default;
-  [[nodiscard]] virtual bool take_nothing(std::uint64_t at, bool word) const noexcept = 0;
+  [[nodiscard]] virtual arguments_taken taken_by(std::uint64_t at, bool word) const noexcept = 0;
 };
 
-/// Bytes from the block's start on, at most `most`, that hold all which the function reads. Nothing: it may do anything
-/// with it. `function`: all of its instructions, which stand at `address`.
-[[nodiscard]] std::optional<std::uint32_t> bytes_only_read(const decoder& by, std::span<const std::byte> function,
-                                                           std::uint64_t address, std::uint32_t most,
-                                                           const known_calls& known);
+/// What a function does with the block: it reads no more than the first `read` bytes, and adds to some words.
+struct block_use {
+  std::uint32_t read = 0;
+  summed_words sums{};
+};
+
+/// Nothing: it may do anything with it, or uses more than its first `most` bytes. `function`: all of its instructions,
+/// which stand at `address`.
+[[nodiscard]] std::optional<block_use> use_of_block(const decoder& by, std::span<const std::byte> function,
+                                                    std::uint64_t address, std::uint32_t most,
+                                                    const known_calls& known);
 
 }  // namespace quire::program::sites

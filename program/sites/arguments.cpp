@@ -14,8 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/sites/argument.hpp"
+#include "program/sites/changed_code.hpp"
 
 extern "C" {
 struct quire_bases {  // as libgcc has it
@@ -29,7 +31,7 @@ namespace {
 
 const sites::decoder* g_decoder = nullptr;
 
-/// Calls of OpenMP that take nothing, and of libm that take numbers only.
+/// Calls of OpenMP that take nothing; then those of libm that take numbers only.
 constexpr const char* calls_of_nothing[] = {"omp_get_num_threads",
                                             "omp_get_thread_num",
                                             "omp_get_max_threads",
@@ -90,6 +92,9 @@ constexpr const char* calls_of_nothing[] = {"omp_get_num_threads",
                                             "atan2f",
                                             "hypotf"};
 constinit std::array<std::uint64_t, std::size(calls_of_nothing)> g_calls_of_nothing{};
+constexpr std::size_t calls_of_openmp_alone =
+    std::find(std::begin(calls_of_nothing), std::end(calls_of_nothing), std::string_view("sin")) -
+    std::begin(calls_of_nothing);
 
 template <class T>
 T read_at(const std::byte*& at) noexcept {
@@ -176,12 +181,15 @@ std::size_t plain_length(const void* description) noexcept {
 
 /// What a jump of a table of calls goes to (the linker's PLT), or a word of the table that it reads.
 struct calls_of_openmp : sites::known_calls {
-  [[nodiscard]] bool take_nothing(std::uint64_t at, bool word) const noexcept override {
-    if (!word && !find_word(at)) return false;
+  [[nodiscard]] sites::arguments_taken taken_by(std::uint64_t at, bool word) const noexcept override {
+    using enum sites::arguments_taken;
+    if (!word && !find_word(at)) return anything;
     std::uint64_t to = 0;
     std::memcpy(&to, reinterpret_cast<const void*>(at), sizeof to);
     const auto& all = g_calls_of_nothing;
-    return to != 0 && std::find(all.begin(), all.end(), to) != all.end();
+    const auto found = std::find(all.begin(), all.end(), to);
+    if (to == 0 || found == all.end()) return anything;
+    return static_cast<std::size_t>(found - all.begin()) < calls_of_openmp_alone ? none : numbers;
   }
 
  private:
@@ -202,26 +210,26 @@ struct calls_of_openmp : sites::known_calls {
   }
 };
 
-std::size_t look(void (*what)(void*), std::size_t most) noexcept {
+std::optional<sites::block_use> look(void (*what)(void*), std::size_t most) noexcept {
   quire_bases bases{};
   auto* const begin = reinterpret_cast<std::byte*>(what);
   Dl_info file;
-  if (g_decoder == nullptr || ::dladdr(begin, &file) == 0) return 0;  // made as the program runs: it may change
+  if (g_decoder == nullptr || ::dladdr(begin, &file) == 0) return {};  // made as the program runs: it may change
   const void* const description = _Unwind_Find_FDE(begin, &bases);
-  if (description == nullptr || bases.function != begin) return 0;
+  if (description == nullptr || bases.function != begin) return {};
   const std::size_t length = plain_length(description);
   constexpr std::size_t longest = 1u << 20;
-  if (length == 0 || length > longest) return 0;
-  const auto found = sites::bytes_only_read(*g_decoder, {begin, length}, reinterpret_cast<std::uint64_t>(begin),
-                                            static_cast<std::uint32_t>(most), calls_of_openmp{});
-  return found.value_or(0);
+  if (length == 0 || length > longest) return {};
+  const std::vector<std::byte> code = sites::unchanged_code({begin, length});
+  return sites::use_of_block(*g_decoder, code, reinterpret_cast<std::uint64_t>(begin), static_cast<std::uint32_t>(most),
+                             calls_of_openmp{});
 }
 
 /// What was found, and when. A function that finds its place taken is looked at again.
 struct known {
   void (*what)(void*) = nullptr;
   std::uint32_t turn = 0;
-  std::size_t bytes = 0;
+  std::optional<sites::block_use> use{};
 };
 constinit std::array<known, 1024> g_known{};
 constinit std::atomic<std::uint32_t> g_turn{0};
@@ -235,11 +243,11 @@ void open_arguments() noexcept {
     g_calls_of_nothing[i] = reinterpret_cast<std::uint64_t>(::dlsym(RTLD_DEFAULT, calls_of_nothing[i]));
 }
 
-std::size_t bytes_only_read(void (*what)(void* data), std::size_t most) noexcept {
+const sites::block_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept {
   known& k = g_known[reinterpret_cast<std::uintptr_t>(what) / 16 % g_known.size()];
   const std::uint32_t turn = g_turn.load(std::memory_order_acquire);
   if (k.what != what || k.turn != turn) k = {what, turn, look(what, most)};
-  return k.bytes;
+  return k.use ? &*k.use : nullptr;
 }
 
 void forget_arguments() noexcept { g_turn.fetch_add(1, std::memory_order_acq_rel); }

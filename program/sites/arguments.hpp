@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a region's function reads of the master's frame: a block of values and addresses that the compiler has made. If
-// the function only reads it, the message that begins the region brings it to the other nodes, and the page of the
-// frame stays where the master needs it. Node 0's main thread only, but
-// for what says otherwise.
+// the function only reads it, and adds to words of it, the message that begins the region brings it to the other nodes,
+// and the page of the frame stays where the master needs it. Node 0's main thread only, but for what says otherwise.
 #pragma once
 
 #include <cstddef>
+
+#include "program/sites/argument.hpp"
 
 namespace quire::program {
 
 /// At the start, while one thread runs: what reads instructions is loaded.
 void open_arguments() noexcept;
-/// Bytes of its data that the function reads, at most `most`, if it does nothing else with them; else 0. By its code,
-/// once for each function.
-[[nodiscard]] std::size_t bytes_only_read(void (*what)(void* data), std::size_t most) noexcept;
+/// What the function does with the first `most` bytes of its data, by its code, looked at once for each function. Null:
+/// it may do anything with them.
+[[nodiscard]] const sites::block_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept;
 /// A library has gone, or may have: other code may stand where its functions were. Any thread.
 void forget_arguments() noexcept;
 

@@ -106,8 +106,22 @@ bool is_whole(const ZydisDecodedOperand& o) noexcept {
          o.reg.value <= ZYDIS_REGISTER_R15;
 }
 
+/// Of the first 16 vector registers; no_reg if it is none.
+std::uint8_t vector_register(ZydisRegister r) noexcept {
+  for (const ZydisRegister first : {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0}) {
+    if (r >= first && r < first + 16) return static_cast<std::uint8_t>(r - first);
+  }
+  return no_reg;
+}
+
 void add_register(const ZydisDecodedOperand& o, effects& e) noexcept {
-  const std::uint8_t which = general(o.reg.value);
+  const std::uint8_t which = general(o.reg.value), vector = vector_register(o.reg.value);
+  if (vector != no_reg) {
+    const auto bit = static_cast<reg_set>(1u << vector);
+    if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) e.vector_reads |= bit;
+    if ((o.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0) e.vector_replaces |= bit;
+    return;
+  }
   if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) e.reads |= only(which);
   // What is written in some cases only, or in part, may stay.
   if ((o.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0 && o.size >= 32) e.replaces |= only(which);
@@ -185,6 +199,108 @@ effects::kind kind_of(const ZydisDecodedInstruction& i, const ZydisDecodedOperan
   }
 }
 
+/// By itself: what it had is not used.
+bool clears_register(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* o) noexcept {
+  constexpr ZydisMnemonic two[] = {ZYDIS_MNEMONIC_XOR, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_PXOR, ZYDIS_MNEMONIC_XORPS,
+                                   ZYDIS_MNEMONIC_XORPD},
+                          three[] = {ZYDIS_MNEMONIC_VPXOR, ZYDIS_MNEMONIC_VXORPS, ZYDIS_MNEMONIC_VXORPD};
+  const auto same = [o](unsigned a, unsigned b) {
+    return o[a].type == ZYDIS_OPERAND_TYPE_REGISTER && o[b].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           o[a].reg.value == o[b].reg.value;
+  };
+  if (std::find(std::begin(two), std::end(two), i.mnemonic) != std::end(two)) return same(0, 1) && o[0].size >= 32;
+  return std::find(std::begin(three), std::end(three), i.mnemonic) != std::end(three) && same(1, 2) &&
+         i.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
+}
+
+// ---- Numbers
+
+/// What an instruction does with numbers: lane 0 stands for what its operands have, bytes 0 for a whole register.
+struct number_row {
+  ZydisMnemonic plain, vex;
+  value_step::kind what;
+  combining how;
+  std::uint8_t bytes, lane;
+  bool real, ordered = false;
+};
+constexpr std::uint8_t whole = 0;
+constexpr auto moves = value_step::kind::move, combines = value_step::kind::combine;
+constexpr number_row numbers[] = {
+    {ZYDIS_MNEMONIC_MOVD, ZYDIS_MNEMONIC_VMOVD, moves, {}, 4, 4, false},
+    {ZYDIS_MNEMONIC_MOVQ, ZYDIS_MNEMONIC_VMOVQ, moves, {}, 8, 8, false},
+    {ZYDIS_MNEMONIC_MOVSS, ZYDIS_MNEMONIC_VMOVSS, moves, {}, 4, 4, true},
+    {ZYDIS_MNEMONIC_MOVSD, ZYDIS_MNEMONIC_VMOVSD, moves, {}, 8, 8, true},
+    {ZYDIS_MNEMONIC_MOVAPS, ZYDIS_MNEMONIC_VMOVAPS, moves, {}, whole, 4, true},
+    {ZYDIS_MNEMONIC_MOVAPD, ZYDIS_MNEMONIC_VMOVAPD, moves, {}, whole, 8, true},
+    {ZYDIS_MNEMONIC_MOVUPS, ZYDIS_MNEMONIC_VMOVUPS, moves, {}, whole, 4, true},
+    {ZYDIS_MNEMONIC_MOVUPD, ZYDIS_MNEMONIC_VMOVUPD, moves, {}, whole, 8, true},
+    {ZYDIS_MNEMONIC_MOVDQA, ZYDIS_MNEMONIC_VMOVDQA, moves, {}, whole, 8, false},
+    {ZYDIS_MNEMONIC_MOVDQU, ZYDIS_MNEMONIC_VMOVDQU, moves, {}, whole, 8, false},
+    {ZYDIS_MNEMONIC_ADDSS, ZYDIS_MNEMONIC_VADDSS, combines, combining::add, 4, 4, true},
+    {ZYDIS_MNEMONIC_ADDSD, ZYDIS_MNEMONIC_VADDSD, combines, combining::add, 8, 8, true},
+    {ZYDIS_MNEMONIC_ADDPS, ZYDIS_MNEMONIC_VADDPS, combines, combining::add, whole, 4, true},
+    {ZYDIS_MNEMONIC_ADDPD, ZYDIS_MNEMONIC_VADDPD, combines, combining::add, whole, 8, true},
+    {ZYDIS_MNEMONIC_PADDD, ZYDIS_MNEMONIC_VPADDD, combines, combining::add, whole, 4, false},
+    {ZYDIS_MNEMONIC_PADDQ, ZYDIS_MNEMONIC_VPADDQ, combines, combining::add, whole, 8, false},
+    {ZYDIS_MNEMONIC_SUBSS, ZYDIS_MNEMONIC_VSUBSS, combines, combining::add, 4, 4, true, true},
+    {ZYDIS_MNEMONIC_SUBSD, ZYDIS_MNEMONIC_VSUBSD, combines, combining::add, 8, 8, true, true},
+    {ZYDIS_MNEMONIC_MULSS, ZYDIS_MNEMONIC_VMULSS, combines, combining::multiply, 4, 4, true},
+    {ZYDIS_MNEMONIC_MULSD, ZYDIS_MNEMONIC_VMULSD, combines, combining::multiply, 8, 8, true},
+    {ZYDIS_MNEMONIC_MULPD, ZYDIS_MNEMONIC_VMULPD, combines, combining::multiply, whole, 8, true},
+    {ZYDIS_MNEMONIC_MINSS, ZYDIS_MNEMONIC_VMINSS, combines, combining::least, 4, 4, true},
+    {ZYDIS_MNEMONIC_MINSD, ZYDIS_MNEMONIC_VMINSD, combines, combining::least, 8, 8, true},
+    {ZYDIS_MNEMONIC_MAXSS, ZYDIS_MNEMONIC_VMAXSS, combines, combining::greatest, 4, 4, true},
+    {ZYDIS_MNEMONIC_MAXSD, ZYDIS_MNEMONIC_VMAXSD, combines, combining::greatest, 8, 8, true},
+    {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_ADD, combines, combining::add, whole, 0, false},
+    {ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_SUB, combines, combining::add, whole, 0, false, true},
+    {ZYDIS_MNEMONIC_INC, ZYDIS_MNEMONIC_INC, combines, combining::add, whole, 0, false},
+    {ZYDIS_MNEMONIC_DEC, ZYDIS_MNEMONIC_DEC, combines, combining::add, whole, 0, false},
+    {ZYDIS_MNEMONIC_IMUL, ZYDIS_MNEMONIC_IMUL, combines, combining::multiply, whole, 0, false},
+    {ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_MOV, moves, {}, whole, 0, false},
+    {ZYDIS_MNEMONIC_CMPXCHG, ZYDIS_MNEMONIC_CMPXCHG, value_step::kind::exchange, {}, whole, 0, false},
+};
+constexpr std::uint8_t no_operand = 0xff;
+
+/// As value_step has it.
+std::uint8_t operand_of(const ZydisDecodedOperand& o) noexcept {
+  if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) return in_memory;
+  if (o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return constant;
+  if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) return no_operand;
+  const bool in_general = (o.reg.value >= ZYDIS_REGISTER_EAX && o.reg.value <= ZYDIS_REGISTER_R15D) || is_whole(o);
+  if (in_general) return general(o.reg.value);
+  const std::uint8_t vector = vector_register(o.reg.value);
+  return vector == no_reg || o.size > 256 ? no_operand : static_cast<std::uint8_t>(16 + vector);
+}
+
+/// What it is not, is used as if it were seen.
+value_step step_of(const ZydisDecodedInstruction& i, const ZydisDecodedOperand* o, const effects& e) noexcept {
+  const bool vex = i.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
+  if ((!vex && i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) || e.clears || e.uses > 1) return {};
+  const auto* const row = std::find_if(std::begin(numbers), std::end(numbers),
+                                       [&](const number_row& r) { return (vex ? r.vex : r.plain) == i.mnemonic; });
+  const unsigned count = i.operand_count_visible;
+  if (row == std::end(numbers) || count == 0 || count > 3) return {};
+  if ((i.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0) return {};
+  if (count == 1 && row->how == combining::multiply) return {};  // into two registers
+  value_step s{row->what, operand_of(o[0]), operand_of(o[0]), count == 1 ? constant : operand_of(o[count - 1])};
+  if (count == 3) s.left = operand_of(o[1]);
+  if (s.to == no_operand || s.left == no_operand || s.right == no_operand || s.to == constant) return {};
+  const bool is_move = s.what == value_step::kind::move;
+  const bool in_vectors = s.to != in_memory ? s.to >= 16 : s.right >= 16 && s.right < register_count;
+  if (count == 3 && (is_move || !in_vectors)) return {};  // a part of each of two; a product of others
+  if (row->lane != 0 && !in_vectors && (!is_move || s.right < 16)) return {};  // strings, and what is no number
+  if (row->what == value_step::kind::exchange && (s.to != in_memory || (i.attributes & ZYDIS_ATTRIB_HAS_LOCK) == 0))
+    return {};
+  s.bytes = row->bytes != whole ? row->bytes : static_cast<std::uint8_t>(o[0].size / 8);
+  s.lane = row->lane != 0 ? row->lane : s.bytes;
+  if (s.bytes < 4 || (row->lane == 0 && s.bytes > 8)) return {};
+  s.real = row->real;
+  s.ordered = row->ordered;
+  s.how = row->how;
+  s.merges = is_move && row->real && row->bytes != whole && s.to < register_count && s.right < register_count;
+  return s;
+}
+
 }  // namespace
 
 bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, effects& into) const noexcept {
@@ -198,7 +314,7 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, eff
     return false;
   into = {};
   into.length = i.length;
-  if (i.mnemonic == ZYDIS_MNEMONIC_NOP) return true;
+  if (i.mnemonic == ZYDIS_MNEMONIC_NOP || i.mnemonic == ZYDIS_MNEMONIC_VZEROUPPER) return true;
   into.direct = i.raw.imm[0].size != 0 && i.raw.imm[0].is_relative;
   if (into.direct) into.target = address + i.length + static_cast<std::uint64_t>(i.raw.imm[0].value.s);
   for (const ZydisDecodedOperand& o : std::span(operands, i.operand_count)) {
@@ -208,12 +324,17 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, eff
                          o.mem.base == ZYDIS_REGISTER_RSP;
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY && !implied && !add_memory(o, into)) return false;
   }
-  const bool clears = (i.mnemonic == ZYDIS_MNEMONIC_XOR || i.mnemonic == ZYDIS_MNEMONIC_SUB) &&
-                      operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                      operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                      operands[0].reg.value == operands[1].reg.value && operands[0].size >= 32;
-  if (clears) into.reads = 0;
+  into.clears = clears_register(i, operands);
+  if (into.clears) into.reads = into.vector_reads = 0;
   into.what = kind_of(i, operands, into);
+  into.step = step_of(i, operands, into);
+  if (i.cpu_flags != nullptr) {
+    const ZydisAccessedFlags& f = *i.cpu_flags;
+    constexpr ZyanU32 all =
+        ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
+    into.tests_flags = (f.tested & all) != 0;
+    into.sets_flags = ((f.modified | f.set_0 | f.set_1 | f.undefined) & all) == all;
+  }
   return true;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an instruction of x86-64 does to the general registers and to memory, as far as argument.hpp has to know.
+// What an instruction of x86-64 does to the general registers and to memory, as far as argument.hpp has to know; and to
+// numbers, as far as sums.hpp has to.
 #pragma once
 
 #include <array>
@@ -23,6 +24,29 @@ struct memory_use {
   bool of_thread = false;  ///< by fs or gs
   std::int64_t displacement = 0;
   std::uint32_t bytes = 0;
+};
+
+/// How numbers become one.
+enum class combining : std::uint8_t { add, multiply, least, greatest };
+
+/// Operands of numbers: the general registers, those of vectors, and what is no register.
+inline constexpr std::uint8_t register_count = 32, in_memory = 32, constant = 33;
+
+/// `to` = `left` combined with `right`, or `right` alone.
+struct value_step {
+  enum class kind : std::uint8_t {
+    nothing,  ///< of that kind
+    move,
+    combine,
+    exchange  ///< in one step: memory becomes `right` if it is as rax, else rax becomes as memory
+  };
+  kind what = kind::nothing;
+  std::uint8_t to = constant, left = constant, right = constant;
+  std::uint8_t bytes = 0, lane = 0;  ///< of all numbers, and of each
+  bool real = false;
+  bool ordered = false;  ///< `left` less `right`
+  bool merges = false;   ///< a part of `to` stays
+  combining how = combining::add;
 };
 
 struct effects {
@@ -49,8 +73,12 @@ struct effects {
   bool direct = false;  ///< a call of `target`
   std::uint64_t target = 0;
   std::int64_t amount = 0;
-  reg_set reads = 0;     ///< as values, not as addresses
-  reg_set replaces = 0;  ///< 32 bits, which clears the rest, or 64
+  reg_set reads = 0;                              ///< as values, not as addresses
+  reg_set replaces = 0;                           ///< 32 bits, which clears the rest, or 64
+  reg_set vector_reads = 0, vector_replaces = 0;  ///< of the first 16 vector registers; the latter: a part at least
+  bool clears = false;                            ///< a register, by itself
+  bool tests_flags = false, sets_flags = false;   ///< the latter: all that instructions test
+  value_step step{};
   std::uint8_t uses = 0;
   std::array<memory_use, 3> memory{};
 };

@@ -11,6 +11,7 @@
 #include "program/omp/team/news.hpp"
 #include "program/omp/team/steps/meet.hpp"
 #include "program/omp/team/team.hpp"
+#include "program/sites/sums.hpp"
 
 namespace quire::program {
 
@@ -29,6 +30,7 @@ struct team {
   variables own{};             ///< what its threads' tasks begin with
   void* reductions = nullptr;  ///< of tasks, which its region begins with
   carried_data carried{};      ///< what `data` points to where it has come with the region's beginning
+  sites::summed_words sums{};  ///< of its data: what nodes add to becomes one at the region's end
 
   std::atomic<brought*> offered{nullptr};  ///< what threads have come to meet with
   node_barrier barrier;                    ///< where there are no tasks

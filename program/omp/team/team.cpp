@@ -25,6 +25,7 @@
 #include "program/omp/team/members.hpp"
 #include "program/omp/team/phase.hpp"
 #include "program/omp/team/program.hpp"
+#include "program/omp/team/sums.hpp"
 #include "program/omp/team/take.hpp"
 #include "program/omp/team/tasking.hpp"
 #include "program/omp/team/workers.hpp"
@@ -50,7 +51,8 @@ struct command {
   std::int32_t threads = 0;
   std::uint32_t variables_version = 0;  ///< of shared_state::own
   loop first{};
-  std::uint32_t carries = 0;  ///< bytes of `carried`; 0: the data lie where `data` says
+  std::uint16_t carries = 0;  ///< bytes of `carried`; 0: the data lie where `data` says
+  std::uint16_t adds = 0;     ///< words of these to which all nodes add
   carried_data carried;
 };
 static_assert(sizeof(command) == 192);
@@ -113,10 +115,17 @@ void need_places(int threads) noexcept {
 /// Threads of other nodes read it in their own memory then, and the page stays where the master writes it.
 void carry(command& c, std::size_t read) noexcept {
   if (c.data == nullptr || c.first.reductions) return;
-  if (read == by_code) read = bytes_only_read(c.what, carried_data::most);
+  if (read == by_code) {
+    const sites::block_use* const use = use_of_data(c.what, carried_data::most);
+    if (use == nullptr) return;
+    read = use->read;
+    // In programs with tasks a region's end is another one.
+    if (use->sums.count != 0 && (polls() || !put_sums(use->sums, read, c.carried))) return;
+    c.adds = use->sums.count;
+  }
   if (read == 0 || read > carried_data::most) return;
   std::memcpy(c.carried.bytes, c.data, read);
-  c.carries = static_cast<std::uint32_t>(read);
+  c.carries = static_cast<std::uint16_t>(read);
 }
 
 /// A region begins on all nodes that have a part in it.
@@ -127,7 +136,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
     shared().own = g_variables;
   }
   need_places(threads);
-  command c{what, data, threads, g_variables_version, first, 0, {}};
+  command c{what, data, threads, g_variables_version, first, 0, 0, {}};
   c.first.bind = std::exchange(t_asked_binding, binding::none);
   if (!spans_nodes(threads, job().nodes)) return c;
   carry(c, read);
@@ -158,6 +167,8 @@ team& begin_here(const command& c, const share& mine) noexcept {
     t.carried = c.carried;
     t.data = t.carried.bytes;
   }
+  t.sums = c.adds != 0 ? sums_of(c.carried, c.adds) : sites::summed_words{};
+  if (job().node != 0) begin_sums(t.sums, t.carried.bytes);
   t.first = c.first;
   t.threads = c.threads;
   t.first_number = mine.first;
@@ -216,9 +227,11 @@ context begin_part(team& t, int number) noexcept {
 }
 /// The last thread of a node at the end of a region of all nodes. Of other nodes than node 0 the next region's
 /// broadcast says that it has come (serve).
-void end_on_node() noexcept {
+void end_on_node(team& t) noexcept {
   write_output();
-  if (job().node == 0) {
+  if (t.sums.count != 0) {
+    add_up(t.sums, static_cast<std::byte*>(t.data));
+  } else if (job().node == 0) {
     if (const quire_status why = quire_await_nodes(); why != QUIRE_OK) fail("a parallel region cannot end", why);
   }
   begin_phase(nullptr);
@@ -229,7 +242,7 @@ void end_part(team& t, const context& before) noexcept {
   if (polls()) {
     meet_at_end(t);
   } else if (t.spans) {
-    t.barrier.wait(t.here, end_on_node);
+    t.barrier.wait(t.here, [&t] { end_on_node(t); });
   } else {
     team_barrier();
   }
@@ -319,7 +332,7 @@ void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
 
 void tell_of_places(int threads) noexcept {
-  command told{nullptr, nullptr, threads, g_variables_version, {}, 0, {}};
+  command told{nullptr, nullptr, threads, g_variables_version, {}, 0, 0, {}};
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK)
     fail("nodes cannot make places for threads", why);
   make_places(threads);

@@ -8,6 +8,7 @@
 
 #include "os/raw_call.hpp"
 #include "program/process/fail.hpp"
+#include "program/sites/changed_code.hpp"
 
 namespace quire::program::watch {
 namespace {
@@ -33,7 +34,10 @@ void code_changes::set(std::uint64_t at, std::span<const std::uint8_t> bytes) {
 
 bool code_changes::perform() {
   const auto done = write(bytes_.end());
-  if (done == bytes_.end()) return true;
+  if (done == bytes_.end()) {
+    for (const auto& [at, b] : bytes_) sites::remember_code(at, b.before);
+    return true;
+  }
   for (auto b = bytes_.begin(); b != done; ++b) b->second = b->second.other();
   if (write(done) != done) fail("the system does not let the program's code run again that was changed", QUIRE_SYSTEM);
   return false;
