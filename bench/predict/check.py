@@ -48,9 +48,9 @@ MISSES = [
     "well here, since both are one machine.",
     "- *Messages that were taken late*: they found the receiver's one core computing, or came behind others, when `quire bench network` found it looking, "
     "or woke it alone.",
-    "- *Faults, barriers, locks, messages, and where it was predicted*: the run on these hosts waited, or sent, more or less often than the one from "
-    "which it was predicted: what a row's",
-    "  pages came with, and who met whose request, is another where messages take longer. The prediction sends what was sent.",
+    "- *Faults, barriers, locks, messages, and where it was predicted*: the run on these hosts waited, or sent, more or less often than one as it is "
+    "predicted from, with the link's latency:",
+    "  what a row's pages came with, and who met whose request, differs from run to run where nodes share pages. The prediction sends what was sent.",
     "- *Without a core*: threads were ready and waited. A host's one core serves its program, its service thread and, with a latency, the relay in turn; "
     "the prediction",
     "  has the service thread take time of the program's, but knows of no slices: a thread that is woken waits for the end of another one's.",

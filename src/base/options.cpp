@@ -164,7 +164,8 @@ constexpr option_row table[] = {
      "networks would take",
      any_text},
     {option::delay, "QUIRE_DELAY", use::experiments, option_type::text, "", "US:MB:NODES",
-     "messages between hosts take so many microseconds, and what their bytes take at so many MB/s (0: nothing); so many "
+     "messages between hosts take so many microseconds, and what their bytes take at so many MB/s (0: nothing); so "
+     "many "
      "nodes, one after the other, are on a host. `quire predict` runs programs so",
      any_text},
     {option::mount, "QUIRE_MOUNT", use::experiments, option_type::path, "", "a directory",

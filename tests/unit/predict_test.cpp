@@ -213,7 +213,8 @@ TEST(Predict, ALockThatAnotherThreadWouldGetFirstIsToldAndWidensTheRange) {
 }
 
 /// Thread 1 of a node works for so long, and takes the lock that node 0 keeps; then it ends.
-std::vector<node_events> lock_of_node_0(const std::vector<std::uint64_t>& works_ns, const std::vector<unsigned>& first) {
+std::vector<node_events> lock_of_node_0(const std::vector<std::uint64_t>& works_ns,
+                                        const std::vector<unsigned>& first) {
   std::vector<node> nodes(works_ns.size());
   for (auto& n : nodes) (void)n.thread(event_type::met, 0);
   for (const unsigned i : first) {

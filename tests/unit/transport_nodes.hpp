@@ -291,8 +291,8 @@ class any_body : public testing::TestWithParam<const char*> {
   [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
   [[nodiscard]] bool is_by_tcp() const { return is("tcp") || is("encrypted"); }
 };
-inline const auto bodies = testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted", "hosts",
-                                           "delayed");
+inline const auto bodies =
+    testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted", "hosts", "delayed");
 inline std::string name_of_body(const testing::TestParamInfo<const char*>& chosen) { return chosen.param; }
 
 }  // namespace quire::transport::test

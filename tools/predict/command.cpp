@@ -275,7 +275,8 @@ std::vector<std::string> reasons_of(const predict_arguments& asked, const std::v
   std::string why;
   int status = 0;
   input.rewind();
-  const auto run = predict::run_recorded(explained(wishes_of(asked, program, all.back().nodes, net), asked), why, status);
+  const auto run =
+      predict::run_recorded(explained(wishes_of(asked, program, all.back().nodes, net), asked), why, status);
   if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
   if (!why.empty()) said.push_back("where that is cannot be told: " + why);
   return said;

@@ -237,7 +237,7 @@ class builder {
   std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint32_t>> taken_{};
-  std::vector<std::uint64_t> key_of_{};  ///< of steps that are contexts: what they are about
+  std::vector<std::uint64_t> key_of_{};                            ///< of steps that are contexts: what they are about
   std::vector<std::pair<std::uint32_t, std::uint64_t>> asking_{};  ///< contexts of calls that ask for a lock, and which
   graph made_{};
   std::uint32_t threads_ = 0;

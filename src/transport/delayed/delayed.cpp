@@ -176,7 +176,8 @@ void delayed_transport::send(node_id to, const message& m, bytes_view payload, u
   if (is_on_host(to)) return inner_->send(to, m, payload, how, lasts);
   const std::size_t bytes = sizeof(slip) + payload.size();
   CHECK(bytes <= wire::max_payload_bytes && m.payload_bytes == payload.size());
-  const auto on_link = static_cast<std::uint64_t>(ns_a_byte_ * static_cast<double>(wire::header_bytes + payload.size()));
+  const auto on_link =
+      static_cast<std::uint64_t>(ns_a_byte_ * static_cast<double>(wire::header_bytes + payload.size()));
   link_free_ns_ = std::max(base::now_ns(), link_free_ns_) + on_link;
   slip about;
   about.due_ns = link_free_ns_ + latency_ns_;
