@@ -163,6 +163,11 @@ constexpr option_row table[] = {
      "where each node writes what happened, in order, from which `quire predict` computes what other machines and "
      "networks would take",
      any_text},
+    {option::delay, "QUIRE_DELAY", use::experiments, option_type::text, "", "US:MB:NODES",
+     "messages between hosts take so many microseconds, and what their bytes take at so many MB/s (0: nothing); so "
+     "many "
+     "nodes, one after the other, are on a host. `quire predict` runs programs so",
+     any_text},
     {option::mount, "QUIRE_MOUNT", use::experiments, option_type::path, "", "a directory",
      "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the "
      "host serves it",

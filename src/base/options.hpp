@@ -63,6 +63,7 @@ enum class option : int {
   sharing,
   report,
   events,
+  delay,
   mount,
   mount_cache,
   check,
@@ -76,7 +77,7 @@ enum class option : int {
   secret_file,
   rendezvous_timeout
 };
-inline constexpr std::size_t option_count = 58;
+inline constexpr std::size_t option_count = 59;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 

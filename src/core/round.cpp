@@ -91,7 +91,9 @@ quire::record::asked asked_by(const wait_note& n) noexcept {
   if (n.kind == waits::what::memory) return quire::record::asked::fault;
   if (n.kind == waits::what::all_nodes) return quire::record::asked::barrier;
   if (n.kind != waits::what::object) return quire::record::asked::other;
-  for (const char* const word : {"mutex", "rwlock", "semaphore"})
+  for (const char* const word : {"_unlock", "_release"})
+    if (std::strstr(n.name, word) != nullptr) return quire::record::asked::unlock;
+  for (const char* const word : {"_lock", "_acquire"})
     if (std::strstr(n.name, word) != nullptr) return quire::record::asked::lock;
   for (const char* const word : {"barrier", "group", "reduce", "broadcast"})
     if (std::strstr(n.name, word) != nullptr) return quire::record::asked::barrier;

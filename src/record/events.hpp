@@ -28,8 +28,8 @@ enum class event_type : std::uint8_t {
 };
 
 /// What a thread asks for.
-enum class asked : std::uint8_t { other, fault, barrier, lock };
-inline constexpr std::size_t asked_kinds = 4;
+enum class asked : std::uint8_t { other, fault, barrier, lock, unlock };
+inline constexpr std::size_t asked_kinds = 5;
 
 /// What the record knows of an operation.
 struct of_operation {

@@ -49,6 +49,14 @@ base::status wire_choice::open(std::string_view kind) {
   what.outlives_peers = outlives();
   what.system_ucx = options_.choice<base::ucx_choice>(base::option::ucx) == base::ucx_choice::system;
   what.encrypts = options_.flag(base::option::encrypt);
+  if (const auto& text = options_.text(base::option::delay); !text.empty()) {
+    what.delay = transport::delayed::link_of(text);
+    if (!what.delay) {
+      base::log(base::log_level::error, "QUIRE_DELAY=%s: microseconds, MB/s and nodes of a host, as in 50:118:1",
+                text.c_str());
+      return QUIRE_BAD_OPTION;
+    }
+  }
   what.host = job_.local_nodes() > 1 ? os::memory_place_of_process() : 0;
   auto got = transport::open(what);
   if (!got.ok()) return got.why();

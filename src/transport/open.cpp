@@ -4,9 +4,11 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/log.hpp"
 #include "os/interfaces.hpp"
+#include "transport/delayed/delayed.hpp"
 #include "transport/hosts/hosts.hpp"
 #include "transport/rings/rings.hpp"
 #include "transport/sealed/sealed.hpp"
@@ -67,11 +69,7 @@ base::result<std::unique_ptr<transport>> open_hosts(const wanted& what) {
   return hosts::join(std::move(within), std::move(across.value()), what.host);
 }
 
-}  // namespace
-
-bool can_be_tcp_instead(std::string_view kind, bool all_local) noexcept { return kind == "auto" && all_local; }
-
-base::result<std::unique_ptr<transport>> open(const wanted& how) {
+base::result<std::unique_ptr<transport>> open_at_once(const wanted& how) {
   if (how.kind == "auto" && !how.all_local && !chosen_by_user(how)) return open_hosts(how);
   if (how.kind == "tcp" || (how.kind == "auto" && !how.all_local)) return open_tcp(how);
   if (how.kind == "shm" && !how.all_local) {
@@ -84,6 +82,15 @@ base::result<std::unique_ptr<transport>> open(const wanted& how) {
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;
+}
+
+}  // namespace
+
+bool can_be_tcp_instead(std::string_view kind, bool all_local) noexcept { return kind == "auto" && all_local; }
+
+base::result<std::unique_ptr<transport>> open(const wanted& how) {
+  auto at_once = open_at_once(how);
+  return at_once.ok() && how.delay ? delayed::wrap(std::move(at_once.value()), *how.delay) : std::move(at_once);
 }
 
 }  // namespace quire::transport

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/siphash.hpp"
 #include "base/status.hpp"
+#include "transport/delayed/delayed.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::transport {
@@ -23,6 +25,7 @@ struct wanted {
   bool outlives_peers = false;  ///< it goes on when nodes die
   bool system_ucx = false;
   bool encrypts = false;
+  std::optional<delayed::link> delay{};  ///< as if there were one between hosts that messages have to pass
   std::uint64_t host = 0;  ///< nodes with the same number can open each other's memory; 0: no other node can
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moving messages between nodes: the narrow interface, one folder a body (rings: shared memory; ucx: TCP; loopback;
-// sealed: around another one; hosts: of two, one within hosts and one between them).
+// sealed and delayed: around another one; hosts: of two, one within hosts and one between them).
 //
 // Contract, tested by tests/unit/transport_test for every body:
 //  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be

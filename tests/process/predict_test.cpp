@@ -100,6 +100,31 @@ TEST(Predict, NodesOfAHostUseNoLink) {
   EXPECT_LT(together[0]["seconds"].get<double>(), alone[0]["seconds"].get<double>() / 2);
 }
 
+/// What the program's nodes would decide depends on how long messages take: so they take as long while it runs.
+TEST(Predict, TheRunHasTheNetworksLatency) {
+  const auto delay = [](const words& how) {
+    words all{"-n", "4", "--show"};
+    all.insert(all.end(), how.begin(), how.end());
+    for (const char* const word : {"/bin/sh", "-c", "echo delay $QUIRE_DELAY."}) all.emplace_back(word);
+    return predict(all).out;
+  };
+  EXPECT_THAT(delay({"--network", "1g"}), testing::ContainsRegex("delay [1-9][0-9.]*:[1-9][0-9.]*:1\\."));
+  EXPECT_THAT(delay({"--network", "1g", "--per-host", "2"}),
+              testing::ContainsRegex("delay [1-9][0-9.]*:[1-9][0-9.]*:2\\."));
+  EXPECT_THAT(delay({"--network", "1g", "--per-host", "4"}), HasSubstr("delay .")) << "no link is used";
+  EXPECT_THAT(delay({"--network", "loopback"}), HasSubstr("delay ."));
+  const auto wrong = run({QUIRE_TOOL, "run", "-n", "2", program, "work", "10"}, {{"QUIRE_DELAY", "soon"}});
+  EXPECT_NE(wrong.status, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("QUIRE_DELAY=soon: microseconds, MB/s and nodes of a host, as in 50:118:1"));
+}
+
+/// Threads that had not asked for anything when the run was ended have done what nobody knows.
+TEST(Predict, ARunThatWasEndedInTheMidstOfWorkSaysSo) {
+  const auto ran = predict({"-n", "2", "--seconds", "2", QUIRE_PROGRAMS "/predict_threads", "300000"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("before the run was ended: what it did then is not in the prediction"));
+}
+
 /// Two threads of the program: on one node, and each on one of its own.
 TEST(Predict, APlainProgramWithThreads) {
   const json all = predictions({"-n", "1,2", "--network", "10g", QUIRE_PROGRAMS "/predict_threads", "300"});

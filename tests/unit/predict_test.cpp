@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "predict/network.hpp"
@@ -208,6 +210,89 @@ TEST(Predict, ALockThatAnotherThreadWouldGetFirstIsToldAndWidensTheRange) {
   EXPECT_DOUBLE_EQ(p.most.ns, p.likely.ns + 30'000);
   EXPECT_LT(p.least.ns, p.likely.ns);
   EXPECT_GE(p.least.ns, p.likely.work_ns / 3);
+}
+
+/// Thread 1 of a node works for so long, and takes the lock that node 0 keeps; then it ends.
+std::vector<node_events> lock_of_node_0(const std::vector<std::uint64_t>& works_ns,
+                                        const std::vector<unsigned>& first) {
+  std::vector<node> nodes(works_ns.size());
+  for (auto& n : nodes) (void)n.thread(event_type::met, 0);
+  for (const unsigned i : first) {
+    const auto asks = nodes[i].thread(event_type::asks, works_ns[i], barrier | 5, asked::lock);
+    const auto context = nodes[i].executes(asks, 0, barrier | 5);
+    nodes[i].leaves(0, context, 100);
+    nodes[0].leaves(static_cast<std::uint16_t>(i), nodes[0].comes(static_cast<std::uint16_t>(i), 0, barrier | 5), 100);
+  }
+  for (unsigned i = 1; i < nodes.size(); ++i) {
+    const auto grant = nodes[i].comes(0, 0, barrier | 5);
+    (void)nodes[i].thread(event_type::goes_on, works_ns[i], grant);
+    (void)nodes[i].thread(event_type::ends, works_ns[i]);
+  }
+  std::vector<node_events> job;
+  for (auto& n : nodes) job.push_back(n.all);
+  return job;
+}
+
+/// Two of them wait at the same time for the one that came first in the record: the job waits once.
+TEST(Predict, WaitsForALockThatOverlapCountOnce) {
+  const outcome o = replay(lock_of_node_0({0, 1'000, 2'000, 31'000}, {3, 1, 2}), cheap(), order::likely);
+  EXPECT_EQ(o.turned, 2u);
+  EXPECT_DOUBLE_EQ(o.turned_ns, 30'000);
+}
+
+/// Before it asks for the lock a node sends what others are to see: that asks for nothing.
+TEST(Predict, WhatASenderTellsBeforeItAsksForALockIsNoRequest) {
+  auto job = lock_of_node_0({0, 1'000, 31'000}, {1, 2});
+  const outcome alone = replay(job, cheap(), order::likely);
+  EXPECT_EQ(alone.turned, 0u);
+  for (const std::uint16_t i : {std::uint16_t{2}, std::uint16_t{1}}) {  // they came the other way round
+    auto& mine = job[i].all;
+    mine.insert(mine.begin() + 3, event{event_type::leaves, 1, 0, 100, unit, 0, 3});
+    job[0].all.insert(job[0].all.begin() + 1, event{event_type::comes, 1, i, 0, unit, 0, 0});
+  }
+  for (auto& e : job[0].all)  // contexts are told by their places
+    if (e.type == event_type::leaves) e.value += 2;
+  const outcome o = replay(job, cheap(), order::likely);
+  EXPECT_EQ(o.undone, 0u);
+  EXPECT_EQ(o.messages, alone.messages + 2);
+  EXPECT_EQ(o.turned, 0u);
+}
+
+/// Who gives a lock back asks for none: another one waits for it, whoever came first.
+TEST(Predict, WhoGivesALockBackAsksForNone) {
+  auto job = lock_of_node_0({0, 1'000, 31'000}, {2, 1});
+  EXPECT_EQ(replay(job, cheap(), order::likely).turned, 1u);
+  for (auto& e : job[2].all)
+    if (e.type == event_type::asks) e.kind = static_cast<std::uint8_t>(asked::unlock);
+  const outcome o = replay(job, cheap(), order::likely);
+  EXPECT_EQ(o.turned, 0u);
+  prediction p;
+  p.likely = o;
+  EXPECT_GT(shares_of(p.likely).locks, 0.0) << "it waits all the same";
+}
+
+/// What nodes say until all have met is none of the time that is told.
+TEST(Predict, MessagesBeforeAllHaveMetDoNotCount) {
+  auto job = one_fault();
+  const outcome before = replay(job, cheap(), order::likely);
+  const auto met = [](node_events& n) {
+    const auto at = std::ranges::find(n.all, event_type::met, &event::type);
+    event e = *at;
+    e.type = event_type::none;
+    std::swap(*at, e);
+    return e;
+  };
+  for (auto& n : job) {
+    event late = met(n);
+    late.type = event_type::met;
+    late.value = late.ns = n.all.back().value;
+    n.all.insert(n.all.end() - 1, late);
+  }
+  const outcome o = replay(job, cheap(), order::likely);
+  EXPECT_EQ(before.messages, 2u);
+  EXPECT_EQ(o.messages, 0u);
+  EXPECT_EQ(o.bytes, 0u);
+  EXPECT_DOUBLE_EQ(o.busiest_link_ns, 0);
 }
 
 /// Three nodes send to one: its link takes one message at a time.

@@ -156,10 +156,12 @@ struct node {
 };
 
 using node_function = std::function<void(node&)>;
+using opener = std::function<base::result<std::unique_ptr<transport>>(unsigned nodes)>;
 
 /// Runs `nodes` nodes, connected over the transport `kind` ("loopback", "shm", "outliving": shared memory of nodes
 /// that outlive others, "ucx": UCX's shared memory, as a user may want it by UCX_TLS, "tcp", "encrypted": over TCP,
-/// "hosts": two hosts, with TCP between them; two nodes are on one of them), and waits for all.
+/// "hosts": two hosts, with TCP between them; two nodes are on one of them; "delayed": shared memory, as if over a
+/// network), and waits for all.
 class job {
  public:
   job(std::string kind, unsigned nodes) : kind_(std::move(kind)), nodes_(nodes), sockets_(nodes) {
@@ -173,6 +175,11 @@ class job {
   void run(const node_function& function, int killed = -1) {
     hub_ ? run_threads(function) : run_processes(function, killed);
   }
+  /// Processes whose transport another one opens.
+  void run_with(opener opens, const node_function& function) {
+    opens_ = std::move(opens);
+    run_processes(function, -1);
+  }
   [[nodiscard]] loopback::hub& hub() { return *hub_; }
 
  private:
@@ -180,14 +187,17 @@ class job {
     node n{node_id{static_cast<std::uint16_t>(i)}, nodes_, sockets_[i][1], {}, {}};
     if (hub_) {
       n.link = loopback::open(hub_, n.self);
+    } else if (opens_) {
+      if (auto opened = opens_(nodes_); opened.ok()) n.link = std::move(opened.value());
     } else {
       const bool encrypts = kind_ == "encrypted", outlives = kind_ == "outliving", by_ucx = kind_ == "ucx";
       if (by_ucx) ::setenv("UCX_TLS", "posix", 1);  // of this process, which is a node and nothing else
-      const bool hosts = kind_ == "hosts";
-      const std::string kind = encrypts ? "tcp" : outlives || by_ucx ? "shm" : hosts ? "auto" : kind_;
+      const bool hosts = kind_ == "hosts", delayed = kind_ == "delayed";
+      const std::string kind = encrypts ? "tcp" : outlives || by_ucx || delayed ? "shm" : hosts ? "auto" : kind_;
       wanted how{kind, nodes_, !hosts, hosts ? "lo" : "auto"};
       how.outlives_peers = outlives;
       how.encrypts = encrypts;
+      if (delayed) how.delay = transport::delayed::link{300, 0, 1};
       how.host = nodes_ == 2 ? 1 : 1 + i * 2 / nodes_;
       auto opened = open(how);
       if (opened.ok()) n.link = std::move(opened.value());
@@ -264,6 +274,7 @@ class job {
 
   std::string kind_;
   unsigned nodes_;
+  opener opens_{};
   std::vector<std::array<int, 2>> sockets_;
   std::shared_ptr<loopback::hub> hub_;
 };
@@ -280,7 +291,8 @@ class any_body : public testing::TestWithParam<const char*> {
   [[nodiscard]] bool is(const char* kind) const { return std::string(GetParam()) == kind; }
   [[nodiscard]] bool is_by_tcp() const { return is("tcp") || is("encrypted"); }
 };
-inline const auto bodies = testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted", "hosts");
+inline const auto bodies =
+    testing::Values("loopback", "shm", "outliving", "ucx", "tcp", "encrypted", "hosts", "delayed");
 inline std::string name_of_body(const testing::TestParamInfo<const char*>& chosen) { return chosen.param; }
 
 }  // namespace quire::transport::test

@@ -31,6 +31,7 @@
 #include "predict/prediction.hpp"
 #include "predict/reasons.hpp"
 #include "predict/replay.hpp"
+#include "predict/unseen.hpp"
 #include "run_program.hpp"
 
 namespace quire::tools {
@@ -132,6 +133,7 @@ prediction predict_one(const predict::run_result& run, unsigned nodes, const har
   p.nodes = nodes;
   p.run_seconds = run.seconds;
   p.was_cut = run.was_cut;
+  if (run.was_cut) p.silent_ns = predict::silent_ns(run.events, run.cut_ns);
   p.likely = predict::replay(run.events, on, predict::order::likely);
   outcome others[] = {predict::replay(run.events, on, predict::order::loose),
                       predict::replay(run.events, on, predict::order::strict), p.likely};
@@ -218,6 +220,11 @@ void tell_doubts(const prediction& p) {
                "quire predict: on {} nodes locks would be asked for {} times by another thread first than in this run: "
                "the range has what that may change\n",
                p.nodes, p.likely.turned);
+  if (p.was_cut && p.silent_ns > 0.1e9 * p.run_seconds)
+    fmt::print(stderr,
+               "quire predict: on {} nodes a thread asked Quire for nothing in the last {:.1f} s before the run was "
+               "ended: what it did then is not in the prediction; a run that ends is told whole\n",
+               p.nodes, p.silent_ns / 1e9);
   if (p.likely.unseen_ns > 0.1 * p.likely.work_ns)
     fmt::print(stderr,
                "quire predict: on {} nodes {:.0f} % of the work is of threads while they ask Quire for nothing: it is "
@@ -240,12 +247,15 @@ bool write_page(const std::string& file, const std::string& text, std::string& w
   return !to.fail();
 }
 
-predict::run_wishes wishes_of(const predict_arguments& asked, const std::vector<std::string>& command, unsigned nodes) {
+predict::run_wishes wishes_of(const predict_arguments& asked, const std::vector<std::string>& command, unsigned nodes,
+                              const network& net) {
   predict::run_wishes all;
   all.command = command;
   all.run_options = run_options(asked);
   all.nodes = nodes;
   all.threads_a_node = asked.threads;
+  all.nodes_a_host = net.name == "loopback" ? nodes : asked.per_host;
+  all.net = net;
   all.seconds = asked.seconds;
   return all;
 }
@@ -260,12 +270,13 @@ predict::run_wishes explained(predict::run_wishes all, const predict_arguments& 
 
 /// What stops the program, and where.
 std::vector<std::string> reasons_of(const predict_arguments& asked, const std::vector<std::string>& program,
-                                    const std::vector<prediction>& all, const kept_input& input) {
+                                    const std::vector<prediction>& all, const network& net, const kept_input& input) {
   auto said = predict::what_stops(all);
   std::string why;
   int status = 0;
   input.rewind();
-  const auto run = predict::run_recorded(explained(wishes_of(asked, program, all.back().nodes), asked), why, status);
+  const auto run =
+      predict::run_recorded(explained(wishes_of(asked, program, all.back().nodes, net), asked), why, status);
   if (run) std::ranges::copy(run->reasons, std::back_inserter(said));
   if (!why.empty()) said.push_back("where that is cannot be told: " + why);
   return said;
@@ -310,14 +321,14 @@ void tell_choice(const predict_arguments& asked, const std::vector<std::string>&
   const unsigned most = all.back().nodes;
   const double usual = std::ranges::max_element(all, {}, &prediction::run_seconds)->run_seconds;
   say(fmt::format("looks where the program waits on {} nodes; at most {:.0f} s are left", most, time.left()));
-  auto wanted = wishes_of(asked, program, most);
+  auto wanted = wishes_of(asked, program, most, net);
   wanted.seconds = time.for_trial(usual);
   input.rewind();
   std::vector<predict::candidate> worth_a_try;
   if (const auto run = predict::run_recorded(explained(wanted, asked), why, status)) worth_a_try = run->worth_a_try;
   if (!why.empty()) say("where that is cannot be told, so only numbers of nodes are compared: " + why);
   const auto predicted = [&](unsigned nodes, const std::vector<std::string>& options) -> std::optional<double> {
-    auto trial = wishes_of(asked, program, nodes);
+    auto trial = wishes_of(asked, program, nodes, net);
     trial.run_options.insert(trial.run_options.end(), options.begin(), options.end());
     trial.seconds = time.for_trial(usual);
     if (trial.seconds < usual) return std::nullopt;
@@ -347,7 +358,7 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
   for (const auto& word : run_options(asked)) command += " " + plain_or_quoted(word);
   for (const auto& word : program) command += " " + plain_or_quoted(word);
   std::vector<std::string> reasons;
-  if (asked.explains) reasons = reasons_of(asked, program, all, input);
+  if (asked.explains) reasons = reasons_of(asked, program, all, net, input);
   if (asked.json)
     fmt::print("{}\n", json_of(all, net, reasons).dump(2));
   else
@@ -364,7 +375,7 @@ int tell_all(const predict_arguments& asked, const std::vector<predict::page_ent
 /// With a line of progress, where somebody looks or waits.
 std::optional<predict::page_entry> run_on(const predict_arguments& asked, const std::vector<std::string>& command,
                                           unsigned nodes, const network& net, const budget& time, int& status) {
-  auto wanted = wishes_of(asked, command, nodes);
+  auto wanted = wishes_of(asked, command, nodes, net);
   wanted.shows = asked.shows;
   if (asked.chooses) wanted.seconds = std::max(0.1, time.left());
   if (asked.chooses || ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quire predict: runs on {} nodes ...\n", nodes);

@@ -99,6 +99,7 @@ class builder {
       here.step_of.push_back(one ? static_cast<std::uint32_t>(made_.steps.size()) : no_step);
       if (!one) continue;
       step& s = made_.steps.emplace_back();
+      key_of_.push_back(is_context(e.type) ? e.key : 0);
       s.type = e.type;
       s.kind = e.kind;
       s.node = static_cast<std::uint16_t>(n);
@@ -192,14 +193,19 @@ class builder {
     return s.type == event_type::asks && s.kind == static_cast<std::uint8_t>(record::asked::lock);
   }
   /// A lock is asked for where it is kept: in the context that has executed the call, or in those to which that has
-  /// sent a message. Steps of a node are numbered as they came.
+  /// sent a message about it; one about something else, as a diff that is to be there first, asks for nothing. Steps of
+  /// a node are numbered as they came.
   void add_lock_requests() {
     std::map<std::pair<std::uint16_t, std::uint64_t>, std::vector<std::uint32_t>> of;
     const auto add = [&](std::uint32_t s, std::uint64_t key) { of[{made_.steps[s].node, key}].push_back(s); };
     for (const auto& [context, key] : asking_) {
-      std::uint32_t m = made_.steps[context].first_message;
-      if (m == no_step) add(context, key);
-      for (; m != no_step; m = made_.messages[m].next) add(made_.messages[m].to, key);
+      bool is_here = true;
+      for (std::uint32_t m = made_.steps[context].first_message; m != no_step; m = made_.messages[m].next) {
+        if (key_of_[made_.messages[m].to] != key) continue;
+        add(made_.messages[m].to, key);
+        is_here = false;
+      }
+      if (is_here) add(context, key);
     }
     for (auto& [where, requests] : of) {
       std::ranges::sort(requests);
@@ -231,6 +237,7 @@ class builder {
   std::vector<std::size_t> threads_of_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<sent>> sent_{};
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint32_t>> taken_{};
+  std::vector<std::uint64_t> key_of_{};                            ///< of steps that are contexts: what they are about
   std::vector<std::pair<std::uint32_t, std::uint64_t>> asking_{};  ///< contexts of calls that ask for a lock, and which
   graph made_{};
   std::uint32_t threads_ = 0;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -49,6 +50,19 @@ class scratch_folder {
   std::string path_;
 };
 
+/// As QUIRE_DELAY has it; empty: nothing is delayed. Where threads share cores that they would have for themselves, all
+/// that they do takes longer, and so the network does as well: else what meets on its way would be something else. (As
+/// Gupta et al., To infinity and beyond: time-warped network emulation, NSDI 2006, have it for whole machines.)
+std::string delay_of(const run_wishes& asked) {
+  const network& net = asked.net;
+  const double one_way_ns = net.latency_ns + net.send_ns + net.receive_ns;
+  if (asked.nodes <= asked.nodes_a_host || (one_way_ns <= 0 && net.bytes_a_second <= 0)) return {};
+  const double threads = asked.nodes * asked.threads_a_node;
+  const double slower = std::max(1.0, threads / std::max(1u, std::thread::hardware_concurrency()));
+  return fmt::format("{:.3f}:{:.3f}:{}", slower * one_way_ns / 1e3, net.bytes_a_second / slower / 1e6,
+                     asked.nodes_a_host);
+}
+
 std::vector<std::string> words_of(const run_wishes& asked) {
   std::vector<std::string> words{"/proc/self/exe",          "run", "-n", std::to_string(asked.nodes), "--end-with",
                                  std::to_string(::getpid())};
@@ -65,6 +79,7 @@ std::vector<std::string> words_of(const run_wishes& asked) {
   (void)::setenv(base::row_of(which).variable, records.c_str(), 1);
   // Each node stands for a host: what costs messages there is to cost them here.
   (void)::setenv(base::row_of(base::option::host_frames).variable, "0", 1);
+  (void)::setenv(base::row_of(base::option::delay).variable, delay_of(asked).c_str(), 1);
   (void)::setenv("OMP_NUM_THREADS", std::to_string(asked.nodes * asked.threads_a_node).c_str(), 0);
   if (!asked.shows) {
     const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -114,6 +129,7 @@ std::optional<run_result> run_recorded(const run_wishes& asked, std::string& why
   result.seconds = static_cast<double>(base::now_ns() - begin) / 1e9;
   status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
   result.was_cut = asked.seconds > 0 && status == time_is_over;
+  result.cut_ns = begin + static_cast<std::uint64_t>(asked.seconds * 1e9);
   if (status != 0 && !result.was_cut) {
     why = fmt::format("on {} nodes the program ended with status {}: there is nothing to predict", asked.nodes, status);
     if (const std::string said = end_of(output); !said.empty()) why += ". It wrote:\n" + said;

@@ -26,7 +26,7 @@ shares shares_of(const outcome& o) {
   s.work = part(o.work_ns);
   s.faults = waited(record::asked::fault);
   s.barriers = waited(record::asked::barrier);
-  s.locks = waited(record::asked::lock);
+  s.locks = waited(record::asked::lock) + waited(record::asked::unlock);
   // Threads that only work, and ask for nothing, are not among those that are counted.
   if (const double told = s.work + s.faults + s.barriers + s.locks; told > 100)
     for (double* const one : {&s.work, &s.faults, &s.barriers, &s.locks}) *one *= 100 / told;

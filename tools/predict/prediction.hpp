@@ -11,6 +11,7 @@ struct prediction {
   outcome least{}, likely{}, most{};
   double run_seconds = 0;  ///< of the run here
   bool was_cut = false;
+  double silent_ns = 0;  ///< before it was cut: of a thread that computed, of which the record knows nothing
 };
 
 /// The range has, too, what locks may change that another thread would get first.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "predict/graph.hpp"
 #include "predict/unseen.hpp"
@@ -67,7 +68,7 @@ class simulation {
     for (const thread_state_of& t : threads_)
       if (t.is_programs || t.work_ns > least_work * told_.ns) add(t);
     told_.undone = all_.steps.size() - done_ + all_.from_nowhere;
-    for (const auto& requests : all_.lock_requests) tell_turned(requests);
+    tell_turned();
     return told_;
   }
 
@@ -76,6 +77,8 @@ class simulation {
   void begin_at(double now) {
     met_ns_ = now;
     told_.served_ns = 0;
+    told_.messages = told_.bytes = 0;
+    for (host_state& h : hosts_) h.out_busy_ns = h.in_busy_ns = 0;
     for (thread_state_of& t : threads_) {
       t.work_ns = t.slept_ns = 0;
       t.waits_ns = {};
@@ -87,15 +90,23 @@ class simulation {
     told_.slept_ns += t.slept_ns;
     for (std::size_t i = 0; i < t.waits_ns.size(); ++i) told_.waits_ns[i] += t.waits_ns[i];
   }
-  /// In the order of the record.
-  void tell_turned(const std::vector<std::uint32_t>& requests) {
-    double last_ns = 0;
-    for (const std::uint32_t s : requests) {
-      if (came_[s] < last_ns && all_.steps[s].needs == 0) {
-        ++told_.turned;
-        told_.turned_ns += last_ns - came_[s];
+  /// In the order of the record. What waits for several that had come first, or while others wait likewise, waits once.
+  void tell_turned() {
+    std::vector<std::pair<double, double>> waits;
+    for (const auto& requests : all_.lock_requests) {
+      double last_ns = met_ns_;
+      for (const std::uint32_t s : requests) {
+        if (all_.steps[s].needs != 0) continue;  // it never came
+        if (came_[s] >= met_ns_ && came_[s] < last_ns) waits.emplace_back(came_[s], last_ns);
+        last_ns = std::max(last_ns, came_[s]);
       }
-      last_ns = std::max(last_ns, came_[s]);
+    }
+    told_.turned = waits.size();
+    std::ranges::sort(waits);
+    double until_ns = met_ns_;
+    for (const auto& [from, to] : waits) {
+      told_.turned_ns += std::max(0.0, to - std::max(from, until_ns));
+      until_ns = std::max(until_ns, to);
     }
   }
   void push(double ns, std::uint32_t what, bool is_message) { queue_.push({ns, turn_++, what, is_message}); }

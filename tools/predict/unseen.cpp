@@ -58,6 +58,21 @@ node_work work_of(const node_events& n, unsigned at_least) {
   return w;
 }
 
+double silent_ns(const std::vector<node_events>& job, std::uint64_t cut_ns) {
+  std::uint64_t longest = 0;
+  for (const node_events& n : job) {
+    std::map<std::uint16_t, const record::event*> last;
+    for (const record::event& e : n.all)
+      if (e.type == event_type::asks || e.type == event_type::goes_on || e.type == event_type::met ||
+          e.type == event_type::ends)
+        last[e.peer] = &e;
+    for (const auto& [thread, e] : last)
+      if (e->type == event_type::goes_on || e->type == event_type::met)
+        longest = std::max(longest, cut_ns - std::min(cut_ns, e->ns));
+  }
+  return static_cast<double>(longest);
+}
+
 double least_ns(const node_work& w) { return w.unseen_ns == 0 ? 0 : (w.seen_ns + w.unseen_ns) / w.threads; }
 
 }  // namespace quire::tools::predict

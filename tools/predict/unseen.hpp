@@ -3,6 +3,9 @@
 // that meet within their node, and what threads have done after they had asked for the last time. Pure.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "predict/replay.hpp"
 
 namespace quire::tools::predict {
@@ -18,5 +21,9 @@ struct node_work {
 
 /// For so long a node takes at the least, if all its threads work all the time.
 [[nodiscard]] double least_ns(const node_work& w);
+
+/// Of a run that was cut at `cut_ns`, by the clock of the record: how long before that some thread went on to compute,
+/// and asked for nothing any more. What it did then is in no record.
+[[nodiscard]] double silent_ns(const std::vector<node_events>& job, std::uint64_t cut_ns);
 
 }  // namespace quire::tools::predict
