@@ -4,8 +4,8 @@
 // services::checkpoint_restore: each node adopts the units that it manages.
 //
 // It is told as wrong: a node writes and not all nodes hold; what it writes is not what was written last; two nodes
-// keep one word; what is committed lacks a word; containers come or go between their description and the commit; a node
-// takes what is damaged, or a checkpoint that is older than one that is whole.
+// keep one word; what is committed is not of one moment, or lacks a word; containers come or go between their
+// description and the commit; a node takes what is damaged, or a checkpoint that is older than one that is whole.
 #pragma once
 
 #include <algorithm>
@@ -171,7 +171,8 @@ class checkpoints {
     if (may_fail != QUIRE_OK) return may_fail;
     for (const auto& [address, value] : half_->expected) {
       const auto found = half_->content.find(address);
-      if (value != 0 && found == half_->content.end()) world_.fail("a checkpoint lacks " + world_.name_of(address));
+      if (value != (found == half_->content.end() ? 0 : found->second))
+        world_.fail("what a checkpoint has of " + world_.name_of(address) + " is not what was written last");
     }
     half_->damaged = a.draw.chance(30);
     there_.push_back(std::move(*half_));

@@ -42,10 +42,10 @@ namespace quire::whole {
 class observed_heap {
  public:
   observed_heap(world& w, std::uint64_t base, unsigned nodes)
-      : base(base), shape{3 * nodes * unit_bytes, unit_bytes, nodes}, planned(nodes), world_(w) {
+      : base(base), shape{units_each * nodes * unit_bytes, unit_bytes, nodes}, planned(nodes), world_(w) {
     types.set(1, element_bytes, references);
   }
-  static constexpr std::uint64_t unit_bytes = 4096, element_bytes = 24, value_offset = 8;
+  static constexpr std::uint64_t unit_bytes = 4096, units_each = 4, element_bytes = 24, value_offset = 8;
   static constexpr std::array<std::uint32_t, 2> references = {0, 16};
 
   std::uint64_t base;
@@ -119,11 +119,12 @@ class node_collections final : gc::outlet {
   /// Under a lock that orders all uses of the heap.
   void use(actor& a) {
     const std::uint64_t root = heap_.root(a.node_number()), first = a.read(root);
-    switch (a.draw.below(5)) {
+    switch (a.draw.below(6)) {
       case 0:  // garbage, unless others refer to it
         if (first != 0) a.write(root, a.read(first));
         return;
-      case 1: {  // of another node's
+      case 1:
+      case 5: {  // of another node's
         const auto other = static_cast<unsigned>(a.draw.below(world_.nodes()));
         if (first != 0) a.write(first + heap_.references[1], a.read(heap_.root(other)));
         return;
@@ -133,7 +134,7 @@ class node_collections final : gc::outlet {
           (void)a.read(at + heap_.value_offset);
         return;
       default:
-        return make(a, first, 1 + a.draw.below(4));
+        return make(a, first, 1 + a.draw.below(6));
     }
   }
 
