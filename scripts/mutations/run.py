@@ -14,6 +14,11 @@ of these fails, or they end in another way than well. A line `also:` names a sec
   scripts/mutations/run.py twins_below_a_unit      one of them
   scripts/mutations/run.py --with homes_of_3       all, by another program
   scripts/mutations/run.py --kind openmp           those whose finder begins so: openmp_machine_tests, openmp_steps_tests ...
+
+The table of all is docs/mutations.md. It keeps what was found before, so a long run may be ended, and goes on:
+
+  scripts/mutations/run.py --page docs/mutations.md --missing --minutes 60
+  scripts/mutations/run.py --page docs/mutations.md --minutes 0    new patches get a row, those that are no more lose it
 """
 import argparse
 import os
@@ -23,25 +28,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import page  # noqa: E402
+from page import read  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).resolve().parent / "patches"
 MANY = 1_000  # times the test's own seeds: more than time allows
-
-
-@dataclass
-class Mutation:
-    """A patch and its header."""
-    file: Path
-    bug: str
-    commit: str
-    finders: list
-
-    @property
-    def name(self):
-        return self.file.stem
 
 
 @dataclass
@@ -57,11 +54,6 @@ class Outcome:
         return self.seeds != 0
 
 
-def read(file):
-    header = dict(re.findall(r"^(bug|commit|finder|also): (.+)$", file.read_text().split("\n--- ")[0], re.MULTILINE))
-    return Mutation(file, header["bug"], header["commit"], [header[key] for key in ("finder", "also") if key in header])
-
-
 def spent():
     """Seconds of one core that commands have taken so far: other work on the machine does not count."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -73,17 +65,22 @@ def in_tree(tree, command, **more):
 
 
 class Tree:
-    """A copy of the sources, with a build of the simulator's tests."""
+    """A copy of the sources, with a build of the simulator's tests. Without `folder` these sources themselves, with the build that they have."""
 
     def __init__(self, folder, jobs, options):
-        self.folder, self.jobs = folder, jobs
-        self.sources, self.build = folder / "tree", folder / "build"
+        self.jobs = jobs
+        self.is_copy = folder is not None
+        self.sources, self.build = (folder / "tree", folder / "build") if self.is_copy else (ROOT, ROOT / "build")
+        if not self.is_copy:
+            return
         self.copy()
         done = in_tree(self.sources, ["cmake", "-S", ".", "-B", str(self.build), "-G", "Ninja", *options])
         if done.returncode != 0:
             sys.exit(f"mutations: cmake failed:\n{done.stdout}")
 
     def copy(self):
+        if not self.is_copy:
+            sys.exit("mutations: a patch is left in these sources: look at git diff")
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         names = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
         for name in names:
@@ -165,7 +162,8 @@ def what_it_said(output):
 def try_one(tree, mutation, programs, limit_s):
     applied = tree.apply(mutation.file)
     if applied.returncode != 0:
-        tree.copy()
+        if tree.is_copy:
+            tree.copy()
         return [Outcome("-", said="DOES NOT APPLY: " + applied.stdout.strip().splitlines()[-1])]
     try:
         built = tree.make(programs)
@@ -182,28 +180,54 @@ def line(mutation, o):
     return f"{mutation.name:<47} {mutation.commit:<8} {o.program[:32]:<32} {seeds:>8} {o.seconds:>7.1f} s  {o.said[:90]}"
 
 
-def main():
+def choose(given, known, rows):
+    """Names of those that are to be tried, in order."""
+    if given.names:
+        return given.names
+    names = [name for name, mutation in known.items() if any(f.startswith(given.kind) for f in mutation.finders)]
+    return [name for name in names if not given.missing or any(not row.found for row in rows[name])]
+
+
+def parse():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("names", nargs="*", help="of patches; all of them otherwise")
     arguments.add_argument("--with", dest="programs", action="append", default=[], metavar="PROGRAM", help="of whole_test, such as mix_of_3; may be repeated")
     arguments.add_argument("--kind", default="", metavar="BEGINNING", help="only those whose finder begins so")
     arguments.add_argument("--seconds", type=float, default=60, help="of one core, for each run (60)")
+    arguments.add_argument("--minutes", type=float, default=float("inf"), help="none begins after so many")
+    arguments.add_argument("--page", type=Path, metavar="FILE", help="the table; rows of those that are tried now change")
+    arguments.add_argument("--missing", action="store_true", help="with --page: those of which it does not say that they are found")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--folder", type=Path, default=ROOT / "build-mutations", help="for the copy and its build (build-mutations)")
+    arguments.add_argument("--here", action="store_true", help="no copy: patches these sources, and builds in build, which nobody else uses meanwhile")
     arguments.add_argument("--cmake", action="append", default=[], metavar="OPTION", help="for the build")
-    given = arguments.parse_args()
+    return arguments.parse_args()
+
+
+def main():
+    given = parse()
     known = {m.name: m for m in map(read, sorted(PATCHES.glob("*.patch")))}
     unknown = [name for name in given.names if name not in known]
     if unknown:
         sys.exit(f"mutations: there is no {', '.join(unknown)}; there are {', '.join(known)}")
-    tree = Tree(given.folder.resolve(), given.jobs, given.cmake)
-    print(f"{'bug':<47} {'commit':<8} {'program':<32} {'seeds':>8} {'time':>9}  said", flush=True)
-    missed = 0
-    for name in given.names or [name for name, mutation in known.items() if any(f.startswith(given.kind) for f in mutation.finders)]:
+    rows = page.rows_of(given.page, known)
+    end = time.monotonic() + given.minutes * 60
+    tree, missed = None, 0
+    for name in choose(given, known, rows):
+        if time.monotonic() >= end:
+            break
+        if tree is None:
+            tree = Tree(None if given.here else given.folder.resolve(), given.jobs, given.cmake)
+            print(f"{'bug':<47} {'commit':<8} {'program':<32} {'seeds':>8} {'time':>9}  said", flush=True)
         outcomes = try_one(tree, known[name], given.programs or known[name].finders, given.seconds)
         for outcome in outcomes:
             print(line(known[name], outcome), flush=True)
+        if given.page and not given.programs:
+            rows[name] = page.rows_after(known[name], outcomes)
+            page.write(given.page, rows)
         missed += not (any if given.programs else all)(o.found for o in outcomes)
+    if given.page:
+        page.write(given.page, rows)
     return 1 if missed else 0
 
 

@@ -4,12 +4,15 @@
 // all of them: each read finds what was written last, whichever region the writes before it were in. Between phases the
 // nodes meet: for a barrier, a change, or a block. Meanwhile services order words, too: who looks a name up sees what
 // was written before it was published; a thread on another node sees what was written before it was asked for, and who
-// joins it what it has written.
+// joins it what it has written. Containers are made, used and removed: whoever opens one finds what was written last
+// into its file. Now and then the nodes meet to write a checkpoint, and another job goes on from it; or to collect a
+// heap. What services promise stands in the headers that the nodes' services are in (node_*.hpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +29,11 @@
 #include "sim/whole/actor.hpp"
 #include "sim/whole/kept_store.hpp"
 #include "tests/sim/minipage_regions.hpp"
+#include "tests/sim/node_checkpoints.hpp"
+#include "tests/sim/node_collections.hpp"
+#include "tests/sim/node_containers.hpp"
 #include "tests/sim/node_services.hpp"
+#include "tests/sim/shared_file.hpp"
 
 namespace quire::whole::whole_kinds_test {
 namespace {
@@ -34,47 +41,30 @@ namespace {
 using minipage_regions::page;
 using sync::operation;
 
-constexpr std::uint64_t granule = std::uint64_t{2} << 20, pages = 3, records = 12, phases = 5;
+constexpr std::uint64_t granule = std::uint64_t{2} << 20, pages = 3, records = 12, phases = 6;
 constexpr std::uint16_t file_number = 7;
 
-enum kind : std::uint16_t { changed = 1, blocked, divided, committed, stored, last_kind = stored };
-constexpr std::array all_kinds = {changed, blocked, divided, committed, stored};
-
-/// Content that all nodes reach; zeroes at first.
-using file = std::map<std::uint64_t, std::array<std::byte, page>>;
-
-class disk final : public store::store {
- public:
-  explicit disk(file& of) : of_(of) {}
-  [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
-    for (std::uint64_t done = 0; done < into.size(); done += page)
-      std::memcpy(into.data() + done, of_[at + done].data(), page);
-    return 0;
-  }
-  [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override {
-    for (std::uint64_t done = 0; done < from.size(); done += page)
-      std::memcpy(of_[at + done].data(), from.data() + done, page);
-    return 0;
-  }
-  [[nodiscard]] int sync() noexcept override { return 0; }
-  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return fill(at, into); }
-  [[nodiscard]] std::size_t grain() const noexcept override { return page; }
-  [[nodiscard]] const char* name() const noexcept override { return "simulated file"; }
-  [[nodiscard]] const char* where() const noexcept override { return "a test"; }
-
- private:
-  file& of_;
-};
+enum kind : std::uint16_t { changed = 1, blocked, divided, committed, stored, heads, collected };
+constexpr std::array of_records = {changed, blocked, divided, committed, stored};
 
 class job {
  public:
-  job(std::uint64_t seed, unsigned nodes) : seed_(seed), draw_(sim::mix(seed ^ 0x71d5)), w_(options(nodes)) {
-    for (unsigned n = 0; n < nodes; ++n) w_.at(n).core().stored.offer(file_number, std::make_unique<disk>(file_));
-    for (const kind k : all_kinds) w_.add_region(describe(k));
-    for (unsigned n = 0; n < nodes; ++n)
+  job(std::uint64_t seed, unsigned nodes)
+      : seed_(seed), draw_(sim::mix(seed ^ 0x71d5)), options_(choose(nodes)), w_(options_) {
+    offer(w_, file_);
+    for (const kind k : of_records) descriptions_.push_back(describe(k));
+    descriptions_.push_back(describe(heads));
+    descriptions_.push_back(describe(collected));
+    for (const core::region_description& about : descriptions_) w_.add_region(about);
+    shelf_.heads = base_address + heads * granule;
+    for (unsigned n = 0; n < nodes; ++n) {
       services_.push_back(std::make_unique<node_services>(
           w_, w_.at(n), [this](node& here, std::uint64_t argument) { return visit(here, argument); }));
-    for (std::uint64_t i = 0; i < phases; ++i) meetings_.push_back(static_cast<meeting>(draw_.below(3)));
+      containers_.push_back(std::make_unique<node_containers>(w_, w_.at(n), shelf_));
+      collections_.push_back(std::make_unique<node_collections>(w_, w_.at(n), heap_, collected));
+    }
+    for (std::uint64_t i = 0; i < phases; ++i)
+      meetings_.push_back(static_cast<meeting>(draw_.below(by_token_ ? 3 : 5)));
   }
 
   std::string run() {
@@ -88,16 +78,25 @@ class job {
         });
     });
     std::string wrong = w_.run();
-    for (const auto& s : services_)
-      if (wrong.empty() && s->kept() != 0) wrong = "a service keeps calls or threads that are over";
+    for (unsigned n = 0; n < w_.nodes(); ++n) {
+      if (wrong.empty() && services_[n]->kept() + containers_[n]->kept() + collections_[n]->kept() != 0)
+        wrong = "a service keeps calls, threads or messages that are over";
+    }
+    done_["containers"] += shelf_.gone;
+    done_["checkpoints"] += checkpoints_.saved;
+    done_["collections"] += heap_.collections;
+    done_["moved objects"] += heap_.moved;
+    done_["freed granules"] += heap_.freed;
+    if (wrong.empty() && !checkpoints_.there().empty()) wrong = go_on();
     return wrong;
   }
   [[nodiscard]] const std::map<std::string, unsigned>& done() const { return done_; }
 
  private:
-  enum class meeting : std::uint8_t { barrier, change, block };
+  /// Commits by token cannot be held still: those jobs have no checkpoints, nor collections.
+  enum class meeting : std::uint8_t { barrier, change, block, checkpoint, collection };
 
-  world_options options(unsigned nodes) {
+  world_options choose(unsigned nodes) {
     static const std::array stores = {&kept_store::the_row};
     world_options o = minipage_regions::options(seed_, nodes, draw_);
     o.node.stores = stores;
@@ -108,9 +107,14 @@ class job {
     o.node.learn_writes = draw_.chance(70);
     if (draw_.chance(30)) o.node.twin_bytes = page << draw_.below(3);
     if (draw_.chance(30)) o.node.notice_limit = 2 + draw_.below(6);
-    if (draw_.chance(50)) o.node.protocols = protocol::with_token();
+    by_token_ = draw_.chance(30);
+    if (by_token_) o.node.protocols = protocol::with_token();
     o.node.detector = {};  // regions may change, and have transactions
     return o;
+  }
+  static void offer(world& w, shared_file& file) {
+    for (unsigned n = 0; n < w.nodes(); ++n)
+      w.at(n).core().stored.offer(file_number, std::make_unique<shared_file_store>(file));
   }
   core::region_description describe(kind k) {
     core::region_description about;
@@ -122,7 +126,9 @@ class job {
     about.placement = static_cast<std::uint8_t>(places[draw_.below(std::size(places))]);
     about.consistency = draw_.chance(50) ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
     if (k == committed) about.consistency = QUIRE_TRANSACTIONAL;
-    if (k == stored || k == blocked) about.consistency = QUIRE_SEQUENTIAL;
+    if (k == stored || k == blocked || k == heads) about.consistency = QUIRE_SEQUENTIAL;
+    if (k == heads) about.bytes = page;
+    if (k == collected) about.bytes = heap_.shape.bytes;
     if (k == stored) about.backing = file_number;
     if (k == divided) {
       about.unit_bytes = minipage_regions::quarters.unit_bytes;
@@ -148,12 +154,16 @@ class job {
       const auto visited = static_cast<std::uint16_t>(a.draw.below(w_.nodes()));
       const bool visits = a.draw.chance(50);
       if (visits) begin_visit(a, visited, phase, thread);
-      for (std::uint64_t i = 2 + a.draw.below(6); i != 0 && !w_.failed(); --i) use_record(a);
+      for (std::uint64_t i = 2 + a.draw.below(6); i != 0 && !w_.failed(); --i) {
+        use_record(a);
+        if (a.draw.chance(60)) use_heap(a);
+      }
+      if (a.draw.chance(50)) use_container(a);
       meet(a, phase);
       if (visits && !w_.failed()) end_visit(a, phase, thread);
     }
     a.must_call(operation::barrier_wait, 0);
-    for (const kind k : all_kinds)
+    for (const kind k : of_records)
       for (std::uint64_t r = 0; r < records && k != committed && !w_.failed(); ++r) (void)a.read(address(k, r));
     for (std::uint64_t r = 0; r < records && !w_.failed(); ++r) transact(a, address(committed, r), false);
     a.must_call(operation::barrier_wait, 0);
@@ -191,7 +201,9 @@ class job {
     a.write(exchanged(a.node_number(), phase, 1));
     a.must(services_of(a).spawn(node_id{on}, a.node_number() * phases + phase, thread), "a spawn");
   }
-  /// A thread that node `argument / phases` has asked for in a phase. It returns what it leaves.
+  /// A thread that node `argument / phases` has asked for in a phase. It returns what it leaves. It begins its
+  /// transactions without the lock: those of its node may be closed for a collection, to which others come after the
+  /// lock.
   std::uint64_t visit(node& here, std::uint64_t argument) {
     const auto from = static_cast<unsigned>(argument / phases);
     const std::uint64_t phase = argument % phases;
@@ -199,6 +211,12 @@ class job {
     actor a(w_, here, first_visitor + static_cast<unsigned>(argument), sim::mix(seed_ ^ argument));
     a.rest();
     (void)a.read(exchanged(from, phase, 1));
+    if (a.draw.chance(40)) use_container(a);
+    if (a.draw.chance(30) && !w_.failed()) transact(a, own(committed, from, phase), true);
+    for (std::uint64_t i = a.draw.below(8); i != 0 && !w_.failed(); --i) {  // also while others hold content
+      a.rest();
+      a.write(exchanged(from, phase, 2));
+    }
     const std::uint64_t left = w_.unique();
     if (!w_.failed()) a.write(exchanged(from, phase, 2), left);
     return left;
@@ -216,7 +234,7 @@ class job {
     a.rest();
     a.must_call(operation::mutex_lock, mutex_);
     const std::uint64_t record = a.draw.below(records);
-    for (const kind k : all_kinds) {
+    for (const kind k : of_records) {
       if (w_.failed() || !a.draw.chance(60)) continue;
       const std::uint64_t at = address(k, record);
       const bool writes = a.draw.chance(60);
@@ -230,12 +248,38 @@ class job {
     a.must_call(operation::mutex_unlock, mutex_);
   }
 
+  void use_heap(actor& a) {
+    if (w_.failed()) return;
+    a.must_call(operation::mutex_lock, mutex_);
+    collections_[a.node_number()]->use(a);
+    a.must_call(operation::mutex_unlock, mutex_);
+  }
+  /// What is written is in the file before it is closed, so that the next container of the name has it.
+  void use_container(actor& a) {
+    if (w_.failed()) return;
+    node_containers& here = *containers_[a.node_number()];
+    const std::uint64_t name = a.draw.below(2);
+    const auto found = here.open(a, name);
+    a.must_call(operation::mutex_lock, mutex_);
+    for (std::uint64_t i = 0; i < 4 && !w_.failed(); ++i) {
+      const std::uint64_t at = found.base + i % container_shelf::pages * page + i * sizeof(std::uint64_t);
+      (void)a.read(at);
+      if (a.draw.chance(50)) a.write(at);
+    }
+    a.must_call(operation::mutex_unlock, mutex_);
+    here.sync(a, found);
+    a.rest();
+    here.close(a, found);
+    if (a.draw.chance(50) && !w_.failed()) here.remove(a, name);
+  }
+
   void transact(actor& a, std::uint64_t at, bool writes) {
     auto& calls = a.here.core().transactions;
     const std::uint64_t latest = committed_[at], value = w_.unique();
     for (unsigned attempt = 1; !w_.failed(); ++attempt) {
       if (attempt > 2) a.here.pause(a.draw.below(std::uint64_t{2'000} << std::min(attempt, 5u)));
       a.must(calls.begin(attempt > 4), "a transaction's begin");
+      ++heap_.transactions;
       std::uint64_t found = latest;
       bool doomed = false;
       try {
@@ -244,7 +288,10 @@ class job {
       } catch (const restart&) {
         doomed = true;
       }
+      --heap_.transactions;
+      if (writes) committing_[at] = value;
       const auto why = doomed ? calls.abort() : calls.commit();
+      committing_.erase(at);
       a.must(why, "a transaction's end", QUIRE_CONFLICT);
       if (doomed || !why.ok()) continue;
       if (found != latest) w_.fail("a transaction finds an old value in " + w_.name_of(at));
@@ -269,7 +316,61 @@ class job {
       }
       case meeting::block:
         return block(a);
+      case meeting::checkpoint:
+        return checkpoints_.save(a, *containers_[a.node_number()]);
+      case meeting::collection:
+        return collections_[a.node_number()]->collect(a);
     }
+  }
+
+  /// Another job, of so many nodes as it likes, goes on from a checkpoint, and finds what was written last before it.
+  std::string go_on() {
+    world_options o = options_;
+    o.net.seed = sim::mix(seed_ ^ 0x90a7);
+    o.net.nodes = 1 + static_cast<unsigned>(draw_.below(4));
+    world w(o);
+    const auto& all = checkpoints_.there();
+    const saved_job& newest =
+        *std::find_if(all.rbegin(), std::prev(all.rend()), [](auto& one) { return !one.damaged; });
+    shared_file file;
+    for (const auto& [address, value] : newest.content) {
+      const std::uint64_t at = address - (base_address + stored * granule);
+      if (at < pages * page) std::memcpy(file.pages[at / page * page].data() + at % page, &value, sizeof value);
+    }
+    offer(w, file);
+    for (core::region_description about : descriptions_) {
+      about.consistency = newest.consistency.at(about.id);
+      about.home = static_cast<std::uint16_t>(about.home % w.nodes());
+      w.add_region(about);
+    }
+    job_restart again(w, all);
+    for (unsigned n = 0; n < w.nodes(); ++n)
+      w.start(n, [&, seed = draw_.next()](node& here) {
+        actor a(w, here, 2, seed);
+        again.run(a);
+        if (again.taken != nullptr) find_what_was_saved(a, w, *again.taken);
+      });
+    ++done_["restarts"];
+    return w.run();
+  }
+  void find_what_was_saved(actor& a, world& w, const saved_job& saved) {
+    const auto is_of_this_job = [&](std::uint64_t address) {
+      return (address - base_address) / granule <= collected && !w.failed();
+    };
+    for (const auto& [address, value] : saved.expected)
+      if (a.node_number() == 0 && is_of_this_job(address)) w.wrote(address, value, a.here.self());
+    a.must_call(operation::barrier_wait, 0);
+    for (const auto& [address, value] : saved.expected)
+      if (is_of_this_job(address) && a.draw.chance(40)) (void)a.read(address);
+    auto& calls = a.here.core().transactions;
+    for (std::uint64_t r = 0; r < records && !w.failed(); ++r) {
+      const std::uint64_t at = address(committed, r);
+      const auto was = saved.content.find(at);
+      a.must(calls.begin(true), "a transaction's begin");
+      if (a.here.load(at) != (was == saved.content.end() ? 0 : was->second)) w.fail("a commit is lost at a restart");
+      a.must(calls.commit(), "a transaction's end");
+    }
+    a.must_call(operation::barrier_wait, 0);
   }
 
   /// Each node writes words of its own there, and, under the lock, in others.
@@ -293,26 +394,41 @@ class job {
 
   std::uint64_t seed_;
   sim::random draw_;
-  file file_{};
+  bool by_token_ = false;
+  world_options options_;
+  shared_file file_{};
   world w_;
+  std::vector<core::region_description> descriptions_{};
+  container_shelf shelf_{};
+  observed_heap heap_{w_, base_address + collected* granule, w_.nodes()};
+  checkpoints checkpoints_{w_, shelf_, [this](std::uint64_t at, std::uint64_t value) {
+                             const auto now = committing_.find(at);
+                             const auto last = committed_.find(at);
+                             return value == (last == committed_.end() ? 0 : last->second) ||
+                                    (now != committing_.end() && value == now->second);
+                           }};
   std::vector<std::unique_ptr<node_services>> services_{};
+  std::vector<std::unique_ptr<node_containers>> containers_{};
+  std::vector<std::unique_ptr<node_collections>> collections_{};
   std::vector<meeting> meetings_{};
   std::uint64_t mutex_ = 0;
-  std::map<std::uint64_t, std::uint64_t> committed_{};  ///< by address, where transactions write
+  std::map<std::uint64_t, std::uint64_t> committed_{};   ///< by address, where transactions write
+  std::map<std::uint64_t, std::uint64_t> committing_{};  ///< the same, while one ends
   std::map<std::string, unsigned> done_{};
 };
 
 TEST(whole_kinds, one_lock_orders_words_of_all_kinds_of_regions) {
   std::map<std::string, unsigned> done;
-  for (const unsigned nodes : {2u, 3u, 4u}) {
-    for (const std::uint64_t seed : sim::seeds(1, 80)) {
+  for (const std::uint64_t seed : sim::seeds(1, 80)) {
+    for (const unsigned nodes : {2u, 3u, 4u}) {
       job one(seed, nodes);
       ASSERT_EQ(one.run(), "") << "replay: QUIRE_SIM_SEED=" << seed << ", nodes " << nodes;
       for (const auto& [what, times] : one.done()) done[what] += times;
     }
   }
   if (!sim::usual_seeds()) return;
-  for (const char* const what : {"transactions", "changes", "blocks", "names", "threads"})
+  for (const char* const what : {"transactions", "changes", "blocks", "names", "threads", "containers", "checkpoints",
+                                 "collections", "moved objects", "freed granules", "restarts"})
     EXPECT_GT(done[what], 50u) << what;
 }
 
