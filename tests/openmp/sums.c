@@ -123,16 +123,17 @@ static __attribute__((noinline)) long once(int k) {
   }
   return sum;
 }
-/* Two threads write what was there before all waited, and one more. */
+/* Two threads write what was there before all waited, and less. */
 static __attribute__((noinline)) long kept(int k) {
   long last = k;
+  const long less = 2 * k + 3;
 #pragma omp parallel shared(last)
   {
     const long before = last;
 #pragma omp barrier
-    if (omp_get_thread_num() == 0) last = before + 1;
+    if (omp_get_thread_num() == 0) last = before - less;
 #pragma omp barrier
-    if (omp_get_thread_num() == omp_get_num_threads() - 1) last = before + 1;
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) last = before - less;
   }
   return last;
 }
