@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is found of functions in code of tests: argument_test.cpp and sums_test.cpp have some, which never run.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/sites/argument.hpp"
+
+namespace quire::program::sites {
+
+#define QUIRE_DECLARE(name) extern "C" const std::byte argument_##name[]
+QUIRE_DECLARE(nothing);
+QUIRE_DECLARE(sine);
+
+struct calls : known_calls {
+  [[nodiscard]] arguments_taken taken_by(std::uint64_t at, bool word) const noexcept override {
+    const auto is = [at](const std::byte* what) { return at == reinterpret_cast<std::uint64_t>(what); };
+    if (word || (!is(argument_nothing) && !is(argument_sine))) return arguments_taken::anything;
+    return is(argument_sine) ? arguments_taken::numbers : arguments_taken::none;
+  }
+};
+
+class Argument : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    by_ = decoder::open(why);
+    if (by_ == nullptr) GTEST_SKIP() << why;
+  }
+  [[nodiscard]] std::optional<block_use> use(const std::byte* from, const std::byte* to) const {
+    return use_of_block(*by_, {from, to}, reinterpret_cast<std::uint64_t>(from), 120, calls{});
+  }
+  [[nodiscard]] std::optional<std::uint32_t> of(const std::byte* from, const std::byte* to) const {
+    const auto found = use(from, to);
+    return found && found->sums.count == 0 ? std::optional(found->read) : std::nullopt;
+  }
+  /// Of its words to which it adds, as `summed_word` has them.
+  [[nodiscard]] std::vector<summed_word> sums(const std::byte* from, const std::byte* to) const {
+    const auto found = use(from, to);
+    return found ? std::vector(found->sums.begin(), found->sums.end()) : std::vector<summed_word>();
+  }
+  /// Whatever the bytes are, it ends, and reads nothing beyond them.
+  void of_any(const std::byte* first, const std::byte* end) const {
+    const auto length = static_cast<std::size_t>(end - first);
+    for (std::size_t from = 0; from < length; ++from) {
+      for (const std::size_t bytes : {std::size_t{1}, std::size_t{3}, std::size_t{17}, length - from})
+        (void)of(first + from, first + std::min(from + bytes, length));
+    }
+  }
+  const decoder* by_ = nullptr;
+};
+
+}  // namespace quire::program::sites
