@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/launch"))
 sys.path.insert(0, str(ROOT / "bench"))
+import results  # noqa: E402
 from namespaces import Hosts  # noqa: E402
 from processes import output_of  # noqa: E402
 
@@ -80,6 +81,10 @@ def page(rows, asked, commit):
     for where, nodes, consistency, found in rows:
         cells = [figure(found[kind][name], digits) for name, digits in (("frames", 0), ("time", 2)) for kind in KINDS]
         lines.append("| " + " | ".join((where, str(nodes), consistency, *cells)) + " |")
+    measured = [row for file in asked.results for row in json.loads(file.read_text())["rows"] if row["group"].startswith("host-frames")]
+    if measured:
+        lines += ["", "## Faults and sweeps", "", "`bench/run.py --only host-frames` on the same machine: the ratio is median / baseline, which is the size of the memory, or the same",
+                  "with pages of each node.", "", *results.table(measured)]
     return "\n".join(lines) + "\n"
 
 
@@ -90,6 +95,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each (default: %(default)s)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--results", action="append", default=[], type=pathlib.Path, metavar="FILE",
+                        help="of `bench/run.py --only host-frames`: its rows are added to the page; may be repeated")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/host_frames.md")
     asked = parser.parse_args()
     build = asked.build.resolve()
