@@ -17,13 +17,13 @@ constexpr std::uint64_t owns = 1, writes = 2;
 constexpr std::uint64_t regained = 1, nobody_has = 2;
 /// What `survives` says, in its `operation`: of a survivor, or of a node that leaves.
 enum word : std::uint32_t { survives = 0, take, elsewhere };
-/// A node has just left that managed the unit, and nobody has died since all went on last: so nobody can have it, and
-/// it is as at the beginning, though this node has asked for it in vain.
+/// A node has just left that managed the unit, nobody has died since all went on last, and all that those sent that
+/// left has come: so nobody can have it, and it is as at the beginning, though this node has asked for it in vain.
 bool is_left_alone(const unit_table& table, std::uint64_t unit) noexcept {
   const model::membership& members = *table.shape.members;
   const node_id first = table.shape.managers.of(unit);
   const std::uint64_t fresh = members.dead & ~members.mended;
-  return (fresh >> first.value() & 1) != 0 && (fresh & ~members.left) == 0 &&
+  return (fresh >> first.value() & 1) != 0 && (fresh & (~members.left | members.torn)) == 0 &&
          table.origin_of(unit) == table.shape.self && first != table.shape.self;
 }
 
