@@ -18,6 +18,7 @@ GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.m
              "docs/litmus.md",       # of tests/litmus/table.py,
              "docs/check_overhead.md",  # of bench/check/overhead.py,
              "docs/mutations.md",    # of scripts/mutations/run.py,
+             "docs/simulated.md",    # of scripts/soak/run.py --steps,
              "docs/guide/from-python.md", "docs/guide/porting.md", "docs/guide/programs.md")  # and of pages' own scripts
 COMMON_OPTIONS = ("-h", "--help", "--help-all")
 
