@@ -98,7 +98,7 @@ class delayed_transport final : public transport, private sink {
 
   [[nodiscard]] landing place(const message& carrier) noexcept override;
   void deliver(const message& carrier) noexcept override;
-  void peer_lost(node_id who) noexcept override { sink_->peer_lost(who); }
+  void peer_lost(node_id who) noexcept override;
   [[nodiscard]] bool is_on_host(node_id who) const noexcept {
     return who.value() / nodes_a_host_ == self_.value() / nodes_a_host_;
   }
@@ -106,6 +106,7 @@ class delayed_transport final : public transport, private sink {
   bool deliver_due() noexcept;
   void take(const held& one) noexcept;
   void lose(node_id who) noexcept;
+  void tell_losses() noexcept;
   void set_clock(std::uint64_t due_ns) noexcept;
   [[nodiscard]] buffer buffer_of(std::size_t bytes) noexcept;
 
@@ -120,9 +121,10 @@ class delayed_transport final : public transport, private sink {
   buffer outgoing_{};
   base::fault_vector<buffer> unused_{};
   base::fault_vector<arrival> arriving_{};
-  base::fault_vector<held> held_{};  ///< a heap
-  os::descriptor clock_{}, both_{};  ///< readable when that, or the one within, is
-  std::uint64_t clock_ns_ = 0;       ///< for when it is set; 0: it is not
+  base::fault_vector<held> held_{};     ///< a heap
+  base::fault_vector<node_id> lost_{};  ///< of which something is held
+  os::descriptor clock_{}, both_{};     ///< readable when that, or the one within, is
+  std::uint64_t clock_ns_ = 0;          ///< for when it is set; 0: it is not
   bool armed_ = false;
   sink* sink_ = nullptr;
   std::uint64_t dropped_ = 0, refused_ = 0;
@@ -242,6 +244,7 @@ bool delayed_transport::deliver_due() noexcept {
     unused_.push_back(std::move(one.text));
     any = true;
   }
+  if (!lost_.empty()) tell_losses();
   return any;
 }
 
@@ -265,6 +268,24 @@ void delayed_transport::lose(node_id who) noexcept {
             unsigned{who.value()});
   abandon(who);
   peer_lost(who);
+}
+
+/// After all that came of it.
+void delayed_transport::peer_lost(node_id who) noexcept {
+  lost_.push_back(who);
+  tell_losses();
+}
+
+void delayed_transport::tell_losses() noexcept {
+  for (std::size_t i = 0; i < lost_.size();) {
+    const node_id who = lost_[i];
+    if (std::any_of(held_.begin(), held_.end(), [who](const held& one) { return one.from == who; })) {
+      ++i;
+    } else {
+      lost_.erase(lost_.begin() + static_cast<std::ptrdiff_t>(i));
+      sink_->peer_lost(who);
+    }
+  }
 }
 
 /// What the transport within still writes keeps its place.
