@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--mebibytes", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each (default: %(default)s)")
+    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each; "": none (default: %(default)s)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--results", action="append", default=[], type=pathlib.Path, metavar="FILE",
                         help="of `bench/run.py --only host-frames`: its rows are added to the page; may be repeated")
@@ -101,7 +101,7 @@ def main():
     asked = parser.parse_args()
     build = asked.build.resolve()
     kept = json.loads(asked.keep.read_text()) if asked.keep is not None and asked.keep.exists() else {}
-    for job in asked.jobs.split(","):
+    for job in filter(None, asked.jobs.split(",")):
         for where, nodes, consistency, found in rows_of(job, build, asked):
             add(kept.setdefault(f"{asked.mebibytes} MiB, {where}, {nodes:2}, {consistency}", [where, nodes, consistency, {}])[3], found)
             if asked.keep is not None:
