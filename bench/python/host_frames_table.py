@@ -83,8 +83,8 @@ def page(rows, asked, commit):
         lines.append("| " + " | ".join((where, str(nodes), consistency, *cells)) + " |")
     measured = [row for file in asked.results for row in json.loads(file.read_text())["rows"] if row["group"].startswith("host-frames")]
     if measured:
-        lines += ["", "## Faults and sweeps", "", "`bench/run.py --only host-frames` on the same machine: the ratio is median / baseline, which is the size of the",
-                  "memory, or the same with pages of each node.", "", *results.table(measured)]
+        lines += ["", "## Faults and sweeps", "", "`bench/run.py --only host-frames` on the same machine: the ratio is median / baseline, which is the size of",
+                  "the memory, or the same with pages of each node.", "", *results.table(measured)]
     return "\n".join(lines) + "\n"
 
 
