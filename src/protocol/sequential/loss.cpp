@@ -175,8 +175,8 @@ void losses::settle(std::uint64_t unit, actions& out) {
   if (table_.right_of(unit) != access::none) on_owner_is(a.m);
 }
 
-/// Old replicas may be left, and this node may be the next to die: all survivors know that the unit is lost, and will say
-/// so.
+/// Old replicas may be left, and this node may be the next to die: all survivors know that the unit is lost, and will
+/// say so.
 void losses::lose(std::uint64_t unit, actions& out) {
   table_.entries[unit].touched = directory_entry::lost;
   if (!table_.replicated()) return;
@@ -228,8 +228,8 @@ void losses::mend(std::uint64_t unit, actions&) {
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,
-/// it was zero. Not if nodes of two hosts have died at once, now or when its first manager did: they may have been owner
-/// and backup.
+/// it was zero. Not if nodes of two hosts have died at once, now or when its first manager did: they may have been
+/// owner and backup.
 bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out) {
   if (!table_.replicated()) return false;
   const bool found = best.kind == message_kind::survives;
