@@ -111,9 +111,10 @@ class world {
   /// Who decides knows what any of those has missed who decide with it.
   void require_all_missed(unsigned node) {
     for (unsigned other = 0; other < nodes_; ++other) {
-      const bool with = is_alive(other) && (state_[node].gone() >> other & 1) == 0 &&
-                        state_[other].dead() == state_[node].dead() && state_[other].left() == state_[node].left();
-      if (with) EXPECT_EQ(state_[other].torn() & ~state_[node].missed(), 0u) << "node " << node << ", of " << other;
+      if (!is_alive(other) || (state_[node].gone() >> other & 1) != 0 || state_[other].dead() != state_[node].dead() ||
+          state_[other].left() != state_[node].left())
+        continue;
+      EXPECT_EQ(state_[other].torn() & ~state_[node].missed(), 0u) << "node " << node << ", of " << other;
     }
   }
   void send(unsigned from, round r) {
