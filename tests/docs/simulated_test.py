@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """simulated_test.py SOURCE: the ledger of simulators (docs/simulated.md) is as its writer makes it, its simulators exist, and runs are added to it."""
+import re
 import sys
 import tempfile
 import unittest
@@ -22,7 +23,7 @@ class Ledger(unittest.TestCase):
         sources = "".join(file.read_text() for file in (ROOT / "tests" / "sim").glob("*_test.cpp"))
         seeds, _ = ledger.read((ROOT / "docs" / "simulated.md").read_text())
         self.assertNotEqual(seeds, {})
-        self.assertEqual([name for name in seeds if name not in sources], [])
+        self.assertEqual([name for name in seeds if re.sub(r"_of_\d+$", "", name) not in sources], [])
 
     def test_adds(self):
         with tempfile.TemporaryDirectory() as folder:

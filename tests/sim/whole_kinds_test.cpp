@@ -320,6 +320,9 @@ class job {
       case meeting::checkpoint:
         return checkpoints_.save(a, *containers_[a.node_number()]);
       case meeting::collection:
+        // Whoever joins a thread of the phase before has done so: it may want a transaction, which nobody begins here
+        // soon.
+        a.must_call(operation::barrier_wait, 0);
         return collections_[a.node_number()]->collect(a);
     }
   }
