@@ -2,37 +2,52 @@
 // In a table of its own: what is allocated before the program's memory is there does not last.
 #include "program/sites/changed_code.hpp"
 
+#include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace quire::program::sites {
 namespace {
 
-struct bytes_before {
+struct bytes_before {  // within a page, and so within a library
   std::uint64_t at = 0;
   std::uint8_t count = 0;
   std::array<std::uint8_t, 7> bytes{};
 };
+constinit std::mutex g_guard;  ///< of what follows
 constinit std::array<bytes_before, 1 << 16> g_before{};
 constinit std::size_t g_count = 0;
 constinit bool g_full = false;
 
+constexpr std::uint64_t page = 4096;
+
 }  // namespace
 
 void remember_code(std::uint64_t at, std::uint8_t before) noexcept {
+  const std::lock_guard lock(g_guard);
   bytes_before* last = g_count != 0 ? &g_before[g_count - 1] : nullptr;
-  if (last == nullptr || last->at + last->count != at || last->count == last->bytes.size()) {
+  if (last == nullptr || last->at + last->count != at || last->count == last->bytes.size() || at % page == 0) {
     g_full = g_full || g_count == g_before.size();
     if (g_full) return;
     last = &g_before[g_count++];
-    last->at = at;
+    *last = {at, 0, {}};
   }
   last->bytes[last->count++] = before;
 }
 
+void forget_code(std::uint64_t first, std::uint64_t end) noexcept {
+  const std::lock_guard lock(g_guard);
+  const auto all = g_before.begin() + static_cast<std::ptrdiff_t>(g_count);
+  const auto kept =
+      std::remove_if(g_before.begin(), all, [&](const bytes_before& b) { return b.at >= first && b.at < end; });
+  g_count = static_cast<std::size_t>(kept - g_before.begin());
+}
+
 std::vector<std::byte> unchanged_code(std::span<const std::byte> code) {
-  if (g_full) return {};
   std::vector<std::byte> all(code.begin(), code.end());
   const auto first = reinterpret_cast<std::uint64_t>(code.data());
+  const std::lock_guard lock(g_guard);
+  if (g_full) return {};
   // What was changed again later was Quire's own by then.
   for (std::size_t i = g_count; i-- > 0;) {
     const bytes_before& b = g_before[i];

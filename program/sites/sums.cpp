@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t vector_arguments = 8, general_registers = 16;
 constexpr reg_set arguments_of_calls =
     only(rdi) | only(rsi) | only(rdx) | only(rcx) | only(r8) | only(r9) | only(r10) | only(rax);
-constexpr reg_set lost_by_calls = arguments_of_calls | only(r11);
+constexpr reg_set lost_by_calls = arguments_of_calls | only(r11), kept_by_calls = static_cast<reg_set>(~lost_by_calls);
 constexpr std::uint8_t scalar_bytes = 8;
 
 template <class T>
@@ -157,6 +157,7 @@ bool word_sums::perform(const effects& e, bool in_block, register_values& values
 
 bool word_sums::call(arguments_taken takes, register_values& values) noexcept {
   constexpr std::uint32_t vectors = (1u << vector_arguments) - 1u;
+  if (!are_free(kept_by_calls, 0, values)) return false;  // others may change the word meanwhile
   if (takes == arguments_taken::anything && !are_free(arguments_of_calls, 0, values)) return false;
   if (takes != arguments_taken::none && !are_free(vectors, general_registers, values)) return false;
   for (std::uint8_t i = 0; i < general_registers; ++i) {

@@ -80,7 +80,8 @@ class word_sums {
   [[nodiscard]] bool any() const noexcept { return !written_.empty(); }
   /// What an instruction does with registers and words. `in_block`: memory[0] is in the block. False: more than add.
   [[nodiscard]] bool step(const effects& e, bool in_block, register_values& values);
-  /// A call, or a jump to another function. False: that may see a word.
+  /// A call, or a jump to another function. False: that may see a word, or the function keeps one until others have
+  /// changed it: the call may wait for them.
   [[nodiscard]] static bool call(arguments_taken takes, register_values& values) noexcept;
   /// The words; nothing if some of them are used in other ways, too, or if they are too many.
   [[nodiscard]] bool finish(summed_words& into) const;

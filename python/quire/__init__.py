@@ -67,9 +67,8 @@ def leave_wanted():
 def leave():
     """This node leaves, and the others go on: what it keeps of shared memory goes to them. No call of the job, and no array of it, may be used here
     afterwards. False: something keeps the node for now, as a thread of spawn() here, and it may try again.
-    Error: it cannot leave, as quire_leave() has it."""
-    _node.start()
-    return _native.leave()
+    Error: it cannot leave, as quire_leave() has it. In a call of a Pool: the result of that call is the last of this node."""
+    return _node.leave()
 
 
 def load_ipython_extension(shell):

@@ -236,13 +236,13 @@ class _OnPool(_Dispatcher):
 
     def __init__(self, pool):
         self._pool = pool
-        super().__init__(list(range(pool.nodes)))
+        super().__init__(sorted(pool._here))
 
     def lives(self, node):
         return node in self._pool._here  # or none does, and each call raises
 
     def store(self, node, content):
-        return self._pool._submit_to(node, _store, content, content.dtype, content.shape).result()
+        return self._on(node, _store, content, content.dtype, content.shape)
 
     def free(self, stored):
         if stored and not self._pool.broken and not self._pool._closed:
@@ -250,11 +250,14 @@ class _OnPool(_Dispatcher):
 
     def perform(self, node, function, placed):
         data = _pickled(_OfPool, function, placed, node)
+        return _threads.result_of(self._on(node, _perform, data, False), node)
+
+    def _on(self, node, function, *arguments):
+        """A call there, or, if the node leaves before it begins, on another one."""
         try:
-            done = self._pool._submit_to(node, _perform, data, False).result()
+            return self._pool._submit_to(node, function, *arguments).result()
         except _jobs.Left:
-            done = self._pool.submit(_perform, data, False).result()
-        return _threads.result_of(done, node)
+            return self._pool.submit(function, *arguments).result()
 
 
 def on_job():

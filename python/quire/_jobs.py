@@ -177,7 +177,9 @@ class Pool(concurrent.futures.Executor):
     def __init__(self, nodes=None, hosts=None, options=()):
         self._job = _Job(nodes, hosts, options)
         count = len(self._job.connections)
+        self._begun_with = count  # nodes, of which some may have left
         self._here = set(range(count))  # nodes that have not left
+        self._others = set(range(1, count))  # nodes but 0 whose threads still run
         self._lock = threading.Lock()
         self._own = [queue.Queue() for _ in range(count)]
         self._all = queue.Queue()
@@ -200,20 +202,32 @@ class Pool(concurrent.futures.Executor):
         """The pid of its `quire run`: for `quire top`, `quire leave`."""
         return self._job.process.pid
 
-    def _next(self, node):
+    def _waiting(self, node):
         """Work for a node alone goes first: others may wait for it there."""
+        for where in (self._own[node], self._all):
+            try:
+                return where, where.get_nowait()
+            except queue.Empty:
+                pass
+        return None
+
+    def _next(self, node):
         while True:
             self._ready[node].clear()
-            for where in (self._own[node], self._all):
-                try:
-                    return where, where.get_nowait()
-                except queue.Empty:
-                    pass
-            if self._closed:
-                return None
+            # Node 0 never leaves: it does what others put back until the last of them has ended.
+            over = self._closed and not (node == 0 and self._others)
+            if (work := self._waiting(node)) is not None or over:
+                return work
             self._ready[node].wait()
 
     def _serve(self, node):
+        try:
+            self._serve_calls(node)
+        finally:
+            self._others.discard(node)
+            self._ready[0].set()
+
+    def _serve_calls(self, node):
         connection = self._job.connections[node]
         while (work := self._next(node)) is not None:
             where, (future, data) = work

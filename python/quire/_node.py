@@ -12,6 +12,7 @@ from . import _errors, _native
 
 _errors.install(_native)
 _started = None  # the process that has
+_left = False  # this process was a node
 _lock = threading.Lock()
 _OF_THE_START = ("QUIRE_JOB_", "QUIRE_RENDEZVOUS", "QUIRE_RANK", "QUIRE_SIZE", "QUIRE_SECRET", "PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")
 _THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -95,6 +96,18 @@ def start():
             sys.excepthook = lambda *error: (_failures.append(error[0]), hook(*error))
             atexit.register(_stop)
             _started = os.getpid()
+
+
+def leave():
+    """As quire.leave()."""
+    global _left
+    start()
+    _left = _native.leave()
+    return _left
+
+
+def has_left():
+    return _left
 
 
 def forked():

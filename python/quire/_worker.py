@@ -31,27 +31,40 @@ _LOOK_S = 0.5  # between two looks whether somebody wants this node to leave
 _AGAIN_S = 10  # between two tries of a node that something keeps
 
 
-def _leaves(connection):
+class _Leaving:
     """Somebody wants this node to leave, between two calls: the others go on with the calls that it has not begun."""
-    try:
-        left = _native.leave()
-    except _errors.Error:
-        return False  # `quire leave` says why
-    if left:
-        connection.send_bytes(LEFT)
-    return left
+
+    def __init__(self):
+        self._tried = None  # when something kept it
+        self._never = False
+
+    def _is_due(self, idle):
+        """A node that was kept may be kept for seconds again: calls that were sent go first."""
+        if self._never or not _native.leave_wanted():
+            return False
+        return self._tried is None or (idle and time.monotonic() - self._tried >= _AGAIN_S)
+
+    def succeeds(self, idle):
+        """Whether the node has left: now, or by a call."""
+        if not _node.has_left() and self._is_due(idle):
+            try:
+                _node.leave()
+            except _errors.Error:
+                self._never = True  # `quire leave` says why
+            self._tried = time.monotonic()
+        return _node.has_left()
 
 
-def _next(connection):
+def _next(connection, leaving):
     """The next call; EOFError when there is none any more."""
-    tried = None
+    idle = False
     while True:
-        if _native.leave_wanted() and (tried is None or time.monotonic() - tried >= _AGAIN_S):
-            if _leaves(connection):
-                raise EOFError
-            tried = time.monotonic()
+        if leaving.succeeds(idle):
+            connection.send_bytes(LEFT)
+            raise EOFError
         if connection.poll(_LOOK_S):
             return connection.recv_bytes()
+        idle = True
 
 
 def work():
@@ -59,9 +72,10 @@ def work():
     _node.start()
     connection = connect(parent["addresses"], bytes.fromhex(parent["key"]))
     connection.send((_native.node(), _native.nodes()))
+    leaving = _Leaving()
     while True:
         try:
-            data = _next(connection)
+            data = _next(connection, leaving)
         except (EOFError, OSError):
             return
         try:

@@ -8,6 +8,8 @@ results stay where they are. In a plain Python the tasks run on a job that start
     parallel_config("quire", hosts="a,b", options=())   nodes there, as of quire.Pool
     parallel_config("quire", pool=pool)                 those of a quire.Pool
 
+A node may leave such a job (`quire leave`, see quire.Pool): the tasks go on with the others, and no other job starts for that.
+
 A private array that several tasks are given, of max_nbytes (1 MB) or more, is put into shared memory once for a call of Parallel; tasks may not write it."""
 import atexit
 import concurrent.futures
@@ -52,7 +54,7 @@ class _Where:
             if self.pool is not None:
                 return _dispatch.on_pool(self.pool)
             known = _pools.get(self._key)
-            if known is not None and (known.broken or known.nodes < wanted):
+            if known is not None and (known.broken or known._begun_with < wanted):
                 del _pools[self._key]
                 known.shutdown(wait=False)
                 known = None

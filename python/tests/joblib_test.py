@@ -33,6 +33,7 @@ from joblib import Parallel, delayed
 
 import quire as q
 import quire.joblib
+from quire import _dispatch, _jobs
 
 COMMAND = os.environ["PYQUIRE_COMMAND"]
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it, and its children would
@@ -130,6 +131,30 @@ class Joblib(unittest.TestCase):
                     Parallel(batch_size=1)(delayed(fail)(i) for i in range(20))
             self.assertEqual(len(pool.run(where, 1)), 2)  # it lives
             self.assertEqual(quire.joblib._pools, {})
+
+    def leave(self, pool, node):
+        told = subprocess.run([COMMAND, "leave", str(pool.job), str(node)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(told.stdout, f"node {node} has left job {pool.job}\n", told.stderr)
+
+    def test_a_node_leaves_a_pool_of_the_callers(self):
+        with q.Pool(3, options=("--on-failure", "notify")) as pool:
+            self.leave(pool, 1)
+            with self.assertRaises(_jobs.Left):  # the pool hears of it
+                pool._submit_to(1, abs, 1).result(timeout=60)
+            with joblib.parallel_backend("quire", pool=pool):
+                self.assertEqual({one[0] for one in Parallel(batch_size=1)(delayed(where)(i) for i in range(50))}, {0, 2})
+            self.leave(pool, 2)
+            stored = _dispatch.on_pool(pool).store(2, np.arange(10))
+            self.assertEqual(pool.submit(lambda: float(q._arrays.at_place(stored[0], (10,), np.dtype(int), (8,)).sum())).result(timeout=60), 45)
+
+    def test_a_node_leaves_a_job_that_was_started_here(self):
+        with joblib.parallel_backend("quire", n_jobs=2, options=("--on-failure", "notify")):
+            Parallel()(delayed(where)(i) for i in range(4))
+            pool, = quire.joblib._pools.values()
+            self.leave(pool, 1)
+            for _ in range(2):
+                self.assertEqual({one[0] for one in Parallel(batch_size=1)(delayed(where)(i) for i in range(20))}, {0})
+            self.assertEqual(list(quire.joblib._pools.values()), [pool])
 
     def test_a_time_limit(self):
         with joblib.parallel_backend("quire", n_jobs=2):

@@ -4,7 +4,9 @@ import concurrent.futures
 import contextlib
 import gc
 import io
+import multiprocessing
 import os
+import queue
 import subprocess
 import sys
 import tempfile
@@ -12,8 +14,10 @@ import threading
 import time
 import unittest
 from concurrent.futures.process import BrokenProcessPool
+from unittest import mock
 
 import quire as q
+from quire import _errors, _jobs, _threads, _worker
 
 os.environ.pop("PYTHONUNBUFFERED", None)  # lines of nodes come as wholes
 
@@ -132,6 +136,13 @@ class Jobs(unittest.TestCase):
             stays = subprocess.run([*leave, "0"], capture_output=True, text=True, timeout=60)
             self.assertIn("node 0 stays", stays.stderr)
 
+    def test_a_node_leaves_within_a_call(self):
+        with q.Pool(2, options=("--on-failure", "notify")) as pool:
+            self.assertTrue(pool._submit_to(1, lambda: __import__("quire").leave()).result(timeout=60))
+            self.assertEqual(pool.run(lambda: __import__("quire").node), [0])
+            self.assertEqual({pool.submit(lambda: __import__("quire").node).result(timeout=60) for _ in range(20)}, {0})
+            self.assertEqual(pool.nodes, 1)
+
     def test_a_death_does_not_kill_this_process(self):
         with q.Pool(2) as pool:
             waits = [pool.submit(lambda: __import__("os")._exit(3)), *[pool.submit(fills, i) for i in range(3)]]
@@ -217,6 +228,82 @@ class Jobs(unittest.TestCase):
     def test_this_process_is_no_node(self):
         from quire import _node
         self.assertIsNone(_node._started)
+
+
+class Answers:
+    """In the place of a connection to a node: what it answers, when the test says so."""
+
+    def __init__(self):
+        self.asked = threading.Event()
+        self._all = queue.Queue()
+        self.answer, self.close = self._all.put, lambda: None
+
+    def send_bytes(self, _):
+        self.asked.set()
+
+    def recv_bytes(self):
+        return self._all.get(timeout=30)
+
+
+class Ends(unittest.TestCase):
+    def test_what_a_node_that_leaves_has_not_begun_is_done_though_others_have_ended(self):
+        nodes = [Answers(), Answers()]
+        with mock.patch.object(_jobs, "_Job", lambda *_: mock.Mock(connections=nodes)):
+            pool = q.Pool(2)
+        first = pool._submit_to(0, abs, -6)
+        self.assertTrue(nodes[0].asked.wait(30))
+        second = pool.submit(abs, -7)
+        self.assertTrue(nodes[1].asked.wait(30))
+        end = threading.Thread(target=pool.shutdown, daemon=True)
+        end.start()
+        nodes[0].answer(_threads.dumps((True, 6)))
+        self.assertEqual(first.result(timeout=30), 6)
+        pool._threads[0].join(0.5)  # nothing is left to do, but node 1 has not answered
+        nodes[1].answer(_jobs.LEFT)
+        nodes[0].answer(_threads.dumps((True, 7)))
+        self.assertEqual(second.result(timeout=30), 7)
+        end.join(30)
+        self.assertFalse(end.is_alive())
+
+
+class Leaving(unittest.TestCase):
+    """A node that somebody wants to leave, and that something keeps."""
+
+    def setUp(self):
+        self.here, self.parent = multiprocessing.Pipe()
+        self.tried = 0
+        for name, value in (("_LOOK_S", 0.05), ("_AGAIN_S", 0), ("_native", mock.Mock(leave_wanted=lambda: True)),
+                            ("_node", mock.Mock(leave=self.leave, has_left=lambda: False))):
+            patch = mock.patch.object(_worker, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def leave(self):
+        self.tried += 1
+        if self.never:
+            raise _errors.Error("never")
+        if self.tried == 3:
+            self.parent.send_bytes(b"call")
+        return False
+
+    def test_tries_again_when_it_has_nothing_else_to_do(self):
+        self.never = False
+        leaving = _worker._Leaving()
+        self.parent.send_bytes(b"call")
+        self.assertEqual(_worker._next(self.here, leaving), b"call")
+        self.assertEqual(self.tried, 1)
+        for _ in range(5):
+            self.parent.send_bytes(b"call")
+            self.assertEqual(_worker._next(self.here, leaving), b"call")
+        self.assertEqual(self.tried, 1)
+        self.assertEqual(_worker._next(self.here, leaving), b"call")
+        self.assertEqual(self.tried, 3)
+
+    def test_tries_once_if_it_never_can(self):
+        self.never = True
+        leaving = _worker._Leaving()
+        self.assertEqual([leaving.succeeds(True) for _ in range(5)], [False] * 5)
+        self.assertEqual(self.tried, 1)
 
 
 if __name__ == "__main__":

@@ -414,6 +414,32 @@ sum_before_a_call:
   mulsd %xmm0, %xmm1
   movsd %xmm1, 0x1000(%rip)
   ret
+.globl sum_kept_across_a_call
+sum_kept_across_a_call:
+  mov %rdi, %rbx
+  mov 8(%rbx), %r12
+  call argument_nothing
+  add $1, %r12
+  mov %r12, 8(%rbx)
+  ret
+.globl sum_kept_when_done
+sum_kept_when_done:
+  mov %rdi, %rbx
+  mov 8(%rbx), %r12
+  add $1, %r12
+  mov %r12, 8(%rbx)
+  call argument_nothing
+  mov %r12, 8(%rbx)
+  ret
+.globl sum_left_in_a_register
+sum_left_in_a_register:
+  mov %rdi, %rbx
+  mov 8(%rbx), %rax
+  add $1, %rax
+  mov %rax, 8(%rbx)
+  call argument_nothing
+  lock addl %ecx, (%rbx)
+  ret
 .globl sum_on_one_way
 sum_on_one_way:
   movsd 8(%rdi), %xmm0
@@ -565,7 +591,10 @@ QUIRE_SUMS(twice, sum_is_set)
 QUIRE_SUMS(is_set, sum_of_a_part)
 QUIRE_SUMS(of_a_part, sum_in_sine)
 QUIRE_SUMS(in_sine, sum_before_a_call)
-QUIRE_SUMS(before_a_call, sum_on_one_way)
+QUIRE_SUMS(before_a_call, sum_kept_across_a_call)
+QUIRE_SUMS(kept_across_a_call, sum_kept_when_done)
+QUIRE_SUMS(kept_when_done, sum_left_in_a_register)
+QUIRE_SUMS(left_in_a_register, sum_on_one_way, {8, 8, false, combining::add}, {0, 4, false, combining::add})
 QUIRE_SUMS(on_one_way, sum_too_many)
 QUIRE_SUMS(too_many, argument_nothing)
 

@@ -123,6 +123,20 @@ static __attribute__((noinline)) long once(int k) {
   }
   return sum;
 }
+/* Two threads write what was there before all waited, and less. */
+static __attribute__((noinline)) long kept(int k) {
+  long last = k;
+  const long less = 2 * k + 3;
+#pragma omp parallel shared(last)
+  {
+    const long before = last;
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) last = before - less;
+#pragma omp barrier
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) last = before - less;
+  }
+  return last;
+}
 
 int main(int argc, char** argv) {
   if (argc > 1) {
@@ -133,7 +147,7 @@ int main(int argc, char** argv) {
   for (int k = 0; k < rounds; ++k) {
     printf("%.17g %.9g %d %lu %.17g %.17g %.17g", plain(k), (double)shorter(k), whole(k), wraps(k), product(k),
            extremes(k), several(k));
-    printf(" %u %ld %ld %ld %ld\n", bits(k), looked_at(k), last_one(k), under_a_lock(k), once(k));
+    printf(" %u %ld %ld %ld %ld %ld\n", bits(k), looked_at(k), last_one(k), under_a_lock(k), once(k), kept(k));
   }
   printf("%ld\n", seen);
   return 0;

@@ -26,6 +26,7 @@
 #include "program/process/memory_mode.hpp"
 #include "program/process/watch/calls.hpp"
 #include "program/sites/arguments.hpp"
+#include "program/sites/changed_code.hpp"
 #include "program/sites/known_libraries.hpp"
 
 namespace quire::program {
@@ -127,6 +128,7 @@ bool prepare_code(load_order& o) noexcept {
   const std::span<const module> news(all.data(), count);
   quire_note_libraries();
   if (count == 0) return true;
+  for (const module& m : news) sites::forget_code(m.code_first, m.code_end);  // of what may have been there before
   watch::keep_calls_private(news);
   std::string why;
   if (!is_mixed() || !is_watched() || watch_loaded(news, why)) return true;
@@ -178,6 +180,7 @@ void on_end(std::size_t number) {
   loaded_module* const gone = find(number);
   if (gone == nullptr) return;
   forget_static_data_of(gone->about);
+  sites::forget_code(gone->about.code_first, gone->about.code_end);
   forget_late(number);
   std::copy(gone + 1, g_open.all + g_open.count, gone);
   --g_open.count;
