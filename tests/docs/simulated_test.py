@@ -20,7 +20,7 @@ class Ledger(unittest.TestCase):
         self.assertEqual(ledger.page(*ledger.read(text)), text)
 
     def test_names_simulators_that_exist(self):
-        sources = "".join(file.read_text() for file in (ROOT / "tests" / "sim").glob("*_test.cpp"))
+        sources = "".join(file.read_text() for file in (ROOT / "tests" / "sim").glob("*.?pp"))
         seeds, _ = ledger.read((ROOT / "docs" / "simulated.md").read_text())
         self.assertNotEqual(seeds, {})
         self.assertEqual([name for name in seeds if re.sub(r"_of_\d+$", "", name) not in sources], [])
