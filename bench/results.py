@@ -58,7 +58,7 @@ def page(results, partial=False):
     promised = [r for r in rows if r["target"] is not None]
     missed = [r for r in promised if not r["meets"]]
     lines = ["# Results", "", "Written by `make bench` (bench/results.py). bench/README.md says what each group measures and against what; the ratio is",
-             "median / baseline, and min is the smallest value of all. Nodes are kept apart as if on several hosts (QUIRE_HOST_FRAMES=0), but in the group",
+             "median / baseline, and min is the smallest value of all. Nodes are kept apart as if on several hosts (QUIRE_HOST_FRAMES=0), but in the groups",
              "host-frames. The figures are those of one machine and one commit:", "",
              "| | |", "| --- | --- |"]
     lines += [f"| {key} | {cell(str(about[key]))} |" for key in ABOUT]

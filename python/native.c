@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <quire/container.h>
-#include <quire/leave.h>
 #include <quire/report.h>
 #include <quire/system.h>
 #include <semaphore.h>
@@ -188,22 +187,6 @@ static PyObject* alive(PyObject* self, PyObject* arguments) {
   int which;
   if (!PyArg_ParseTuple(arguments, "i", &which)) return NULL;
   return PyBool_FromLong(quire_alive(which));
-}
-
-static PyObject* leave_wanted(PyObject* self, PyObject* nothing) {
-  (void)self;
-  (void)nothing;
-  return PyBool_FromLong(quire_leave_wanted());
-}
-
-static PyObject* leave(PyObject* self, PyObject* nothing) {
-  (void)self;
-  (void)nothing;
-  quire_status status;
-  WAITING(status, quire_leave());
-  if (status == QUIRE_BUSY) Py_RETURN_FALSE;
-  if (status != QUIRE_OK) return raise_status(status);
-  Py_RETURN_TRUE;
 }
 
 /* ---- Names for the report */

@@ -84,6 +84,8 @@ PyObject* semaphore_acquire(PyObject* self, PyObject* arguments);
 PyObject* semaphore_destroy(PyObject* self, PyObject* arguments);
 PyObject* condition_wait(PyObject* self, PyObject* arguments);
 PyObject* semaphore_release(PyObject* self, PyObject* arguments);
+PyObject* leave_wanted(PyObject* self, PyObject* nothing);
+PyObject* leave(PyObject* self, PyObject* nothing);
 
 /* native_containers.c */
 PyObject* container_open(PyObject* self, PyObject* arguments);

@@ -2,6 +2,8 @@
 /* Synchronisation for Python: one function for each call of <quire/quire.h>, with handles as integers. */
 #include "native.h"
 
+#include <quire/leave.h>
+
 /* A status of QUIRE_BUSY or QUIRE_TIMED_OUT is False where there is a time limit. */
 
 static PyObject* true_unless_late(quire_status status) {
@@ -85,4 +87,22 @@ PyObject* semaphore_release(PyObject* self, PyObject* arguments) {
   quire_status status;
   WAITING(status, quire_semaphore_release((quire_semaphore){semaphore}, count));
   return none_or(status);
+}
+
+/* Leaving while the others go on. */
+
+PyObject* leave_wanted(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  return PyBool_FromLong(quire_leave_wanted());
+}
+
+PyObject* leave(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  quire_status status;
+  WAITING(status, quire_leave());
+  if (status == QUIRE_BUSY) Py_RETURN_FALSE;
+  if (status != QUIRE_OK) return raise_status(status);
+  Py_RETURN_TRUE;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """host_frames_table.py --build BUILD [--mebibytes N] [--rounds N] [--jobs 2,4,8,2x2] [--keep FILE] [--output docs/host_frames.md]: memory and time of
-bench/python/host_frames.py, whose nodes read one big array and write their own parts of another, with pages of a host and with pages of each node's own: on 2, 4
-and 8 nodes of this host, and on two hosts with two nodes each (network namespaces; takes root, else that row is left out). Of the rounds the median, and the
+bench/python/host_frames.py, whose nodes read one big array and write their own parts of another, with pages of a host and with pages of each node's own: on 2,
+4 and 8 nodes of this host, and on two hosts with two nodes each (network namespaces; takes root, else that row is left out). Of the rounds the median, and the
 least in brackets. With --keep what is measured is added to what that file has of the same array, and the page is made of all: a machine that others use, too,
 can be had in pieces."""
 
@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/launch"))
 sys.path.insert(0, str(ROOT / "bench"))
+import results  # noqa: E402
 from namespaces import Hosts  # noqa: E402
 from processes import output_of  # noqa: E402
 
@@ -80,6 +81,10 @@ def page(rows, asked, commit):
     for where, nodes, consistency, found in rows:
         cells = [figure(found[kind][name], digits) for name, digits in (("frames", 0), ("time", 2)) for kind in KINDS]
         lines.append("| " + " | ".join((where, str(nodes), consistency, *cells)) + " |")
+    measured = [row for file in asked.results for row in json.loads(file.read_text())["rows"] if row["group"].startswith("host-frames")]
+    if measured:
+        lines += ["", "## Faults and sweeps", "", "`bench/run.py --only host-frames` on the same machine: the ratio is median / baseline, which is the size of",
+                  "the memory, or the same with pages of each node.", "", *results.table(measured)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,13 +93,15 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--mebibytes", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each (default: %(default)s)")
+    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each; "": none (default: %(default)s)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--results", action="append", default=[], type=pathlib.Path, metavar="FILE",
+                        help="of `bench/run.py --only host-frames`: its rows are added to the page; may be repeated")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/host_frames.md")
     asked = parser.parse_args()
     build = asked.build.resolve()
     kept = json.loads(asked.keep.read_text()) if asked.keep is not None and asked.keep.exists() else {}
-    for job in asked.jobs.split(","):
+    for job in filter(None, asked.jobs.split(",")):
         for where, nodes, consistency, found in rows_of(job, build, asked):
             add(kept.setdefault(f"{asked.mebibytes} MiB, {where}, {nodes:2}, {consistency}", [where, nodes, consistency, {}])[3], found)
             if asked.keep is not None:

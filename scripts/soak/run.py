@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import ledger  # noqa: E402
 from command import SharedFiles  # noqa: E402
 from suite import Suite  # noqa: E402
 from surroundings import Launchers, Limits, Links  # noqa: E402
@@ -38,13 +39,16 @@ class Book:
         self.lock = threading.Lock()
         self.figures = Counter()
         self.seeds = Counter()
+        self.steps = Counter()  # by simulator, as seeds
         self.rounds = Counter()
         self.failures = []
 
     def note(self, kind, outcome):
         with self.lock:
             done = dict(outcome.done)
-            self.seeds[done.pop("simulator", "")] += done.get("seeds", 0)
+            if (simulator := done.pop("simulator", "")) and done.get("seeds", 0):
+                self.seeds[simulator] += done["seeds"]
+                self.steps[simulator] += done["steps"]
             self.figures.update(done)
             self.rounds[kind] += not outcome.cut_off
             if outcome.wrong:
@@ -131,8 +135,7 @@ def watch(threads, book, stop, begin, end, every_s):
 def print_summary(book, master_seed, seconds):
     print(f"\nsoak: {clock(seconds)} with seed {master_seed}: {book.line()}")
     for simulator, count in sorted(book.seeds.items()):
-        if simulator:
-            print(f"  {simulator:<24} {count:>12,} seeds")
+        print(f"  {simulator:<24} {count:>12,} seeds of {book.steps[simulator]:>15,} steps")
     for kind, count in sorted(book.rounds.items()):
         print(f"  {kind:<24} {count:>12,} rounds")
     for failure in book.failures:
@@ -155,6 +158,7 @@ def read_arguments():
     parser.add_argument("--patience", type=float, default=60, help="seconds after which a program that is late hangs (default: %(default)g)")
     parser.add_argument("--report", type=Path, help="folder for what fails (default: soak in the build folder)")
     parser.add_argument("--found", type=Path, metavar="FILE", help="seeds of simulators that fail are appended to it (tests/sim/found_seeds.txt)")
+    parser.add_argument("--steps", type=Path, metavar="FILE", help="adds what simulators have done to a table (docs/simulated.md)")
     parser.add_argument("--replay", metavar="KIND:SEED", help="one round that failed, again, and nothing else")
     wanted = parser.parse_args()
     wanted.build = wanted.build.resolve()
@@ -199,6 +203,8 @@ def main():
     for thread in threads:
         thread.join()
     print_summary(book, seed, time.monotonic() - begin)
+    if wanted.steps:
+        print(f"soak: {ledger.add(wanted.steps, book.seeds, book.steps):,} steps of simulators in {wanted.steps}")
     return 1 if book.failures else 0
 
 

@@ -139,9 +139,14 @@ class Simulators(Work):
             found.seed = f"{failing.group(1)} {test}"
         elif not found.wrong and not found.cut_off and tried == 0:
             del self.spent[path, test]  # it is no test of seeds
-        found.done = {"steps": steps, "seeds": 0 if found.wrong or found.cut_off else tried,
-                      "simulator": test.split("/")[-2 if "/of_" in test else -1].split(".")[0]}
+        found.done = {"steps": steps, "seeds": 0 if found.wrong or found.cut_off else tried, "simulator": self.simulator_of(test)}
         return found
+
+    @staticmethod
+    def simulator_of(test):
+        """The name of a program, or else of the suite."""
+        parts = test.split("/")
+        return parts[-2 if re.fullmatch(r"of_\d+|\d+", parts[-1]) else -1].split(".")[0]
 
 
 class Probes(Work):

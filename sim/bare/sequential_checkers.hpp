@@ -37,7 +37,8 @@ class cluster;
 /// seen; and a writer's is never what comes.
 [[nodiscard]] std::string check_landing(const cluster& c, model::node_id to, std::uint64_t unit,
                                         std::span<const std::uint64_t> payload);
-/// With replicas, after every action: each acknowledged write is at two living nodes, of two hosts where two have nodes.
+/// With replicas, after every action: each acknowledged write is at two living nodes, of two hosts where two have
+/// nodes.
 [[nodiscard]] std::string check_copies(const cluster& c);
 /// A push that is reported as done: everybody has a copy.
 [[nodiscard]] std::string check_pushed(const cluster& c, std::uint64_t unit);

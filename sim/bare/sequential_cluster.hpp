@@ -90,11 +90,11 @@ struct cluster_options {
   bool replicas =
       false;  ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
   std::vector<std::uint16_t> domains{};  ///< [node]: the first node that dies with it; empty: each dies by itself
-  bool stored = false;  ///< a store keeps the content. Each unit has a word more: it counts writes
-  unsigned store_fails = 0;            ///< so many fills and flushes fail, whichever (explorer)
-  bool one_memory = false;             ///< all are on one host, and several may write a unit
-  std::vector<std::uint16_t> hosts{};  ///< [node]: the first node that it has frames together with; empty: none has
-  unsigned deaths = 0;                 ///< so many nodes of `mortal` die, at any moment (explorer)
+  bool stored = false;                   ///< a store keeps the content. Each unit has a word more: it counts writes
+  unsigned store_fails = 0;              ///< so many fills and flushes fail, whichever (explorer)
+  bool one_memory = false;               ///< all are on one host, and several may write a unit
+  std::vector<std::uint16_t> hosts{};    ///< [node]: the first node that it has frames together with; empty: none has
+  unsigned deaths = 0;                   ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
   bool remembers = false;        ///< what threads have seen is part of the state: outcomes of litmus tests
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock

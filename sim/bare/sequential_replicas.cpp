@@ -81,7 +81,8 @@ void cluster::cut_gate(node_id node) {
 void cluster::reconcile(node_id first) {
   const std::uint64_t dead = state_.recoveries[first.value()].dead();  // others may be dead without anybody knowing it
   if (!options_.replicas || (dead & ~state_.reconciled) == 0) return;
-  const bool one_death = model::membership{.dead = state_.dead, .mended = state_.calm, .domains = domains()}.fresh() == 1;
+  const bool one_death =
+      model::membership{.dead = state_.dead, .mended = state_.calm, .domains = domains()}.fresh() == 1;
   state_.reconciled = dead;
   const std::uint32_t last = options_.words - 1;
   for (std::uint32_t unit = 0; unit < options_.units; ++unit) {
@@ -94,7 +95,8 @@ void cluster::reconcile(node_id first) {
       now.assign(there.begin(), there.end());
     }
     const bool lost = e.touched == sequential::directory_entry::lost;
-    if (lost && one_death) fail("a unit is lost, though one node died, or one host (unit " + std::to_string(unit) + ")");
+    if (lost && one_death)
+      fail("a unit is lost, though one node died, or one host (unit " + std::to_string(unit) + ")");
     if (!lost && now[last] < state_.knows.acknowledged(unit)) {
       fail("an acknowledged write is lost (unit " + std::to_string(unit) + ": " + std::to_string(now[last]) + " of " +
            std::to_string(state_.knows.acknowledged(unit)) + ")");

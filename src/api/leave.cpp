@@ -122,6 +122,7 @@ quire_status leave_others(runtime& r) {
 
 int quire_leave_wanted(void) {
   if (quire::api::elsewhere() != nullptr) return 0;
+  const quire::api::own_visit looks;  // another thread may end the node meanwhile
   auto* const r = quire::api::current();
   return r != nullptr && r->node->threads().wish().is_there() ? 1 : 0;
 }

@@ -139,8 +139,10 @@ void configure(runtime& r, core::configuration& c) {
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
-  c.updates = r.options.flag(base::option::updates);
-  if (!r.options.flag(base::option::migratory))
+  // Both add work to each section of code under a lock whose pages are all noticed: locks then meet more often, and are
+  // given away more often (bench/check).
+  c.updates = r.options.flag(base::option::updates) && !traces;
+  if (!r.options.flag(base::option::migratory) || traces)
     c.migratory = protocol::migratory::never;
   else if (c.sharing)
     c.migratory = protocol::migratory::watched;

@@ -290,6 +290,7 @@ quire_status write_back_all(runtime& r) {
 quire_status end_together(runtime& r, kept_memory& kept) {
   const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
+  r.node->threads().wish().set_ending(true);
   if (r.mounts->anywhere()) {
     // Other nodes may have started programs that use files of this one.
     if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
@@ -365,7 +366,6 @@ quire_status end(threads_left which) {
     return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   kept_memory kept;
   end_events(*r);
-  r->node->threads().wish().set_ending(true);
   if (const auto why = end_together(*r, kept); why != QUIRE_OK) {
     r->node->threads().wish().set_ending(false);
     return why;

@@ -202,6 +202,23 @@ bool name_table::is_changing() const noexcept {
                      [](const entry& e) { return e.is == state::making || e.is == state::going || e.unsettled; });
 }
 
+bool name_table::is_making(std::uint16_t number, unsigned node) const noexcept {
+  return is(number, state::making) && entries_[number - 1u].by == node;
+}
+
+bool name_table::is_going(std::uint16_t number, unsigned node) const noexcept {
+  return is(number, state::going) && entries_[number - 1u].by == node;
+}
+
+bool name_table::is_open(std::uint16_t number, unsigned node) const noexcept {
+  return is(number, state::there) && openers_.contains(opener(number, node));
+}
+
+bool name_table::is_unsettled(std::uint16_t number, unsigned node) const noexcept {
+  return is(number, state::there) && entries_[number - 1u].unsettled &&
+         (entries_[number - 1u].named || is_open(number, node));
+}
+
 void name_table::forget(std::uint16_t number) noexcept {
   entry& e = at(number);
   CHECK(e.is == state::making || e.is == state::going);

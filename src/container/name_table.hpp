@@ -72,6 +72,11 @@ class name_table {
   /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on. Without
   /// a name: it is open once.
   void load(std::string_view name, std::uint16_t number);
+  // What a node may say of a number: false where it has nothing to do with it, or there is none.
+  [[nodiscard]] bool is_making(std::uint16_t number, unsigned node) const noexcept;
+  [[nodiscard]] bool is_going(std::uint16_t number, unsigned node) const noexcept;
+  [[nodiscard]] bool is_open(std::uint16_t number, unsigned node) const noexcept;
+  [[nodiscard]] bool is_unsettled(std::uint16_t number, unsigned node) const noexcept;
   /// Somebody makes, removes or renames one.
   [[nodiscard]] bool is_changing() const noexcept;
   /// No container has a larger number, or ever had.
@@ -94,6 +99,9 @@ class name_table {
   }
   [[nodiscard]] static key key_of(std::string_view name) noexcept;
   [[nodiscard]] entry& at(std::uint16_t number) noexcept;
+  [[nodiscard]] bool is(std::uint16_t number, state what) const noexcept {
+    return number != 0 && number <= entries_.size() && entries_[number - 1u].is == what;
+  }
   [[nodiscard]] static bool goes(const entry& e) noexcept { return !e.named && !e.unsettled && e.open == 0; }
   void take_name(std::uint16_t number, unsigned node);
   void forget(std::uint16_t number) noexcept;

@@ -91,7 +91,7 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
     if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return true;
-    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b));
+    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b, m.c));
     return true;
   }
   const bool watches = m.kind == message_kind::watch;  // who leaves wants to know that others live
@@ -149,7 +149,7 @@ void survivor::drop_ended() noexcept {
 
 void survivor::recover(watch::recovery::step s) noexcept {
   drop_ended();
-  survival_.members.learn(0, 0, survival_.recovery.torn());
+  survival_.members.learn(0, 0, survival_.recovery.missed());
   if (survival_.recovery.leaves()) return go(s);
   if (s.begin) begin_recovery();
   if (s.report) {
@@ -200,7 +200,7 @@ std::uint64_t survivor::learn_who_is_gone() noexcept {
   const watch::recovery& r = survival_.recovery;
   const std::uint64_t others = ~(std::uint64_t{1} << core_.config.self.value());  // who leaves is still here
   const std::uint64_t now_gone = r.gone() & others & ~survival_.members.dead;
-  survival_.members.learn(r.gone() & others, r.left(), r.torn());
+  survival_.members.learn(r.gone() & others, r.left(), r.missed());
   each_node(now_gone, [&](node_id node) {
     const bool dead = (r.dead() >> node.value() & 1) != 0;
     if (dead) core_.wire.abandon(node);
@@ -249,6 +249,7 @@ void survivor::send_markers(watch::recovery::round round) noexcept {
   m.operation = static_cast<std::uint32_t>(round);
   m.a = survival_.recovery.dead();
   m.b = survival_.recovery.left();
+  m.c = survival_.recovery.missed();
   m.from = m.requester = core_.config.self;
   each_node(~(m.a | survival_.recovery.ended()), [&](node_id node) { core_.out.send(node, m, {}); });
 }
@@ -311,7 +312,7 @@ void survivor::call_again() noexcept {
 /// What it has done last nobody can tell.
 bool survivor::is_silenced(node_id node) const noexcept {
   return survival_.members.is_dead(node) &&
-         (!survival_.members.has_left(node) || (survival_.members.torn >> node.value() & 1) != 0);
+         (!survival_.members.has_left(node) || (survival_.recovery.torn() >> node.value() & 1) != 0);
 }
 
 void survivor::go_on() noexcept {

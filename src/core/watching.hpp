@@ -35,6 +35,7 @@ class peer_watch {
   template <class F>
   void part(F is_child) noexcept {
     parting_.begin(is_child);
+    if (!leaves()) lost_until_ns_.store(0, std::memory_order_release);
   }
   /// The node by which this one has heard of it need not wait for this one.
   void tell_parent(model::node_id parent) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which nodes of a job may die at the same moment, as they run on one host: its failure domains. Content that is kept on
-// two nodes is kept in two of them, where there are two (HDFS and Ceph place replicas so). Plain data.
+// Which nodes of a job may die at the same moment, as they run on one host: its failure domains. Content that is kept
+// on two nodes is kept in two of them, where there are two (HDFS and Ceph place replicas so). Plain data.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace quire::model {
 
 /// Of at most 64 nodes, a bit each.
 struct failure_domains {
-  const std::uint16_t* first = nullptr;  ///< [node]: the first node of its domain, itself perhaps; null: one domain each
+  const std::uint16_t* first = nullptr;  ///< [node]: the first of its domain, itself perhaps; null: one domain each
   unsigned nodes = 0;                    ///< of the job; of no meaning without `first`
 
   /// The nodes of one's domain.

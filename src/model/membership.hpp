@@ -57,8 +57,8 @@ struct membership {
     while (is_dead(node)) node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
     return node;
   }
-  /// The nodes of `nodes` that may keep a second copy of what `owner` has: those alive in other failure domains, or else
-  /// in its own.
+  /// The nodes of `nodes` that may keep a second copy of what `owner` has: those alive in other failure domains, or
+  /// else in its own.
   [[nodiscard]] constexpr std::uint64_t backups(node_id owner, unsigned nodes) const noexcept {
     const std::uint64_t all = nodes < most_nodes ? (std::uint64_t{1} << nodes) - 1 : ~std::uint64_t{0};
     const std::uint64_t elsewhere = all & ~dead & ~domains.of(owner);
@@ -67,8 +67,8 @@ struct membership {
   [[nodiscard]] constexpr bool is_backup(node_id owner, node_id node, unsigned nodes) const noexcept {
     return (backups(owner, nodes) >> node.value() & 1) != 0;
   }
-  /// The one of them that `owner` takes if all are alike, so that owners are spread over them: the n-th node of a domain
-  /// takes the n-th that follows the domain's first. `owner` if there is none.
+  /// The one of them that `owner` takes if all are alike, so that owners are spread over them: the n-th node of a
+  /// domain takes the n-th that follows the domain's first. `owner` if there is none.
   [[nodiscard]] constexpr node_id backup(node_id owner, unsigned nodes) const noexcept {
     const std::uint64_t among = backups(owner, nodes), domain = domains.of(owner);
     if (among == 0) return owner;

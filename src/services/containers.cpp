@@ -2,6 +2,7 @@
 #include "services/containers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,19 @@ namespace {
 [[nodiscard]] std::uint16_t number_of(const message& request) noexcept { return static_cast<std::uint16_t>(request.b); }
 [[nodiscard]] std::string_view text_of(std::span<const std::byte> value) noexcept {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
+/// Whether these bytes are a container_lock: each of its enumerations and flags has a value that there is.
+[[nodiscard]] bool is_lock(std::span<const std::byte> value) noexcept {
+  using container::lock_owner;
+  using container::range_lock;
+  constexpr std::size_t owner = offsetof(container_lock, wanted) + offsetof(range_lock, owner);
+  const auto at_most = [&](std::size_t at, auto last) {
+    return std::to_integer<unsigned>(value[at]) <= unsigned(last);
+  };
+  return value.size() == sizeof(container_lock) && at_most(owner + offsetof(lock_owner, of_flock), 1) &&
+         at_most(offsetof(container_lock, wanted) + offsetof(range_lock, kind), lock_kind::exclusive) &&
+         at_most(offsetof(container_lock, how), container::lock_wait::withdraws);
 }
 
 }  // namespace
@@ -47,10 +61,34 @@ void containers::on_request(const message& request, std::span<const std::byte> v
       out.push_back({request, QUIRE_OK, heads_, names_.last()});
       break;
     default:
+      if (leads_ && !is_in_order(request)) return out.push_back({request, QUIRE_INVALID});
       on_change(request, text_of(value));
       out.push_back({request, QUIRE_OK});
   }
   retry(out);
+}
+
+/// Whether the asking node may say so of the number: it makes or removes that, has it open, or has changed its name.
+bool containers::is_in_order(const message& request) const noexcept {
+  const std::uint16_t number = number_of(request);
+  const unsigned by = request.requester.value();
+  switch (order_of(request)) {
+    case order::made:
+    case order::failed:
+      return names_.is_making(number, by);
+    case order::stays:
+    case order::gone:
+      return names_.is_going(number, by);
+    case order::closed:
+      return names_.is_open(number, by);
+    case order::settled:
+      return names_.is_unsettled(number, by);
+    case order::noted:
+    case order::unnoted:
+      return false;  // node 0 tells others
+    default:
+      return true;
+  }
 }
 
 void containers::on_change(const message& request, std::string_view name) {
@@ -132,6 +170,7 @@ void containers::on_name_after_node_0(const message& request, std::string_view n
 /// One that goes would change what a checkpoint has told.
 void containers::on_close(const message& request, answers& out) {
   if (!leads_) return out.push_back({request, QUIRE_OK});
+  if (!is_in_order(request)) return out.push_back({request, QUIRE_INVALID});
   const std::uint16_t number = number_of(request);
   const unsigned by = request.requester.value();
   const bool settles = order_of(request) == order::settled;
@@ -142,8 +181,8 @@ void containers::on_close(const message& request, answers& out) {
 }
 
 void containers::on_lock(const message& request, std::span<const std::byte> value, answers& out) {
+  if (!is_lock(value)) return out.push_back({request, QUIRE_INVALID});
   container_lock asked;
-  if (value.size() != sizeof asked) return out.push_back({request, QUIRE_INVALID});
   std::memcpy(&asked, value.data(), sizeof asked);
   const std::uint16_t number = number_of(request);
   if (order_of(request) == order::test_lock) {

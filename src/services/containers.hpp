@@ -85,6 +85,7 @@ class containers {
     std::array<char, 2 * container::longest_name + 1> text;  ///< one name or, for rename, two
     std::size_t bytes;
   };
+  [[nodiscard]] bool is_in_order(const message& request) const noexcept;
   void on_name(const message& request, std::string_view name, answers& out);
   void on_name_after_node_0(const message& request, std::string_view name, answers& out) const;
   void on_close(const message& request, answers& out);

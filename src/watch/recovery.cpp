@@ -26,8 +26,10 @@ recovery::step recovery::on_ended(std::uint64_t ended) noexcept {
   return learn(ended & ~left_, 0);
 }
 
-recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left) noexcept {
+recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left,
+                                   std::uint64_t missed) noexcept {
   if (((dead_ | ended_) >> from & 1) != 0) return {};
+  missed_ |= missed;
   step s = learn(dead, left);
   const bool last = r == round::cut && (left >> from & 1) != 0;  // nothing follows it, but for more of its kind
   if (last) heard_ |= std::uint64_t{1} << from;

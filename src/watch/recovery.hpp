@@ -19,7 +19,8 @@
 // come) it may go. That a node leaves is settled once a node knows of it: whatever ends the leaving process then, it
 // has left. So for each node knowledge grows in one direction, alive -> dead -> left, and who has heard of a death of
 // which another knows that it was none comes to know so too. Of a node that ended before its marker came here (`torn`)
-// some of what it sent may be missing.
+// some of what it sent may be missing: markers say so, and who decides knows it of all (`missed`), as what is missing
+// here may be what nobody else has.
 #pragma once
 
 #include <array>
@@ -58,7 +59,8 @@ class recovery {
   /// All that was to be copied has arrived: send a marker of `copied` to all, this node included.
   void on_copied() noexcept { copying_ = false; }
   [[nodiscard]] bool copying() const noexcept { return copying_; }
-  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left = 0) noexcept;
+  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left = 0,
+                               std::uint64_t missed = 0) noexcept;
 
   /// The deaths that this node knows of.
   [[nodiscard]] std::uint64_t dead() const noexcept { return dead_; }
@@ -68,6 +70,8 @@ class recovery {
   /// Of those: the end of their process is known here; and not all that they sent has come.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t torn() const noexcept { return ended_ & ~heard_; }
+  /// Those from which not all has come to this node, or to one that has told so: in `settled`, to any.
+  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_ | torn(); }
   [[nodiscard]] bool leaves() const noexcept { return left_ != 0 && (left_ >> self_ & 1) != 0; }
   [[nodiscard]] round at() const noexcept { return at_; }
   [[nodiscard]] bool active() const noexcept { return at_ != round::none; }
@@ -85,6 +89,7 @@ class recovery {
     f(left_);
     f(ended_);
     f(heard_);
+    f(missed_);
     f(static_cast<std::uint64_t>(at_) | std::uint64_t{copying_} << 8);
     for (const std::uint64_t word : seen_) f(word);
   }
@@ -103,6 +108,7 @@ class recovery {
   bool copies_ = false, joins_ = false, copying_ = false;
   std::uint64_t self_, all_, dead_ = 0, left_ = 0;
   std::uint64_t ended_ = 0, heard_ = 0;  ///< of those that leave: whose process has ended; whose last message has come
+  std::uint64_t missed_ = 0;             ///< as others have told
   std::array<std::uint64_t, 6> seen_{};  ///< [round]: whose markers have come
   round at_ = round::none;
 };

@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little,
               "the wire format is the memory format of little-endian machines");
 
 /// Grows with every change of model::message or of what its fields mean, and of nodes' addresses.
-inline constexpr std::uint8_t version = 7;
+inline constexpr std::uint8_t version = 8;
 /// "QUIRE", two zero bytes, the version.
 inline constexpr std::uint64_t mark = 0x45'52'49'55'51ull | (std::uint64_t{version} << 56);
 

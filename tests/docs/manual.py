@@ -19,6 +19,7 @@ GENERATED = ("docs/results.md", "docs/design/model-results.md", "docs/machines.m
              "docs/check_overhead.md",  # of bench/check/overhead.py,
              "docs/host_frames.md",     # of bench/python/host_frames_table.py,
              "docs/mutations.md",    # of scripts/mutations/run.py,
+             "docs/simulated.md",    # of scripts/soak/run.py --steps,
              "docs/guide/from-python.md", "docs/guide/porting.md", "docs/guide/programs.md")  # and of pages' own scripts
 COMMON_OPTIONS = ("-h", "--help", "--help-all")
 

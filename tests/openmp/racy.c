@@ -230,6 +230,48 @@ static void array_sum(void) {
   }
 }
 
+// The second loop of tasks does not wait for the first one.
+static void free_tasks(void) {
+#pragma omp parallel
+#pragma omp single
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp taskloop num_tasks(8) nogroup firstprivate(r)
+    for (int i = 0; i < 20000; ++i) table[i] = 3 * i + r + 1;  // RACE free_tasks
+#pragma omp taskloop num_tasks(8) firstprivate(r)
+    for (int i = 0; i < 20000; ++i) table[19999 - i] = 5 * i + 7 * r + 3;  // RACE free_tasks
+#pragma omp taskwait
+  }
+}
+
+// Lanes of one thread begin where those of the other one end, and one further.
+static void lanes(void) {
+#pragma omp parallel
+  for (int r = 0; r < rounds; ++r) {
+    const int t = omp_get_thread_num();
+#pragma omp simd
+    for (int i = 0; i < 3001; ++i) table[t * 3000 + i] = 2 * i + 9 * r + t + 1;  // RACE lanes
+#pragma omp barrier
+  }
+}
+
+// A task waits for its children, and not for theirs.
+static void grandchildren(void) {
+#pragma omp parallel
+#pragma omp single
+  for (int r = 0; r < rounds; ++r) {
+#pragma omp task firstprivate(r)
+    {
+#pragma omp task firstprivate(r)
+      for (int i = 0; i < 20000; ++i) table[i] = 3 * i + r + 1;  // RACE grandchildren
+    }
+#pragma omp taskwait
+#pragma omp task firstprivate(r)
+    for (int i = 0; i < 20000; ++i) table[i] = 5 * i + 7 * r + 3;  // RACE grandchildren
+    for (int i = 0; i < 20000; ++i) table[i] = 8 * i + 6 * r + 2;  // RACE grandchildren
+#pragma omp taskwait
+  }
+}
+
 int main(int arguments, char** words) {
   static const struct {
     const char* name;
@@ -252,7 +294,10 @@ int main(int arguments, char** words) {
                {"dependence", dependence},
                {"lone_tasks", lone_tasks},
                {"flag", flag},
-               {"array_sum", array_sum}};
+               {"array_sum", array_sum},
+               {"free_tasks", free_tasks},
+               {"lanes", lanes},
+               {"grandchildren", grandchildren}};
   for (size_t i = 0; arguments > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (strcmp(kinds[i].name, words[1]) == 0) kinds[i].run();
   printf("done %d\n", letters[middle]);

@@ -81,10 +81,16 @@ sum_is_read:
 .globl sum_is_compared
 sum_is_compared:
   lock addl %ecx, 16(%rdi)
-  cmpl $5, 16(%rdi)
+  cmpl $8, 16(%rdi)
   je 1f
   ret
   1: movl $0, 0x1000(%rip)
+  ret
+.globl sum_is_converted
+sum_is_converted:
+  lock addl %ecx, 16(%rdi)
+  cvtsi2sdl 16(%rdi), %xmm0
+  movsd %xmm0, 0x1000(%rip)
   ret
 .globl sum_decides
 sum_decides:
@@ -248,7 +254,8 @@ QUIRE_SUMS(whole, sum_pair, {16, 4, false, combining::add}, {24, 8, false, combi
 QUIRE_SUMS(pair, sum_beside, {0, 8, true, combining::add}, {8, 8, true, combining::add})
 QUIRE_SUMS(beside, sum_is_read, {8, 8, true, combining::add})
 QUIRE_SUMS(is_read, sum_is_compared)
-QUIRE_SUMS(is_compared, sum_decides)
+QUIRE_SUMS(is_compared, sum_is_converted)
+QUIRE_SUMS(is_converted, sum_decides)
 QUIRE_SUMS(decides, sum_captured)
 QUIRE_SUMS(captured, sum_kept)
 QUIRE_SUMS(kept, sum_old_value)

@@ -94,9 +94,10 @@ TEST(LeaveCommand, OverTcpAndEncrypted) {
 }
 
 TEST(LeaveCommand, TwoWantTheSame) {
-  job one(3, {"elastic", "1"});
+  job one(3, {"elastic", "2"});
   command first(one.command_for("2")), second(one.command_for("2"));
   for (command* const asks : {&first, &second}) expect_left(asks->finish(30), one, "2");
+  expect_left(one.leave("1"), one, "1");
   one.expect_end();
 }
 
@@ -150,9 +151,10 @@ TEST(LeaveCommand, WhatKeepsANodeIsTold) {
 }
 
 TEST(LeaveCommand, ANodeThatDiesInsteadIsTold) {
-  job one(3, {"dies", "1"});
+  job one(3, {"dies", "2"});
   expect_refusal(one.leave("2"), "was killed by signal 6");
-  expect_refusal(one.leave("2"), "has ended");
+  expect_refusal(one.leave("2"), "node 2 (pid ");
+  expect_refusal(one.leave("1"), "was killed by signal 6");
   one.expect_end();
 }
 

@@ -129,10 +129,15 @@ class node_collections final : gc::outlet {
         if (first != 0) a.write(first + heap_.references[1], a.read(heap_.root(other)));
         return;
       }
-      case 2:
-        for (std::uint64_t at = first, i = 0; at != 0 && i < 8 && !world_.failed(); at = a.read(at), ++i)
+      case 2: {  // and writes there: a unit of a slice may be kept by any node
+        std::uint64_t at = a.read(heap_.root(static_cast<unsigned>(a.draw.below(world_.nodes()))));
+        for (unsigned i = 0; at != 0 && i < 8 && !world_.failed(); ++i) {
           (void)a.read(at + heap_.value_offset);
+          if (a.draw.chance(30)) a.write(at + heap_.value_offset);
+          at = a.read(at);
+        }
         return;
+      }
       default:
         return make(a, first, 1 + a.draw.below(6));
     }

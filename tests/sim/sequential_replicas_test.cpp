@@ -92,6 +92,14 @@ TEST(sequential_replicas, the_other_host_dies) {
   explore(host_dying({c}, 1, {0, 0, 2}), {{a, {set(0, 1), released}}, {b, {set(0, 2), released}}}, 5'000);
 }
 
+/// The unit goes to another node of its host, which knows of no backup but its neighbour; then who has the content
+/// elsewhere dies.
+TEST(sequential_replicas, who_has_it_on_another_host_dies) {
+  cluster_options o = host_dying({c}, 1, {0, 0, 2, 3});
+  o.nodes = 4;
+  explore(o, {{a, {set(0, 1), released}}, {b, {set(0, 2)}}}, 10'000);
+}
+
 // ---- what the checkers would notice
 
 const std::vector<script> two_writers{{a, {set(0, 1), released}}, {b, {get(0), set(0, 2), released}}};

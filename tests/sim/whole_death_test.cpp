@@ -46,9 +46,10 @@ TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
   run_all({.nodes = GetParam(), .replicas = true}, done);
 }
 
-/// All nodes of a host die: nothing is lost, for content is on two hosts.
+/// All nodes of a host die: nothing is lost, for content is on two hosts. Of three hosts two may die; if they do so at
+/// the same time, what is lost stays lost.
 TEST_P(whole_deaths, lose_nothing_that_is_on_two_hosts) {
-  for (const unsigned host_nodes : {2u, 3u}) {
+  for (const unsigned host_nodes : {1u, 2u, 3u}) {
     if (host_nodes >= GetParam()) continue;
     counts done;
     run_all({.nodes = GetParam(), .replicas = true, .host_nodes = host_nodes}, done);
@@ -94,7 +95,7 @@ TEST_P(whole_deaths, lose_nothing_that_was_told_under_release) {
   run_all({.nodes = GetParam(), .release = true}, done);
   if (!sim::usual_seeds()) return;
   for (const char* const what : {"lost units", "lost writes", "inherited locks", "barriers"}) {
-    EXPECT_GT(done[what], 20u) << what << ": too few to mean anything";
+    EXPECT_GT(done[what], 10u) << what << ": too few to mean anything";
   }
 }
 

@@ -152,14 +152,15 @@ class job {
       exchange_names(a, phase);
       std::uint64_t thread = 0;
       const auto visited = static_cast<std::uint16_t>(a.draw.below(w_.nodes()));
-      const bool visits = a.draw.chance(50);
-      if (visits) begin_visit(a, visited, phase, thread);
+      const bool visits = a.draw.chance(60), late = a.draw.chance(50);
+      if (visits && !late) begin_visit(a, visited, phase, thread);
       for (std::uint64_t i = 2 + a.draw.below(6); i != 0 && !w_.failed(); --i) {
         use_record(a);
         if (a.draw.chance(60)) use_heap(a);
       }
       if (a.draw.chance(50)) use_container(a);
-      meet(a, phase);
+      if (visits && late) begin_visit(a, visited, phase, thread);
+      if (!w_.failed()) meet(a, phase);
       if (visits && !w_.failed()) end_visit(a, phase, thread);
     }
     a.must_call(operation::barrier_wait, 0);
@@ -319,6 +320,9 @@ class job {
       case meeting::checkpoint:
         return checkpoints_.save(a, *containers_[a.node_number()]);
       case meeting::collection:
+        // Whoever joins a thread of the phase before has done so: it may want a transaction, which nobody begins here
+        // soon.
+        a.must_call(operation::barrier_wait, 0);
         return collections_[a.node_number()]->collect(a);
     }
   }

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "os/process.hpp"
 #include "transport_nodes.hpp"
 
 namespace quire::transport::test::delayed_test {

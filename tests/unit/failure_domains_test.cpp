@@ -40,9 +40,7 @@ TEST(failure_domains, are_nodes_where_nothing_is_known) {
   EXPECT_EQ(hosts_of({at(0, 0), at(0, 0), at(7, 1)}), (numbers{0, 1, 2}));
 }
 
-membership on(const numbers& hosts) {
-  return {.domains = {hosts.data(), static_cast<unsigned>(hosts.size())}};
-}
+membership on(const numbers& hosts) { return {.domains = {hosts.data(), static_cast<unsigned>(hosts.size())}}; }
 
 /// By node: which one keeps the second copy of what it has.
 numbers backups(const membership& m, unsigned nodes) {

@@ -17,7 +17,7 @@ using round = recovery::round;
 
 struct marker {
   round r;
-  std::uint64_t dead, left;
+  std::uint64_t dead, left, missed;
 };
 
 class world {
@@ -52,7 +52,7 @@ class world {
     const bool believed =
         ((state_[to].dead() | state_[to].ended()) >> from & 1) == 0;  // else nothing of it counts any more
     if (m.r == round::cut && (m.left >> from & 1) != 0 && believed) last_words_[to] |= std::uint64_t{1} << from;
-    act(to, state_[to].on_marker(from, m.r, m.dead, m.left));
+    act(to, state_[to].on_marker(from, m.r, m.dead, m.left, m.missed));
     return true;
   }
   [[nodiscard]] bool is_alive(unsigned node) const { return (ended() >> node & 1) == 0; }
@@ -80,6 +80,7 @@ class world {
     if (s.report) send(node, round::reports);
     if (s.settle) {
       settled_[node] = state_[node].gone();
+      require_all_missed(node);
       send(node, round::settled);
     }
     if (s.leave) has_left(node);
@@ -107,10 +108,19 @@ class world {
     EXPECT_EQ(missing & ~state_[node].torn(), 0u) << "node " << node << " reports too early";
     EXPECT_EQ(state_[node].torn() & ~missing, 0u) << "node " << node << " has heard all of who ended";
   }
+  /// Who decides knows what any of those has missed who decide with it.
+  void require_all_missed(unsigned node) {
+    for (unsigned other = 0; other < nodes_; ++other) {
+      if (!is_alive(other) || (state_[node].gone() >> other & 1) != 0 || state_[other].dead() != state_[node].dead() ||
+          state_[other].left() != state_[node].left())
+        continue;
+      EXPECT_EQ(state_[other].torn() & ~state_[node].missed(), 0u) << "node " << node << ", of " << other;
+    }
+  }
   void send(unsigned from, round r) {
     for (unsigned to = 0; to < nodes_; ++to) {
       if (is_alive(to) && ((state_[from].dead() | state_[from].ended()) >> to & 1) == 0)
-        channels_[{from, to}].push_back({r, state_[from].dead(), state_[from].left()});
+        channels_[{from, to}].push_back({r, state_[from].dead(), state_[from].left(), state_[from].missed()});
     }
   }
 

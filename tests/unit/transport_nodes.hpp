@@ -192,12 +192,12 @@ class job {
     } else {
       const bool encrypts = kind_ == "encrypted", outlives = kind_ == "outliving", by_ucx = kind_ == "ucx";
       if (by_ucx) ::setenv("UCX_TLS", "posix", 1);  // of this process, which is a node and nothing else
-      const bool hosts = kind_ == "hosts", delayed = kind_ == "delayed";
-      const std::string kind = encrypts ? "tcp" : outlives || by_ucx || delayed ? "shm" : hosts ? "auto" : kind_;
+      const bool hosts = kind_ == "hosts", delays = kind_ == "delayed";
+      const std::string kind = encrypts ? "tcp" : outlives || by_ucx || delays ? "shm" : hosts ? "auto" : kind_;
       wanted how{kind, nodes_, !hosts, hosts ? "lo" : "auto"};
       how.outlives_peers = outlives;
       how.encrypts = encrypts;
-      if (delayed) how.delay = transport::delayed::link{300, 0, 1};
+      if (delays) how.delay = delayed::link{300, 0, 1};
       how.host = nodes_ == 2 ? 1 : 1 + i * 2 / nodes_;
       auto opened = open(how);
       if (opened.ok()) n.link = std::move(opened.value());

@@ -162,9 +162,10 @@ TEST_P(transport_contract, many_peers) {
 
 TEST_P(transport_contract, flood_in_both_directions) {
   static constexpr std::size_t count = 100'000;
-  // Sealed: another header, and a tag; delayed: another header, when it is due, and how urgent it is.
-  const std::size_t bytes_of_message =
-      wire::header_bytes + (is("encrypted") || is("delayed") ? sizeof(message) + 16 : 0);
+  // Sealed: another header, and a tag; delayed: another header, and when it is due.
+  const std::size_t bytes_of_message = wire::header_bytes + (is("encrypted") ? sizeof(message) + 16
+                                                             : is("delayed") ? sizeof(message) + 8
+                                                                             : 0);
   job(GetParam(), 2).run([=](node& n) {
     std::uint64_t next = 0;
     n.in.on_message = [&](const message& m) { ASSERT_EQ(m.token, next++); };

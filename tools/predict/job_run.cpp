@@ -59,8 +59,8 @@ std::string delay_of(const run_wishes& asked) {
   if (asked.nodes <= asked.nodes_a_host || (one_way_ns <= 0 && net.bytes_a_second <= 0)) return {};
   const double threads = asked.nodes * asked.threads_a_node;
   const double slower = std::max(1.0, threads / std::max(1u, std::thread::hardware_concurrency()));
-  return fmt::format("{:.3f}:{:.3f}:{}", slower * one_way_ns / 1e3, net.bytes_a_second / slower / 1e6,
-                     asked.nodes_a_host);
+  // All digits: a slow link is not one without a limit.
+  return fmt::format("{}:{}:{}", slower * one_way_ns / 1e3, net.bytes_a_second / slower / 1e6, asked.nodes_a_host);
 }
 
 std::vector<std::string> words_of(const run_wishes& asked) {

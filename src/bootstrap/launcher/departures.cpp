@@ -42,7 +42,7 @@ void job::on_leaving(int node, const std::string& payload) {
   const auto word = unpack_leave_word(payload);
   if (!word) return fail(node, "sent nonsense to `quire run`", 1);
   if (word->state == leave_word::what::never) return refuse_wish(node, name_of(node) + " stays: " + word->text);
-  viewers_.tell(node, local::make_frame(frame_kind::leaving, node, payload));
+  viewers_.tell(node, local::make_frame(frame_kind::leaving, node, payload), true);
 }
 
 void job::refuse_wish(int node, const std::string& text) {

@@ -85,12 +85,16 @@ void viewers::watch(const std::function<void(int, short, std::function<void()>)>
 void viewers::accept() {
   os::descriptor socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   uid_t user = 0;
-  if (!socket.open() || all_.size() >= most_viewers || !user_of(socket.number(), user)) return;
+  if (!socket.open() || !user_of(socket.number(), user)) return;
   local::channel link(std::move(socket));
-  if (user != 0 && user != ::geteuid()) {
-    link.queue(frame_of(local::frame_kind::cannot, refusal(::getpid(), ::geteuid())));
-    return link.send();
-  }
+  const auto refuse = [&](const std::string& why) {
+    link.queue(frame_of(local::frame_kind::cannot, why));
+    link.send();
+  };
+  if (user != 0 && user != ::geteuid()) return refuse(refusal(::getpid(), ::geteuid()));
+  if (all_.size() >= most_viewers)
+    return refuse("job " + std::to_string(::getpid()) + " has no room for more: " + std::to_string(most_viewers) +
+                  " look at it, or wait for a node to leave");
   all_.push_back({std::move(link)});
   arrived_ = true;
 }
@@ -105,6 +109,7 @@ void viewers::on_viewer(viewer& one) {
 void viewers::on_wish(viewer& one, const local::frame& frame) {
   local::greeting them{0, -1};
   std::memcpy(&them, frame.payload.data(), std::min(sizeof them, frame.payload.size()));
+  if (one.link.sending()) return;  // it takes no answers
   one.wish = frame.node;
   one.is_new = them.version == local::protocol_version;
   if (one.is_new) return;
@@ -120,9 +125,9 @@ std::vector<int> viewers::take_wishes() {
   return nodes;
 }
 
-void viewers::tell(int node, const std::shared_ptr<const std::string>& frame) {
+void viewers::tell(int node, const std::shared_ptr<const std::string>& frame, bool more_follows) {
   for (viewer& one : all_) {
-    if (one.wish != node) continue;
+    if (one.wish != node || (more_follows && one.link.sending())) continue;
     one.link.queue(frame);
     one.link.send();
   }

@@ -31,8 +31,8 @@ class viewers {
   void show(const std::string& payload);
   /// The nodes that somebody wants to leave, as they were named, since this was asked last.
   [[nodiscard]] std::vector<int> take_wishes();
-  /// For each who wants that node to leave.
-  void tell(int node, const std::shared_ptr<const std::string>& frame);
+  /// For each who wants that node to leave. `more_follows`: who has not taken the frame before misses it.
+  void tell(int node, const std::shared_ptr<const std::string>& frame, bool more_follows = false);
   /// A frame `job_ends` for each, for as long as a moment; nobody can look any more.
   void end(const std::string& text);
 

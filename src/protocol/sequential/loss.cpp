@@ -13,15 +13,17 @@ namespace message_flag = model::message_flag;
 namespace {
 /// Of a survivor's report.
 constexpr std::uint64_t owns = 1, writes = 2;
+/// Of `owner_is`: what its receiver has is all that there is; or nobody has the unit.
+constexpr std::uint64_t regained = 1, nobody_has = 2;
 /// What `survives` says, in its `operation`: of a survivor, or of a node that leaves.
 enum word : std::uint32_t { survives = 0, take, elsewhere };
-/// A node has just left that managed the unit, and nobody has died since all went on last: so nobody can have it, and
-/// it is as at the beginning, though this node has asked for it in vain.
+/// A node has just left that managed the unit, nobody has died since all went on last, and all that those sent that
+/// left has come: so nobody can have it, and it is as at the beginning, though this node has asked for it in vain.
 bool is_left_alone(const unit_table& table, std::uint64_t unit) noexcept {
   const model::membership& members = *table.shape.members;
   const node_id first = table.shape.managers.of(unit);
   const std::uint64_t fresh = members.dead & ~members.mended;
-  return (fresh >> first.value() & 1) != 0 && (fresh & ~members.left) == 0 &&
+  return (fresh >> first.value() & 1) != 0 && (fresh & (~members.left | members.torn)) == 0 &&
          table.origin_of(unit) == table.shape.self && first != table.shape.self;
 }
 
@@ -103,6 +105,7 @@ void losses::report(std::uint64_t unit, actions& out) {
   const unit_state& s = table_.units[unit];
   if (s.touched == 0 && manager == table_.shape.self && table_.origin_of(unit) == table_.shape.self)
     return;  // as at the beginning
+  if (table_.replicated() && s.lost != 0) return tell_elsewhere(unit, manager, true, out);
   const bool copy = table_.right_of(unit) != access::none;
   if (!copy && (!table_.replicated() || table_.shape.replicas.units[unit].stamp == 0)) return;
   message m;
@@ -155,7 +158,7 @@ void losses::settle(std::uint64_t unit, actions& out) {
     if (at_home) return;
     if (is_left_alone(table_, unit)) return table_.regain(unit);
     if (table_.shape.refills) return flushes_.begin_again(unit, e, out);
-    if (!restore(unit, e, best, out)) e.touched = directory_entry::lost;
+    if (!restore(unit, e, best, out)) lose(unit, out);
     return;
   }
   if (e.touched == directory_entry::lost) return;
@@ -172,9 +175,29 @@ void losses::settle(std::uint64_t unit, actions& out) {
   if (table_.right_of(unit) != access::none) on_owner_is(a.m);
 }
 
+/// Old replicas may be left, and this node may be the next to die: all survivors know that the unit is lost, and will
+/// say so.
+void losses::lose(std::uint64_t unit, actions& out) {
+  table_.entries[unit].touched = directory_entry::lost;
+  if (!table_.replicated()) return;
+  message m;
+  m.kind = message_kind::owner_is;
+  m.unit = unit;
+  m.requester = table_.shape.self;
+  m.a = nobody_has;
+  for (std::uint16_t n = 0; n < table_.shape.nodes.nodes; ++n) {
+    if (node_id{n} != table_.shape.self && !table_.is_dead(node_id{n})) table_.send(node_id{n}, m, false, out);
+  }
+  table_.touch(unit).lost = 1;
+}
+
 void losses::on_owner_is(const message& m) {
-  if (m.a != 0) return table_.regain(m.unit);
+  if (m.a == regained) return table_.regain(m.unit);
   unit_state& s = table_.touch(m.unit);
+  if (m.a == nobody_has) {
+    s.lost = 1;
+    return;
+  }
   if (s.right() == access::none) return;
   if (s.owner == 0 && table_.replicated()) table_.shape.replicas.units[m.unit].backup = 0;
   s.owner = m.requester == table_.shape.self ? 1 : 0;
@@ -205,8 +228,8 @@ void losses::mend(std::uint64_t unit, actions&) {
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,
-/// it was zero. Not if nodes of two hosts have died at once, now or when its first manager did: they may have been owner
-/// and backup.
+/// it was zero. Not if nodes of two hosts have died at once, now or when its first manager did: they may have been
+/// owner and backup.
 bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out) {
   if (!table_.replicated()) return false;
   const bool found = best.kind == message_kind::survives;
@@ -221,7 +244,7 @@ bool losses::restore(std::uint64_t unit, directory_entry& e, const message& best
   m.kind = message_kind::owner_is;
   m.unit = unit;
   m.requester = owner;
-  m.a = 1;
+  m.a = regained;
   if (owner != table_.shape.self) {
     table_.send(owner, m, false, out);
   } else {
@@ -255,13 +278,19 @@ void losses::tell_heir(std::uint64_t unit, actions& out) {
   if (!lost && (first != self || table_.units[unit].touched == 0)) return;
   model::membership without = *table_.shape.members;
   without.learn(std::uint64_t{1} << self.value(), std::uint64_t{1} << self.value());
+  tell_elsewhere(unit, without.successor(first, table_.shape.nodes.nodes), lost, out);
+}
+
+/// To who manages it now, which may be this node: the unit is not as at the beginning.
+void losses::tell_elsewhere(std::uint64_t unit, node_id manager, bool lost, actions& out) {
   message m;
   m.kind = message_kind::survives;
   m.operation = word::elsewhere;
   m.unit = unit;
-  m.requester = self;
+  m.requester = table_.shape.self;
   m.a = lost ? 1 : 0;
-  table_.send(without.successor(first, table_.shape.nodes.nodes), m, false, out);
+  if (manager == table_.shape.self) return on_elsewhere(m);
+  table_.send(manager, m, false, out);
 }
 
 /// Who waits at this node asks its successor.

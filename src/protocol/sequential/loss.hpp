@@ -45,6 +45,8 @@ class losses final : public model::survival {
 
  private:
   void on_elsewhere(const message& m);
+  void tell_elsewhere(std::uint64_t unit, node_id manager, bool lost, actions& out);
+  void lose(std::uint64_t unit, actions& out);
   [[nodiscard]] bool may_write(const unit_state& s, node_id manager) const noexcept;
   [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
 

@@ -54,8 +54,8 @@ bool replica_marks::is_backup(std::uint64_t unit, node_id to) const noexcept {
          table_.shape.replicas.units[unit].backup == to.value() + 1u;
 }
 
-/// On another host, where there is one: who asked last, as it will ask again; else the backup that there is; else one by
-/// this node's number. This node, if it is alone.
+/// On another host, where there is one: who asked last, as it will ask again; else the backup that there is; else one
+/// by this node's number. This node, if it is alone.
 node_id replica_marks::choose_backup(const replica_state& r) const noexcept {
   if (is_usable(r.wished)) return node_id{static_cast<std::uint16_t>(r.wished - 1)};
   if (is_usable(r.backup)) return node_id{static_cast<std::uint16_t>(r.backup - 1)};

@@ -35,7 +35,6 @@ struct address_prefix {
 /// The beginning of the payload of what carries a message; the message's own payload follows.
 struct slip {
   std::uint64_t due_ns = 0;
-  urgency how = urgency::now;
   message m{};
 };
 
@@ -91,7 +90,6 @@ class delayed_transport final : public transport, private sink {
   struct held {
     std::uint64_t due_ns = 0, turn = 0;  ///< what is due at the same time goes in the order in which it came
     node_id from{};
-    urgency how = urgency::now;
     buffer text{};
     bool operator<(const held& other) const noexcept {  // of a heap whose first one is due first
       return due_ns != other.due_ns ? due_ns > other.due_ns : turn > other.turn;
@@ -100,7 +98,7 @@ class delayed_transport final : public transport, private sink {
 
   [[nodiscard]] landing place(const message& carrier) noexcept override;
   void deliver(const message& carrier) noexcept override;
-  void peer_lost(node_id who) noexcept override { sink_->peer_lost(who); }
+  void peer_lost(node_id who) noexcept override;
   [[nodiscard]] bool is_on_host(node_id who) const noexcept {
     return who.value() / nodes_a_host_ == self_.value() / nodes_a_host_;
   }
@@ -108,8 +106,7 @@ class delayed_transport final : public transport, private sink {
   bool deliver_due() noexcept;
   void take(const held& one) noexcept;
   void lose(node_id who) noexcept;
-  /// Of what wakes who has armed for `least`; 0: there is nothing.
-  [[nodiscard]] std::uint64_t first_due(urgency least) const noexcept;
+  void tell_losses() noexcept;
   void set_clock(std::uint64_t due_ns) noexcept;
   [[nodiscard]] buffer buffer_of(std::size_t bytes) noexcept;
 
@@ -124,11 +121,11 @@ class delayed_transport final : public transport, private sink {
   buffer outgoing_{};
   base::fault_vector<buffer> unused_{};
   base::fault_vector<arrival> arriving_{};
-  base::fault_vector<held> held_{};  ///< a heap
-  os::descriptor clock_{}, both_{};  ///< readable when that, or the one within, is
-  std::uint64_t clock_ns_ = 0;       ///< for when it is set; 0: it is not
+  base::fault_vector<held> held_{};     ///< a heap
+  base::fault_vector<node_id> lost_{};  ///< of which something is held
+  os::descriptor clock_{}, both_{};     ///< readable when that, or the one within, is
+  std::uint64_t clock_ns_ = 0;          ///< for when it is set; 0: it is not
   bool armed_ = false;
-  urgency least_ = urgency::later;  ///< for which it is armed
   sink* sink_ = nullptr;
   std::uint64_t dropped_ = 0, refused_ = 0;
   mutable traffic traffic_{};
@@ -172,6 +169,7 @@ base::status delayed_transport::connect(node_id self, std::span<const bytes_view
   return inner_->connect(self, within, *this);
 }
 
+/// Over a network each message wakes its receiver: TCP cannot tell how urgent it is.
 void delayed_transport::send(node_id to, const message& m, bytes_view payload, urgency how, lasting lasts) noexcept {
   if (is_on_host(to)) return inner_->send(to, m, payload, how, lasts);
   const std::size_t bytes = sizeof(slip) + payload.size();
@@ -181,7 +179,6 @@ void delayed_transport::send(node_id to, const message& m, bytes_view payload, u
   link_free_ns_ = std::max(base::now_ns(), link_free_ns_) + on_link;
   slip about;
   about.due_ns = link_free_ns_ + latency_ns_;
-  about.how = how;
   about.m = m;
   if (outgoing_.size() < bytes) outgoing_.resize(bytes);
   std::memcpy(outgoing_.data(), &about, sizeof about);
@@ -191,7 +188,7 @@ void delayed_transport::send(node_id to, const message& m, bytes_view payload, u
   carrier.from = carrier.requester = self_;
   carrier.token = sent_++;
   carrier.payload_bytes = static_cast<std::uint32_t>(bytes);
-  inner_->send(to, carrier, bytes_view(outgoing_).first(bytes), how, lasting::now);
+  inner_->send(to, carrier, bytes_view(outgoing_).first(bytes), urgency::now, lasting::now);
 }
 
 delayed_transport::buffer delayed_transport::buffer_of(std::size_t bytes) noexcept {
@@ -229,9 +226,9 @@ void delayed_transport::deliver(const message& carrier) noexcept {
 void delayed_transport::hold(node_id from, buffer text) noexcept {
   slip about;
   std::memcpy(&about, text.data(), sizeof about);
-  held_.push_back({about.due_ns, come_++, from, about.how, std::move(text)});
+  held_.push_back({about.due_ns, come_++, from, std::move(text)});
   std::push_heap(held_.begin(), held_.end());
-  if (armed_ && about.how >= least_ && (clock_ns_ == 0 || about.due_ns < clock_ns_)) set_clock(about.due_ns);
+  if (armed_ && (clock_ns_ == 0 || about.due_ns < clock_ns_)) set_clock(about.due_ns);
 }
 
 /// What comes while this goes on waits for the next time.
@@ -247,6 +244,7 @@ bool delayed_transport::deliver_due() noexcept {
     unused_.push_back(std::move(one.text));
     any = true;
   }
+  if (!lost_.empty()) tell_losses();
   return any;
 }
 
@@ -272,6 +270,24 @@ void delayed_transport::lose(node_id who) noexcept {
   peer_lost(who);
 }
 
+/// After all that came of it.
+void delayed_transport::peer_lost(node_id who) noexcept {
+  lost_.push_back(who);
+  tell_losses();
+}
+
+void delayed_transport::tell_losses() noexcept {
+  for (std::size_t i = 0; i < lost_.size();) {
+    const node_id who = lost_[i];
+    if (std::any_of(held_.begin(), held_.end(), [who](const held& one) { return one.from == who; })) {
+      ++i;
+    } else {
+      lost_.erase(lost_.begin() + static_cast<std::ptrdiff_t>(i));
+      sink_->peer_lost(who);
+    }
+  }
+}
+
 /// What the transport within still writes keeps its place.
 void delayed_transport::abandon(node_id who) noexcept {
   std::erase_if(held_, [&](const held& one) { return one.from == who; });
@@ -280,20 +296,12 @@ void delayed_transport::abandon(node_id who) noexcept {
 }
 
 bool delayed_transport::arm(urgency least) noexcept {
-  const std::uint64_t first = first_due(least);
+  const std::uint64_t first = held_.empty() ? 0 : held_.front().due_ns;
   if (first != 0 && first <= base::now_ns()) return false;
   if (!inner_->arm(least)) return false;
   armed_ = true;
-  least_ = least;
   set_clock(first);
   return true;
-}
-
-std::uint64_t delayed_transport::first_due(urgency least) const noexcept {
-  std::uint64_t first = 0;
-  for (const held& one : held_)
-    if (one.how >= least && (first == 0 || one.due_ns < first)) first = one.due_ns;
-  return first;
 }
 
 /// To set it makes the descriptor unreadable that was readable. It costs a virtual machine microseconds.

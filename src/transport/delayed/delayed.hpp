@@ -17,7 +17,7 @@
 
 namespace quire::transport::delayed {
 
-/// Of each host, out of it. A message is on its way for the latency after its last byte has left.
+/// Of each node, to those of other hosts. A message is on its way for the latency after its last byte has left.
 struct link {
   double latency_us = 0;
   double megabytes_a_second = 0;  ///< 0: no limit
