@@ -10,7 +10,7 @@ HEAD = """# Bugs that are put back
 Bugs of the past, and some that were only ever put in to see them noticed: each is a patch of `scripts/mutations/patches` against today's sources.
 This page has what finds each, and after how many seeds from 1 on; "its test" is one without seeds. Empty: not tried since it was put in.
 Made by `scripts/mutations/run.py --page docs/mutations.md`, which also goes on where it was ended (`--missing`); the test `docs.mutations` compares
-the rows with the patches.
+the rows with the patches. {tried}
 
 | bug | what is wrong | tried by | found after |
 | --- | --- | --- | --- |
@@ -76,5 +76,12 @@ def rows_of(file, known):
     return {name: [Row(name, m.bug, finder, before.get((name, finder), "")) for finder in m.finders] for name, m in known.items()}
 
 
+def tried_of(rows):
+    """In a sentence."""
+    tried = sum(bool(row.outcome) for row in rows)
+    return f"Of {len(rows)} rows {tried} {'was' if tried == 1 else 'were'} tried so far."
+
+
 def write(file, rows):
-    file.write_text(HEAD + "".join(row.text() + "\n" for name in sorted(rows) for row in rows[name]))
+    all_rows = [row for name in sorted(rows) for row in rows[name]]
+    file.write_text(HEAD.format(tried=tried_of(all_rows)) + "".join(row.text() + "\n" for row in all_rows))

@@ -30,8 +30,11 @@ class Table(unittest.TestCase):
         self.assertEqual(sorted((r.name, r.bug, r.finder) for r in self.rows), of_patches,
                          "scripts/mutations/run.py --page docs/mutations.md --minutes 0 makes the rows")
 
-    def test_says_of_none_that_it_was_tried_and_not_found(self):
-        self.assertEqual([r.name for r in self.rows if r.outcome and not r.found], [])
+    def test_says_of_some_that_they_were_tried_and_of_none_that_it_was_not_found(self):
+        tried = [r for r in self.rows if r.outcome]
+        self.assertNotEqual(tried, [], "scripts/mutations/run.py --page docs/mutations.md --missing")
+        self.assertEqual([r.name for r in tried if not r.found], [])
+        self.assertIn(page.tried_of(self.rows), self.file.read_text())
 
     def test_is_as_its_writer_makes_it(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -52,6 +55,11 @@ class Rows(unittest.TestCase):
         rows = page.rows_after(m, [Outcome("-", 0, "DOES NOT APPLY: hunk 1")])
         self.assertEqual([(r.finder, r.outcome, r.found) for r in rows], [(f, "does not apply", False) for f in m.finders])
         self.assertEqual(page.rows_after(m, [Outcome("mix_of_3", 1200), Outcome("unit_tests:x.*", 0, "not found")])[0].outcome, "1,200 seeds")
+
+    def test_are_counted(self):
+        rows = [page.Row("a", "is wrong", "mix_of_3", outcome) for outcome in ("1 seed", "", "not found")]
+        self.assertEqual(page.tried_of(rows), "Of 3 rows 2 were tried so far.")
+        self.assertEqual(page.tried_of(rows[:2]), "Of 2 rows 1 was tried so far.")
 
     def test_of_a_page_that_lacks_one(self):
         m = page.Mutation(Path("a_bug.patch"), "it is wrong", "none", ["mix_of_3"])
