@@ -252,8 +252,11 @@ class walk {
     if (e.what == leaves) return true;
     if (e.what == jump || e.what == branch) {
       // Out of the function it is a call, or a part of it that stands elsewhere.
+      const bool back = looks_at_words_ && e.target <= at;
       if (is_inside(e.target)) {
+        if (back && s.values.wait()) return false;
         reach(e.target, s);
+        if (back) s.values.spend();
       } else if (!leave(e.target, s)) {
         return false;
       }

@@ -58,9 +58,22 @@ void set_to_nothing(const summed_word& w, std::byte* block) noexcept {
   w.bytes == 8 ? put(at, nothing) : put(at, static_cast<std::uint32_t>(nothing));
 }
 
+bool register_values::wait() const noexcept {
+  return !exchanged && std::any_of(all_.begin(), all_.end(), [](const word_value& v) {
+    return v.what == word_value::kind::word || v.what == word_value::kind::combined;
+  });
+}
+
+void register_values::spend() noexcept {
+  exchanged = false;
+  for (word_value& v : all_)
+    if (!v.free()) v = {word_value::kind::mixed};
+}
+
 bool register_values::join(const register_values& other) noexcept {
-  bool changed = other.flags && !flags;
+  bool changed = (other.flags && !flags) || (exchanged && !other.exchanged);
   flags = flags || other.flags;
+  exchanged = exchanged && other.exchanged;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i] == other.all_[i] || all_[i].what == word_value::kind::mixed) continue;
     all_[i] = {word_value::kind::mixed};
@@ -116,7 +129,7 @@ bool word_sums::plain(const effects& e, bool in_block, register_values& values) 
 
 bool word_sums::step(const effects& e, bool in_block, register_values& values) {
   if (uses_in_addresses(e, values) || (values.flags && e.tests_flags)) return false;
-  if (e.sets_flags) values.flags = false;
+  if (e.sets_flags) values.flags = values.exchanged = false;
   return perform(e, in_block, values);
 }
 
@@ -130,7 +143,8 @@ bool word_sums::perform(const effects& e, bool in_block, register_values& values
     if (!in_block) return expected.free() && right.free() ? plain(e, in_block, values) : false;
     const bool is_word = expected.what == word_value::kind::word && expected.at == e.memory[0].displacement &&
                          expected.bytes == e.memory[0].bytes;
-    return is_word && store(right, e, in_block);  // %rax has the word then, or had it before
+    values.exchanged = is_word;  // %rax has the word then, or had it before
+    return is_word && store(right, e, in_block);
   }
   word_value result = right;
   if (a.what == combine) {
@@ -148,7 +162,10 @@ bool word_sums::perform(const effects& e, bool in_block, register_values& values
         a.to < register_count && a.right < register_count ? result.bytes <= a.bytes : result.bytes == a.bytes;
     if (result.what == word_value::kind::mixed || !whole) return false;
   }
-  if (a.to == in_memory) return store(result, e, in_block);
+  if (a.to == in_memory) {
+    if (a.right < register_count && !values[a.right].free()) values[a.right] = {word_value::kind::mixed};
+    return store(result, e, in_block);
+  }
   if (in_block && result.free()) read_.push_back(range_of(e.memory[0]));
   word_value& to = values[a.to];
   to = a.merges && !to.free() ? word_value{word_value::kind::mixed} : result;

@@ -63,7 +63,13 @@ class register_values {
  public:
   [[nodiscard]] word_value& operator[](std::uint8_t r) noexcept { return all_[r]; }
   [[nodiscard]] const word_value& operator[](std::uint8_t r) const noexcept { return all_[r]; }
-  bool flags = false;  ///< of the processor: they tell what a word has become
+  bool flags = false;      ///< of the processor: they tell what a word has become,
+  bool exchanged = false;  ///< or whether an exchange was done, and nothing else
+  /// Something goes round a loop that a thread may stay in until others have changed the word: only an exchange that
+  /// was not done may.
+  [[nodiscard]] bool wait() const noexcept;
+  /// What they have of words is in the block: it may not be used any more.
+  void spend() noexcept;
   /// True if something has changed: what differs may not be used.
   bool join(const register_values& other) noexcept;
   bool operator==(const register_values&) const = default;

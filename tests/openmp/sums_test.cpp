@@ -200,6 +200,43 @@ sum_kept_across_a_call:
   add $1, %r12
   mov %r12, 8(%rbx)
   ret
+.globl sum_kept_across_a_wait
+sum_kept_across_a_wait:
+  mov 8(%rdi), %rdx
+1:
+  mov 0x1000(%rip), %eax
+  test %eax, %eax
+  je 1b
+  add $1, %rdx
+  mov %rdx, 8(%rdi)
+  ret
+.globl sum_kept_across_a_late_wait
+sum_kept_across_a_late_wait:
+  mov 8(%rdi), %rdx
+  add $1, %rdx
+  jmp 2f
+1:
+  mov 0x1000(%rip), %eax
+2:
+  cmpl $0, 0x1000(%rip)
+  je 1b
+  mov %rdx, 8(%rdi)
+  ret
+.globl sum_before_a_loop
+sum_before_a_loop:
+  mov 8(%rdi), %rax
+1:
+  mov %rax, %rdx
+  add %rcx, %rdx
+  lock cmpxchg %rdx, 8(%rdi)
+  jne 1b
+  movsd (%rdi), %xmm1
+  addsd %xmm0, %xmm1
+  movsd %xmm1, (%rdi)
+2:
+  sub $1, %esi
+  jne 2b
+  ret
 .globl sum_kept_when_done
 sum_kept_when_done:
   mov %rdi, %rbx
@@ -270,7 +307,10 @@ QUIRE_SUMS(is_set, sum_of_a_part)
 QUIRE_SUMS(of_a_part, sum_in_sine)
 QUIRE_SUMS(in_sine, sum_before_a_call)
 QUIRE_SUMS(before_a_call, sum_kept_across_a_call)
-QUIRE_SUMS(kept_across_a_call, sum_kept_when_done)
+QUIRE_SUMS(kept_across_a_call, sum_kept_across_a_wait)
+QUIRE_SUMS(kept_across_a_wait, sum_kept_across_a_late_wait)
+QUIRE_SUMS(kept_across_a_late_wait, sum_before_a_loop)
+QUIRE_SUMS(before_a_loop, sum_kept_when_done, {8, 8, false, combining::add}, {0, 8, true, combining::add})
 QUIRE_SUMS(kept_when_done, sum_left_in_a_register)
 QUIRE_SUMS(left_in_a_register, sum_on_one_way, {8, 8, false, combining::add}, {0, 4, false, combining::add})
 QUIRE_SUMS(on_one_way, sum_too_many)
