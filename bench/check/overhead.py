@@ -75,7 +75,8 @@ def main():
                  "`quire run --check` against the same without it: whole processes, the check of the records included; medians. Made by",
                  f"`bench/check/overhead.py BUILD --page FILE`, {asked.nodes} nodes of one host.", "",
                  "Between locks that go from node to node each page written under them is noticed anew; that takes longer than to write it, so locks meet more",
-                 "often, and are given away more often. The last rows are the same with one mechanism left out.", "",
+                 "often, and are given away more often: updates and homes that go along are off in each job that is checked. The last rows are the same with",
+                 "one more mechanism left out.", "",
                  "| program | what it is | times as long |", "| --- | --- | --- |"]
         lines += [f"| {name} | {about} | {times:.1f} |" for name, about, times in rows]
         asked.page.write_text("\n".join(lines) + "\n")

@@ -50,7 +50,7 @@ MISSES = [
     "- *Messages that were taken late*: they found the receiver's one core computing, or came behind others, when `quire bench network` found it looking, "
     "or woke it alone.",
     "- *Faults, barriers, locks, messages, and where it was predicted*: the run on these hosts waited, or sent, more or less often than one as it is "
-    "predicted from, with the link's latency:",
+    "predicted from (with the link's latency, but for †):",
     "  what a row's pages came with, and who met whose request, differs from run to run where nodes share pages. The prediction sends what was sent.",
     "- *Without a core*: threads were ready and waited. A host's one core serves its program, its service thread and, with a latency, the relay in turn; "
     "the prediction",
@@ -170,6 +170,9 @@ class Measured:
         self.all = {"rows": [], "networks": {}, "costs": None, "bare_us": None}
         if file.exists():
             self.all.update(json.loads(file.read_text()))
+        for row in self.all["rows"]:  # of a page before the way was noted
+            row.setdefault("method", "messages of the recorded run had no latency")
+            row.setdefault("why", "")
 
     def __getattr__(self, name):
         return self.all[name]

@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--mebibytes", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each; "": none (default: %(default)s)")
+    parser.add_argument("--jobs", default="2,4,8,2x2", help="so many nodes of this host, or hosts and nodes of each; '': none (default: %(default)s)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--results", action="append", default=[], type=pathlib.Path, metavar="FILE",
                         help="of `bench/run.py --only host-frames`: its rows are added to the page; may be repeated")

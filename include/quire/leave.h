@@ -19,7 +19,8 @@ extern "C" {
  *
  * With `--replicas` an atomic operation that is under way at another node meanwhile may give QUIRE_PEER_LOST there; and
  * a leave counts as a death until all content is on two nodes again: if a node dies meanwhile, it is as if two had died
- * at once, and what it wrote last may be lost. Memory that was lost stays lost.
+ * at once, and what it wrote last may be lost. Memory that was lost stays lost. Of a node that is killed while it
+ * leaves, memory that it managed and no other node has may count as lost, though nobody ever used it.
  *
  * One thread of the node, outside of transactions, and not the handler of quire_on_failure(); other threads of the node
  * must not use shared memory, wait in a call, or have a lock meanwhile. Afterwards it is as after quire_end().

@@ -341,7 +341,9 @@ class Pool(concurrent.futures.Executor):
             self._closed = True
         while cancel_futures:
             try:
-                self._all.get_nowait()[0].cancel()
+                future = self._all.get_nowait()[0]
+                if not future.cancel() and not future.done():  # a node had begun it, or was about to, and has left
+                    future.set_exception(concurrent.futures.CancelledError())
             except queue.Empty:
                 break
         for ready in self._ready:

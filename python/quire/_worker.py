@@ -28,7 +28,8 @@ def _refuse(error):
 
 
 _LOOK_S = 0.5  # between two looks whether somebody wants this node to leave
-_AGAIN_S = 10  # between two tries of a node that something keeps
+_AGAIN_S = 10  # between two tries of a node that something keeps, and that has nothing to do,
+_AT_LAST_S = 60  # and of one that has
 
 
 class _Leaving:
@@ -36,13 +37,13 @@ class _Leaving:
 
     def __init__(self):
         self._tried = None  # when something kept it
-        self._never = False
 
     def _is_due(self, idle):
         """A node that was kept may be kept for seconds again: calls that were sent go first."""
-        if self._never or not _native.leave_wanted():
+        if not _native.leave_wanted():
+            self._tried = None
             return False
-        return self._tried is None or (idle and time.monotonic() - self._tried >= _AGAIN_S)
+        return self._tried is None or time.monotonic() - self._tried >= (_AGAIN_S if idle else _AT_LAST_S)
 
     def succeeds(self, idle):
         """Whether the node has left: now, or by a call."""
@@ -50,7 +51,7 @@ class _Leaving:
             try:
                 _node.leave()
             except _errors.Error:
-                self._never = True  # `quire leave` says why
+                pass  # it can never leave, `quire leave` says why, and nobody wants it to any more
             self._tried = time.monotonic()
         return _node.has_left()
 

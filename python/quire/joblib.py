@@ -63,6 +63,12 @@ class _Where:
                 known = _pools[self._key] = Pool(nodes or (None if hosts else wanted), hosts, options)
             return _dispatch.on_pool(known)
 
+    def has_lost(self):
+        """Nodes of the pool have left: the one that is still there is not this process."""
+        with _lock:
+            known = self.pool if self.pool is not None else _pools.get(self._key)
+        return not self.within_job() and known is not None and known.nodes < known._begun_with
+
     def end_pool(self):
         """The job that was started here, with what its nodes still do: the next call starts another."""
         with _lock:
@@ -108,7 +114,7 @@ class QuireBackend(AutoBatchingMixin, ParallelBackendBase):
     def configure(self, n_jobs=1, parallel=None, max_nbytes=1 << 20, mmap_mode="r", **_):
         self.parallel = parallel
         self._width = self.effective_n_jobs(n_jobs)
-        if self._width == 1:
+        if self._width == 1 and not self._where.has_lost():
             raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
         self._limit, self._mode = max_nbytes, mmap_mode
         return self._width

@@ -271,8 +271,8 @@ class Leaving(unittest.TestCase):
 
     def setUp(self):
         self.here, self.parent = multiprocessing.Pipe()
-        self.tried = 0
-        for name, value in (("_LOOK_S", 0.05), ("_AGAIN_S", 0), ("_native", mock.Mock(leave_wanted=lambda: True)),
+        self.tried, self.wanted = 0, True
+        for name, value in (("_LOOK_S", 0.05), ("_AGAIN_S", 0), ("_native", mock.Mock(leave_wanted=lambda: self.wanted)),
                             ("_node", mock.Mock(leave=self.leave, has_left=lambda: False))):
             patch = mock.patch.object(_worker, name, value)
             patch.start()
@@ -281,6 +281,7 @@ class Leaving(unittest.TestCase):
     def leave(self):
         self.tried += 1
         if self.never:
+            self.wanted = False  # as of quire_leave()
             raise _errors.Error("never")
         if self.tried == 3:
             self.parent.send_bytes(b"call")
@@ -304,6 +305,19 @@ class Leaving(unittest.TestCase):
         leaving = _worker._Leaving()
         self.assertEqual([leaving.succeeds(True) for _ in range(5)], [False] * 5)
         self.assertEqual(self.tried, 1)
+        self.wanted = True  # somebody asks again, when what kept it may be gone
+        self.assertEqual([leaving.succeeds(False) for _ in range(5)], [False] * 5)
+        self.assertEqual(self.tried, 2)
+
+    def test_tries_at_last_though_there_is_always_a_call(self):
+        self.never = False
+        leaving = _worker._Leaving()
+        self.assertFalse(leaving.succeeds(False))
+        self.assertFalse(leaving.succeeds(False))
+        self.assertEqual(self.tried, 1)
+        with mock.patch.object(_worker, "_AT_LAST_S", 0):
+            self.assertFalse(leaving.succeeds(False))
+        self.assertEqual(self.tried, 2)
 
 
 if __name__ == "__main__":

@@ -286,11 +286,26 @@ quire_status write_back_all(runtime& r) {
   return QUIRE_OK;
 }
 
+/// From when the end has begun until it is refused, no wish to have the node leave can come true.
+class end_begun {
+ public:
+  explicit end_begun(drive::leave_wish& wish) noexcept : wish_(wish) { wish_.set_ending(true); }
+  ~end_begun() {
+    if (!passed) wish_.set_ending(false);
+  }
+  end_begun(const end_begun&) = delete;
+  end_begun& operator=(const end_begun&) = delete;
+  bool passed = false;
+
+ private:
+  drive::leave_wish& wish_;
+};
+
 /// What all nodes do together at the end.
 quire_status end_together(runtime& r, kept_memory& kept) {
   const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
-  r.node->threads().wish().set_ending(true);
+  end_begun mark(r.node->threads().wish());
   if (r.mounts->anywhere()) {
     // Other nodes may have started programs that use files of this one.
     if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
@@ -309,6 +324,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   if (why != QUIRE_OK) r.core->expect_no_end();
   why == QUIRE_OK ? r.code->rest() : r.code->go_on();
   if (why == QUIRE_OK) r.core->part();
+  mark.passed = why == QUIRE_OK;
   return why;
 }
 
@@ -366,10 +382,7 @@ quire_status end(threads_left which) {
     return base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   kept_memory kept;
   end_events(*r);
-  if (const auto why = end_together(*r, kept); why != QUIRE_OK) {
-    r->node->threads().wish().set_ending(false);
-    return why;
-  }
+  if (const auto why = end_together(*r, kept); why != QUIRE_OK) return why;
   return take_down(r, kept, which, &bootstrap::bootstrap::leave).code();
 }
 
@@ -381,7 +394,11 @@ quire_status leave() {
   if (const auto why = leave_others(*r); why != QUIRE_OK) return why;
   kept_memory nothing;
   end_events(*r);
-  return take_down(r, nothing, threads_left::none, &bootstrap::bootstrap::depart).code();
+  // It has left, whatever becomes of its last messages: those that stay do without them.
+  if (const auto why = take_down(r, nothing, threads_left::none, &bootstrap::bootstrap::depart); !why.ok())
+    base::log(base::log_level::warning, "this node has left, and its last messages may not have: status %d",
+              static_cast<int>(why.code()));
+  return QUIRE_OK;
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ void name_table::take_name(std::uint16_t number, unsigned node) {
   names_.erase(e.name);
   e.named = false;
   e.unsettled = true;
+  e.by = node;
   ++e.open;
   ++openers_[opener(number, node)];
 }
@@ -118,6 +119,7 @@ name_table::answer name_table::rename(std::string_view from, std::string_view to
   names_.erase(e.name);
   e.name = key_of(to);
   e.unsettled = true;
+  e.by = node;
   names_.emplace(e.name, number);
   return {outcome::found, number, replaced};
 }
@@ -143,6 +145,7 @@ name_table::answer name_table::take_away(std::string_view name, unsigned node) n
 void name_table::lost(unsigned node) noexcept {
   for (entry& e : entries_) {
     const bool changes = e.is == state::making || e.is == state::going;
+    if (e.is == state::there && e.by == node) e.unsettled = false;
     if (!changes || e.by != node) continue;
     if (e.is == state::making) --making_;
     if (e.named) names_.erase(e.name);
@@ -215,8 +218,7 @@ bool name_table::is_open(std::uint16_t number, unsigned node) const noexcept {
 }
 
 bool name_table::is_unsettled(std::uint16_t number, unsigned node) const noexcept {
-  return is(number, state::there) && entries_[number - 1u].unsettled &&
-         (entries_[number - 1u].named || is_open(number, node));
+  return is(number, state::there) && entries_[number - 1u].unsettled && entries_[number - 1u].by == node;
 }
 
 void name_table::forget(std::uint16_t number) noexcept {

@@ -64,6 +64,7 @@ bool leave_wish::is_there() noexcept {
 
 void leave_wish::on_refusal(bool for_good, std::string_view why) noexcept {
   say({for_good ? what::never : what::not_now, 0, std::string(why)});
+  if (for_good) wanted_.store(false, std::memory_order_relaxed);  // until somebody asks again
 }
 
 void leave_wish::set_ending(bool ends) noexcept {

@@ -85,7 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
       default: {
         model::message m = made.make(in);
         if (step < 240) m.a = in.take<std::uint8_t>() % (static_cast<std::uint64_t>(container_order::last) + 1);
-        const bool locks = m.a == static_cast<std::uint64_t>(container_order::lock);
+        const bool locks = m.a == static_cast<std::uint64_t>(container_order::lock) ||
+                           m.a == static_cast<std::uint64_t>(container_order::test_lock);
         all_containers.on_request(m, in.take(locks ? sizeof(container_lock) : std::size_t{1} + step / 64), out);
       }
     }
