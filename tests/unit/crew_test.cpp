@@ -215,8 +215,13 @@ TEST_F(crews, start_and_stop) {
   begin(io::kind::flush, 2);
   wait_inside(2);
   begin(io::kind::flush, 3);
-  std::thread stops([&] { crew_.stop(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::atomic<bool> is_about_to{false};
+  std::thread stops([&] {
+    is_about_to = true;
+    crew_.stop();
+  });
+  while (!is_about_to) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // to tell them to is all that comes first
   slow_.open();
   stops.join();
   EXPECT_EQ(slow_.done, 2u);
