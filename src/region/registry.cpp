@@ -271,16 +271,16 @@ base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std
   if (block.ok()) return take(block.value());
   if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
   // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because
-  // what they send to third nodes may have come there after the first.
+  // what they send, or had sent by themselves just before, may have come to its owner after the first.
   for (int tries = 0; tries < 2; ++tries) {
     const std::uint64_t freed = collect_frees();
-    if (freed != 0) block = allocate_here(*heap, bytes, alignment);
+    if (freed != 0 || tries != 0) block = allocate_here(*heap, bytes, alignment);
     if (block.ok()) return take(block.value());
     if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
     heap::allocation other;
     const auto why = allocate_elsewhere(*heap, bytes, alignment, other);
     if (why.ok()) return take(other);
-    if (freed == 0) return why;
+    if (tries != 0 || why.code() != QUIRE_NO_MEMORY) return why;
   }
   return QUIRE_NO_MEMORY;
 }
