@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cerrno>
 
+#include "base/log.hpp"
 #include "detect/private_stack.hpp"
+#include "os/limits.hpp"
 #include "os/memory.hpp"
 #include "os/raw_call.hpp"
 
@@ -67,7 +69,10 @@ void keep_off_stacks_at(bool (*shared)(std::uint64_t) noexcept) noexcept { g_sha
 void give_alternate_stack() noexcept {
   stack_t now{}, made{};
   if (t_given != nullptr || !change(nullptr, &now) || (now.ss_flags & SS_DISABLE) == 0) return;
-  if (make_stack(made)) (void)change(&made, nullptr);
+  // Its first fault on a stack in shared memory would end the process without a word.
+  if (!make_stack(made))
+    base::die(QUIRE_NO_MEMORY, "no memory for a thread's stack for signals%s", os::explain_error(ENOMEM).text);
+  (void)change(&made, nullptr);
 }
 
 void give_alternate_stack(ucontext_t& interrupted) noexcept {
