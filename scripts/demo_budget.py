@@ -25,8 +25,8 @@ FIXED = "#include <algorithm>\n#include <filesystem>\n#include <functional>\n#in
         "bool f(const std::string& s) { return std::regex_match(s, std::regex(\"a*b\")); }\n"
 FIXED_S = 5.7  # what it took where the budget was told: there the build of single files, which came before, took 694 s, or 121 times as much
 # On one machine, within minutes: the same build has taken 254, 284 and 314 s of processor time, as a fixed file took 11 to 16 s; and by this scale
-# 306 and 348 s within a day. Where two processors are one core, what both compile at a time takes 1.6 times as long, the fixed file less.
-TOLERANCE = 1.5
+# 306, 348 and 369 s within two days. Where two processors are one core, what both compile at a time takes 1.6 times as long, the fixed file less.
+TOLERANCE = 1.6
 
 
 def spent(command, **options):
