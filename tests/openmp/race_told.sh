@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # race_told.sh FUNCTION COMMAND...: the command, `quire run --check` of a program with a data race in FUNCTION, ends with status 66 and says both lines,
-# in one of ten runs at least. On a busy machine threads may come one after the other in all rounds of a run, and hear of each other: that hides a race.
+# in one of sixty runs at least. On a busy machine threads may come one after the other in all rounds of a run, and hear of each other: that hides a race.
 function=$1
 shift
-for run in 1 2 3 4 5 6 7 8 9 10; do
+for run in $(seq 60); do
   said=$("$@" 2>&1)
   status=$?
   if [ $status = 66 ]; then
