@@ -68,7 +68,8 @@ enum class message_kind : std::uint8_t {
   // a node of the job is lost, and the others go on: see src/protocol/sequential/loss.cpp
   survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner; c = 1: a replica only, b = its
               ///< stamp
-  owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit
+  owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit.
+              ///< a = 2, to all survivors: nobody has it
   unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
   // the same under release consistency: see src/protocol/release/loss.hpp
   home_survives,  ///< a node that has something of a unit -> its manager; a = what, by bits; b, c = whose diffs may be
@@ -108,7 +109,8 @@ enum class message_kind : std::uint8_t {
   service_request,
   service_reply,
   service_notice,
-  recovery,  ///< marker: operation = round, a = the dead, by bits (src/watch/recovery.hpp)
+  recovery,  ///< marker: operation = round, a = the dead, c = those of whom something is missed, by bits
+             ///< (src/watch/recovery.hpp)
   watch,     ///< who is still there: see src/core/watching.cpp
   sealed,    ///< around another message, which is encrypted: see src/transport/sealed
   last_kind = sealed,
