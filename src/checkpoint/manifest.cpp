@@ -150,8 +150,9 @@ std::string print(const manifest& m) {
   for (const region_row& r : m.regions) {
     out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
         << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap;
-    if (r.orders != 0 || r.layout != 0) out << ' ' << r.orders;
-    if (r.layout != 0) out << ' ' << r.layout << ' ' << r.views << ' ' << r.chunk << ' ' << r.grouping;
+    const bool minipages = (r.layout | r.views | r.chunk | r.grouping) != 0;
+    if (r.orders != 0 || minipages) out << ' ' << r.orders;
+    if (minipages) out << ' ' << r.layout << ' ' << r.views << ' ' << r.chunk << ' ' << r.grouping;
     out << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';

@@ -143,7 +143,7 @@ outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const
   tail.insert(tail.end(), objects.begin(), objects.end());
   const std::size_t before = tail.size();
   tail.resize(before + (checksums_.size() + 1) / 2);
-  std::memcpy(tail.data() + before, checksums_.data(), checksums_.size() * sizeof checksums_[0]);
+  std::ranges::copy(std::as_bytes(std::span(checksums_)), std::as_writable_bytes(std::span(tail).subspan(before)).begin());
 
   file_end end;
   end.tail_offset = at_;
@@ -234,7 +234,8 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   objects_.assign(part.begin(), part.end());
   if (!words.take((checksums + 1) / 2, part) || !words.empty()) return nonsense;
   checksums_.resize(checksums);
-  std::memcpy(checksums_.data(), part.data(), checksums * sizeof checksums_[0]);
+  const auto sums = std::as_writable_bytes(std::span(checksums_));
+  std::ranges::copy(std::as_bytes(part).first(sums.size()), sums.begin());
   return {};
 }
 
