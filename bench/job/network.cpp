@@ -6,7 +6,9 @@
 // the time, as threads of Quire do that wait: to wake one that sleeps is measured by itself.
 #include <quire/quire.hpp>
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +46,7 @@ struct cost {
 /// In microseconds, and 10^6 bytes a second.
 struct measured {
   cost send, receive;
+  double beside_us = 0;  ///< for so long a message keeps a core of either host from the thread that sends or takes it
   double half_us = 0, wake_us = 0, megabytes = 0;
   std::uint64_t round_trips = 0;
 };
@@ -52,6 +55,14 @@ double thread_us() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3;
+}
+/// For how long the calling thread has been ready and had no core; 0 where the system does not say it.
+double waited_for_core_us() {
+  const quire::os::descriptor file(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+  std::array<char, 64> text{};  // "processor time, time waited, slices", in ns
+  unsigned long long used = 0, waited = 0;
+  if (!file.open() || ::read(file.number(), text.data(), text.size() - 1) <= 0) return 0;
+  return std::sscanf(text.data(), "%llu %llu", &used, &waited) == 2 ? static_cast<double>(waited) / 1e3 : 0;
 }
 /// What another program delays on these machines is none of the network: the slowest tenth does not count. Of the
 /// others the mean, since a program takes the sum of them.
@@ -110,18 +121,22 @@ void serve(line& other) {
   }
 }
 
-/// The processor time of a message where it leaves.
-double sending_us(line& other, double seconds, std::size_t work) {
-  std::vector<double> sends;
+/// The processor time of a message where it leaves; and what each of two messages, there and back, keeps a core from
+/// the thread: what the kernel does apart from the calls, or a program through which packets go.
+double sending_us(line& other, double seconds, std::size_t work, double& beside_us) {
+  std::vector<double> sends, lacked;
   const std::uint64_t end = bench::now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   frame f{};
   while (bench::now_ns() < end) {
+    const double without = waited_for_core_us();
     work_between(work);
     const double before = thread_us();
     say(other, {word::echo, 0});
     sends.push_back(thread_us() - before);
     other.receive(f);
+    lacked.push_back(waited_for_core_us() - without);
   }
+  beside_us = usual(lacked) / 2;
   return usual(sends);
 }
 
@@ -170,8 +185,9 @@ void measure_stream(line& other, double seconds, measured& to) {
 
 measured measure(line& other, double seconds) {
   measured m;
-  (void)sending_us(other, seconds / 8, little_work);  // connections are slow at first
-  m.send = {sending_us(other, seconds / 8, little_work), sending_us(other, seconds / 8, other_work)};
+  (void)sending_us(other, seconds / 8, little_work, m.beside_us);  // connections are slow at first
+  m.send.soon_us = sending_us(other, seconds / 8, little_work, m.beside_us);
+  m.send.later_us = sending_us(other, seconds / 8, other_work, m.beside_us);
   m.receive = {receiving_us(other, seconds / 16, little_work), receiving_us(other, seconds / 16, other_work)};
   measure_stream(other, seconds / 2, m);
   say(other, {word::done, 0});
@@ -246,6 +262,7 @@ measured both(measured a, const measured& b) {
     (a.*end).soon_us = ((a.*end).soon_us + (b.*end).soon_us) / 2;
     (a.*end).later_us = ((a.*end).later_us + (b.*end).later_us) / 2;
   }
+  a.beside_us = (a.beside_us + b.beside_us) / 2;
   a.megabytes = std::min(a.megabytes, b.megabytes);
   return a;
 }
@@ -267,8 +284,8 @@ std::string text_of(const measured& m, const place& a, const place& b) {
   text += "# half of a call and its answer takes " + number(m.half_us) +
           " us: the mean of the fastest nine tenths of " + std::to_string(m.round_trips) + "\n";
   text += "latency_us " + number(latency) + "\nsend_us " + number(m.send.later_us) + "\nreceive_us " +
-          number(m.receive.later_us) + "\nwake_us " + number(wake) + "\nmegabytes_a_second " + number(m.megabytes) +
-          "\n";
+          number(m.receive.later_us) + "\nwake_us " + number(wake) + "\nbeside_us " + number(m.beside_us) +
+          "\nmegabytes_a_second " + number(m.megabytes) + "\n";
   return text;
 }
 

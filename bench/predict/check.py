@@ -64,7 +64,7 @@ def usual(times):
     return times[len(times) // 4]  # as bench/job/network.cpp has it
 
 
-NETWORK_WORDS = ("latency_us", "send_us", "receive_us", "wake_us", "megabytes_a_second")
+NETWORK_WORDS = ("latency_us", "send_us", "receive_us", "wake_us", "beside_us", "megabytes_a_second")
 
 
 def network_of(build, hosts):
@@ -310,12 +310,12 @@ def page(kept):
     lines += ["", within(rows), "", beside_the_model(rows), "", "## The networks", "",
               "As `quire bench network` measured them between the two hosts. A ping is answered by the other host's kernel; it should take as long "
               "as without a hold, and twice the hold.", "",
-              "| link | latency, us | sending, us | receiving, us | waking, us | MB/s | ping, us | should be, us |",
-              "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+              "| link | latency, us | sending, us | receiving, us | waking, us | beside, us | MB/s | ping, us | should be, us |",
+              "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for link, n in networks.items():
         pings = f"{n['ping_us']:.0f} | {kept.bare_us + 2 * LINKS[link][1]:.0f}" if "ping_us" in n else " | "
         lines.append(f"| {link} | {n['latency_us']:.1f} | {n['send_us']:.1f} | {n['receive_us']:.1f} | {n['wake_us']:.1f} | "
-                     f"{n['megabytes_a_second']:.0f} | {pings} |")
+                     f"{n.get('beside_us', 0):.1f} | {n['megabytes_a_second']:.0f} | {pings} |")
     return "\n".join(lines + MISSES + (cost.lines(kept.costs) if kept.costs else [])) + "\n"
 
 

@@ -149,6 +149,24 @@ TEST(Predict, ServiceTakesTimeOfAThreadWhereItHasNoCoreOfItsOwn) {
   EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, 9'090);
 }
 
+/// What a message takes of a core beside those who send and take it: a thread that computes there works longer, and one
+/// that waits goes on later with the next.
+TEST(Predict, AMessageTakesACoreFromWhoComputes) {
+  auto job = one_fault();
+  hardware on = cheap();
+  on.net.beside_ns = 1'000;
+  on.cores_a_node = 2;
+  const double before = replay(job, on, order::likely).ns;
+  on.net.beside_ns = 0;
+  EXPECT_DOUBLE_EQ(replay(job, on, order::likely).ns, before) << "there is a core for it";
+  on.cores_a_node = 1;
+  const double without = replay(job, on, order::likely).ns;
+  on.net.beside_ns = 1'000;
+  const double with = replay(job, on, order::likely).ns;
+  EXPECT_GE(with, without + 900);
+  EXPECT_LE(with, without + 2'000) << "a request, which its thread waits for, and the answer";
+}
+
 /// Its service thread has slept, since its thread computes. Soon after something else it has not.
 TEST(Predict, ANodeThatComputesWakesForAMessage) {
   auto job = one_fault();
@@ -395,7 +413,7 @@ TEST(Predict, NonsenseInANetworksFileIsRefusedWithItsLine) {
   EXPECT_EQ(refused("# fine\nlatency_us 3 4\n"), "line 2: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("latency_us nan\n"), "line 1: latency_us is a number from 0 to 1000000");
   EXPECT_EQ(refused("speed 3\n"),
-            "line 1: latency_us, send_us, receive_us, wake_us or megabytes_a_second, and a number");
+            "line 1: latency_us, send_us, receive_us, wake_us, beside_us or megabytes_a_second, and a number");
   EXPECT_EQ(refused("latency_us 3\nsend_us 1\nreceive_us 1\n"), "it has no megabytes_a_second");
 }
 

@@ -169,6 +169,7 @@ nlohmann::ordered_json json_of(const std::vector<prediction>& all, const network
                      {"send_us", net.send_ns / 1000},
                      {"receive_us", net.receive_ns / 1000},
                      {"wake_us", net.wake_ns / 1000},
+                     {"beside_us", net.beside_ns / 1000},
                      {"megabytes_a_second", net.bytes_a_second / 1e6}};
   for (const prediction& p : all) {
     const shares s = predict::shares_of(p.likely);

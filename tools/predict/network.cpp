@@ -30,6 +30,7 @@ constexpr row rows[] = {
     {"send_us", &network::send_ns, 1e3, 0, 1e5},
     {"receive_us", &network::receive_ns, 1e3, 0, 1e5},
     {"wake_us", &network::wake_ns, 1e3, 0, 1e5, false},
+    {"beside_us", &network::beside_ns, 1e3, 0, 1e5, false},
     {"megabytes_a_second", &network::bytes_a_second, 1e6, 0.01, 1e6},
 };
 
@@ -37,12 +38,12 @@ constexpr row rows[] = {
 
 const std::vector<network>& known_networks() {
   static const std::vector<network> all = {
-      {"loopback", 0, 0, 0, 0, wake, 0},
-      {"1g", 20'000, 3'000, 3'000, gigabit * ethernet, wake, frame},
-      {"10g", 8'000, 2'000, 2'000, 10 * gigabit * ethernet, wake, frame},
-      {"25g", 5'000, 1'500, 1'500, 25 * gigabit * ethernet, wake, frame},
-      {"100g", 4'000, 1'500, 1'500, 100 * gigabit * ethernet, wake, frame},
-      {"ib-hdr", 1'000, 300, 300, 200 * gigabit * 0.97, wake, 30},
+      {"loopback", 0, 0, 0, 0, wake, 0, 0},
+      {"1g", 20'000, 3'000, 3'000, gigabit * ethernet, wake, 0, frame},
+      {"10g", 8'000, 2'000, 2'000, 10 * gigabit * ethernet, wake, 0, frame},
+      {"25g", 5'000, 1'500, 1'500, 25 * gigabit * ethernet, wake, 0, frame},
+      {"100g", 4'000, 1'500, 1'500, 100 * gigabit * ethernet, wake, 0, frame},
+      {"ib-hdr", 1'000, 300, 300, 200 * gigabit * 0.97, wake, 0, 30},
   };
   return all;
 }
@@ -67,7 +68,7 @@ std::optional<network> read_network(std::string_view text, std::string& why) {
     const auto is_meant = [&](const row& r) { return words.substr(0, space) == r.word; };
     const auto* const r = std::ranges::find_if(rows, is_meant);
     if (r == std::end(rows)) {
-      why = fmt::format("line {}: latency_us, send_us, receive_us, wake_us or megabytes_a_second, and a number",
+      why = fmt::format("line {}: latency_us, send_us, receive_us, wake_us, beside_us or megabytes_a_second, and a number",
                         line + 1);
       return std::nullopt;
     }

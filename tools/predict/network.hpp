@@ -18,6 +18,7 @@ struct network {
   double receive_ns = 0;          ///< and where it comes
   double bytes_a_second = 0;      ///< of a host's link, each way; 0: no limit
   double wake_ns = 7'000;         ///< until a node that computes has woken for a message, beyond all that
+  double beside_ns = 0;           ///< of a core, that a message takes at either end beside its sender and receiver
   std::uint64_t frame_bytes = 0;  ///< that a message has beside its own: headers of its packets
 };
 

@@ -21,12 +21,14 @@ constexpr double follow_up_ns = 20'000;  // who has served something looks on fo
 struct node_state {
   double free_ns = 0;    ///< its driver has done what it had to do
   double stolen_ns = 0;  ///< of threads that compute
+  double beside_ns = 0;  ///< the same, of what messages take beside those who send and take them
+  double core_ns = 0;    ///< until then its core does that while nobody computes
   double met_ns = -1;    ///< -1: it has not
   unsigned threads = 0, waiting = 0;
 };
 struct thread_state_of {
   bool seen = false, is_programs = false;  ///< it was there when all nodes had met
-  double asked_ns = 0, stolen_ns = 0;
+  double asked_ns = 0, stolen_ns = 0, beside_ns = 0;
   double work_ns = 0, slept_ns = 0;  ///< since all nodes had met
   std::array<double, record::asked_kinds> waits_ns{};
 };
@@ -143,6 +145,13 @@ class simulation {
     const unsigned each = std::max(1u, on_.nodes_a_host);
     return m.peer / each != from / each;
   }
+  [[nodiscard]] bool fills_its_cores(const node_state& n) const { return n.threads >= on_.cores_a_node; }
+  /// Of a core: threads that compute work so much longer, one that waits goes on when its core is free again.
+  void take_beside(node_state& n, double now) {
+    if (on_.net.beside_ns == 0 || !fills_its_cores(n)) return;
+    if (n.waiting == 0) n.beside_ns += on_.net.beside_ns;
+    else n.core_ns = std::max(n.core_ns, now) + on_.net.beside_ns;
+  }
   void serve(std::uint32_t self, const step& s, double now) {
     node_state& n = nodes_[s.node];
     double begin = std::max(now, n.free_ns);
@@ -152,7 +161,7 @@ class simulation {
     for (std::uint32_t m = s.first_message; m != no_step; m = all_.messages[m].next)
       if (is_remote(all_.messages[m], s.node)) end += on_.net.send_ns;
     n.free_ns = end;
-    if (computes && n.threads >= on_.cores_a_node) n.stolen_ns += end - begin;
+    if (computes && fills_its_cores(n)) n.stolen_ns += end - begin;
     if (n.met_ns >= 0) told_.served_ns += end - begin;
     send_all(s, end);
     finish(self, end);
@@ -173,6 +182,7 @@ class simulation {
       const double begin = std::max(now, h.out_free_ns), on_link = link_ns(m.bytes);
       h.out_free_ns = begin + on_link;
       h.out_busy_ns += on_link;
+      take_beside(nodes_[s.node], now);
       push(begin + on_.net.latency_ns, *it, true);
     }
   }
@@ -182,6 +192,7 @@ class simulation {
     const double on_link = link_ns(m.bytes);
     h.in_free_ns = std::max(now.ns, h.in_free_ns) + on_link;
     h.in_busy_ns += on_link;
+    take_beside(nodes_[m.peer], h.in_free_ns);
     satisfy(m.to, h.in_free_ns);
   }
   void go_on(std::uint32_t self, const step& s, double now) {
@@ -189,6 +200,7 @@ class simulation {
     thread_state_of& t = threads_[s.thread];
     if (n.waiting != 0) --n.waiting;
     t.stolen_ns = n.stolen_ns;
+    t.beside_ns = n.beside_ns - std::max(0.0, n.core_ns - now);
     if (n.met_ns >= 0)
       t.waits_ns[std::min<std::size_t>(s.kind, record::asked_kinds - 1)] += now - std::max(t.asked_ns, met_ns_);
     last_ns_ = std::max(last_ns_, now);
@@ -202,9 +214,11 @@ class simulation {
       t.seen = true;
       ++n.threads;
     }
-    if (const double stolen = n.stolen_ns - t.stolen_ns; stolen > 0 && s.ns > 0) {
+    const double served = std::min(n.stolen_ns - t.stolen_ns, s.ns), lacked = n.beside_ns - t.beside_ns;
+    if (served + lacked > 0 && s.ns > 0) {
       t.stolen_ns = n.stolen_ns;
-      return push(now + std::min(stolen, s.ns), self, false);
+      t.beside_ns = n.beside_ns;
+      return push(now + served + lacked, self, false);
     }
     if (n.met_ns >= 0) {
       t.work_ns += std::min(s.ns, now - met_ns_);
