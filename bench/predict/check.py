@@ -55,7 +55,9 @@ MISSES = [
     "- *Without a core*: threads were ready and waited. A host's one core serves its program, its service thread and, with a latency, the relay in turn; "
     "the prediction",
     "  has the service thread take time of the program's, but knows of no slices: a thread that is woken waits for the end of another one's.",
-    "- *The relay* takes processor time for each packet that it holds, on the cores of the two hosts.",
+    "- *The relay* takes processor time for each packet that it holds, on the cores of the two hosts, whose threads lack it. What that is for a message is "
+    "*beside*: the",
+    "  prediction has threads that compute work so much longer. It knows nothing of a message that waits while the relay has another one in its hands.",
     "- A bucket of tbf holds 64 KiB: on 1 Gbit/s what a program sends after a pause passes at once, and the prediction has it wait for the link.",
     "- Threads of OpenMP's runtime that wait at barriers count in the prediction's barriers, not always in the run's: less there is no gain."]
 

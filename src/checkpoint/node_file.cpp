@@ -143,7 +143,8 @@ outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const
   tail.insert(tail.end(), objects.begin(), objects.end());
   const std::size_t before = tail.size();
   tail.resize(before + (checksums_.size() + 1) / 2);
-  std::ranges::copy(std::as_bytes(std::span(checksums_)), std::as_writable_bytes(std::span(tail).subspan(before)).begin());
+  std::ranges::copy(std::as_bytes(std::span(checksums_)),
+                    std::as_writable_bytes(std::span(tail).subspan(before)).begin());
 
   file_end end;
   end.tail_offset = at_;

@@ -68,8 +68,8 @@ std::optional<network> read_network(std::string_view text, std::string& why) {
     const auto is_meant = [&](const row& r) { return words.substr(0, space) == r.word; };
     const auto* const r = std::ranges::find_if(rows, is_meant);
     if (r == std::end(rows)) {
-      why = fmt::format("line {}: latency_us, send_us, receive_us, wake_us, beside_us or megabytes_a_second, and a number",
-                        line + 1);
+      why = fmt::format(
+          "line {}: latency_us, send_us, receive_us, wake_us, beside_us or megabytes_a_second, and a number", line + 1);
       return std::nullopt;
     }
     const std::string_view digits = words.substr(std::min(space + 1, words.size()));

@@ -149,8 +149,10 @@ class simulation {
   /// Of a core: threads that compute work so much longer, one that waits goes on when its core is free again.
   void take_beside(node_state& n, double now) {
     if (on_.net.beside_ns == 0 || !fills_its_cores(n)) return;
-    if (n.waiting == 0) n.beside_ns += on_.net.beside_ns;
-    else n.core_ns = std::max(n.core_ns, now) + on_.net.beside_ns;
+    if (n.waiting == 0)
+      n.beside_ns += on_.net.beside_ns;
+    else
+      n.core_ns = std::max(n.core_ns, now) + on_.net.beside_ns;
   }
   void serve(std::uint32_t self, const step& s, double now) {
     node_state& n = nodes_[s.node];
