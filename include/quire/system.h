@@ -10,6 +10,11 @@
 extern "C" {
 #endif
 
+/** A value of quire_region_options::orders: as 1, unless all nodes have one memory, in which no region has to order. For
+ * who makes all regions of a job: those with QUIRE_RELEASE are in that memory unless they ask for a pool or a detector
+ * of their own, are to be in a parallel block, or become transactional. */
+#define QUIRE_ORDERS_APART 2
+
 /** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the
  * same arguments (`options` may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have
  * the content that they had on node `node`; their units start there. What other nodes had at these addresses is gone.
