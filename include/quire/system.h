@@ -146,6 +146,10 @@ QUIRE_API quire_status quire_note_barrier(void);
  * thread. */
 QUIRE_API int quire_local_nodes(void);
 
+/** Whether all nodes have the memory at `address` in one frame a page, which none of them ever gives up for another (1):
+ * an atomic instruction costs what it costs threads of a process then. 0 elsewhere. Any thread. */
+QUIRE_API int quire_has_one_memory(const void* address);
+
 /** Of a thread that waits for others of its node, in private memory: when it began, and when it last asked. Zero at
  * first. */
 typedef struct quire_looking {
