@@ -120,6 +120,8 @@ void carry(command& c, std::size_t read) noexcept {
     const data_use* const use = use_of_data(c.what, carried_data::most);
     if (use == nullptr) return;
     read = use->read;
+    // In one memory they add as threads of a node do.
+    if (use->sums.count != 0 && !use->locks_block_only && quire_has_one_memory(c.data) != 0) return;
     // In programs with tasks a region's end is another one.
     if (use->sums.count != 0 && (polls() || !put_sums(use->sums, read, c.carried))) return;
     c.adds = use->sums.count;
