@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# region_messages.sh QUIRE PROGRAM [MESSAGES [ARGUMENT]]: a region that only reads what it gets, or adds to it, costs two messages (at most MESSAGES) for each other
-# node, and moves no page of the master's frame.
+# region_messages.sh QUIRE PROGRAM [MESSAGES [ARGUMENT]]: a region that only reads what it gets, or adds to it, costs two messages (at most
+# MESSAGES) for each other node, and moves no page of the master's frame.
 quire=$1 program=$2 most=${3:-2.5} argument=$4 regions=2000
 export OMP_NUM_THREADS=2
 counts=$(mktemp) || exit 1
