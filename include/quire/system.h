@@ -10,6 +10,11 @@
 extern "C" {
 #endif
 
+/** A value of quire_region_options::orders: as 1, unless all nodes have one memory, in which no region has to order.
+ * For who makes all regions of a job: those with QUIRE_RELEASE are in that memory unless they ask for a pool or a
+ * detector of their own, are to be in a parallel block, or become transactional. */
+#define QUIRE_ORDERS_APART 2
+
 /** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the
  * same arguments (`options` may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have
  * the content that they had on node `node`; their units start there. What other nodes had at these addresses is gone.
@@ -140,6 +145,10 @@ QUIRE_API quire_status quire_note_barrier(void);
 /** Nodes of the job on this node's host, this one included; 0 before the start, and with pool 'fork'. Any
  * thread. */
 QUIRE_API int quire_local_nodes(void);
+
+/** Whether all nodes have the memory at `address` in one frame a page, which none of them ever gives up for another
+ * (1): an atomic instruction costs what it costs threads of a process then. 0 elsewhere. Any thread. */
+QUIRE_API int quire_has_one_memory(const void* address);
 
 /** Of a thread that waits for others of its node, in private memory: when it began, and when it last asked. Zero at
  * first. */

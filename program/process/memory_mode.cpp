@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "program/process/memory_mode.hpp"
 
+#include <quire/system.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -40,5 +42,6 @@ bool is_watched() noexcept { return g_watched; }
 const char* why_memory() noexcept { return g_why; }
 
 bool is_mixed() noexcept { return g_mixed; }
+int orders_of_flags() noexcept { return g_mixed ? QUIRE_ORDERS_APART : 0; }
 
 }  // namespace quire::program

@@ -15,6 +15,8 @@ namespace quire::program {
 /// What choose_memory() has found (loader/loading/automatic.hpp). `why`: of `auto`, after "as"; else empty.
 void set_memory(bool mixed, bool watched, const char* why) noexcept;
 [[nodiscard]] bool is_mixed() noexcept;
+/// quire_region_options::orders of regions in which there may be flags.
+[[nodiscard]] int orders_of_flags() noexcept;
 /// If it is: atomic operations in large objects make these sequential (process/watch/demotion.hpp).
 [[nodiscard]] bool is_watched() noexcept;
 /// Of `auto`: why it is so, after "as". Else empty.

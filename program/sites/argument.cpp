@@ -22,6 +22,7 @@ struct state {
   std::vector<place> places{};                  ///< of 8 bytes, in order
   std::optional<place> sp = place{0}, frame{};  ///< rsp, and rbp if that is one of its values
   register_values values{};                     ///< of words that are added to
+  bool locked = false;                          ///< it has the lock of atomics
 
   [[nodiscard]] bool has(std::uint8_t r) const noexcept { return (registers & only(r)) != 0; }
   void set(std::uint8_t r, bool to) noexcept {
@@ -64,6 +65,7 @@ class walk {
     block_use found;
     if (!go() || !sums_.finish(found.sums)) return {};
     found.read = read_;
+    found.locks_block_only = locks_ && !locks_more_ && !takes_addresses_;
     return found;
   }
 
@@ -82,6 +84,7 @@ class walk {
   }
   void reach(std::uint64_t at, const state& s) {
     const auto [found, fresh] = before_.try_emplace(at, s);
+    if (found->second.locked != s.locked) locks_more_ = true;
     if (fresh || found->second.join(s)) todo_.push_back(at);
   }
   [[nodiscard]] bool is_inside(std::uint64_t at) const noexcept { return at - address_ < code_.size(); }
@@ -146,12 +149,28 @@ class walk {
     return true;
   }
 
+  /// A call, or a jump to another function.
+  void change_lock(known_call::lock how, state& s) noexcept {
+    const bool takes = how == known_call::lock::takes;
+    if (s.locked == takes && (takes || how == known_call::lock::gives)) locks_more_ = true;
+    if (s.locked && how == known_call::lock::none) locks_more_ = true;
+    if (how != known_call::lock::none) s.locked = takes;
+    locks_ = locks_ || takes;
+  }
+  /// Of an instruction under the lock.
+  [[nodiscard]] static bool is_own(const memory_use& m, const state& s) noexcept {
+    if (m.base < rip && s.has(m.base)) return true;
+    return m.index == no_reg && !m.of_thread && (m.base == rsp || (m.base == rbp && s.frame.has_value()));
+  }
+
   /// Nobody but the callee sees what lies in the registers of arguments, or at the end of the frame.
-  [[nodiscard]] bool call(const effects& e, state& s) const {
+  [[nodiscard]] bool call(const effects& e, state& s) {
     const bool word = !e.direct && e.uses == 1 && e.memory[0].base == rip && e.memory[0].index == no_reg;
     const std::uint64_t at = e.direct ? e.target : end_of_ + static_cast<std::uint64_t>(e.memory[0].displacement);
     constexpr std::uint32_t arguments_in_memory = 64;
-    const arguments_taken takes = e.direct || word ? known_.taken_by(at, word) : arguments_taken::anything;
+    const known_call known = e.direct || word ? known_.find(at, word) : known_call{};
+    const arguments_taken takes = known.takes;
+    change_lock(known.of_atomics, s);
     const bool nothing = takes != arguments_taken::anything;
     if (looks_at_words_ && !word_sums::call(takes, s.values)) return false;
     if (!nothing && (s.registers & (arguments | only(rax) | only(r10))) != 0) return false;
@@ -161,11 +180,13 @@ class walk {
   }
 
   /// To another function, or to a part of this one that stands elsewhere.
-  [[nodiscard]] bool leave(std::uint64_t to, state s) const {
+  [[nodiscard]] bool leave(std::uint64_t to, state s) {
     if (!s.places.empty()) return false;
-    const arguments_taken takes = known_.taken_by(to, false);
-    if (s.registers != 0 && takes == arguments_taken::anything) return false;
-    return !looks_at_words_ || word_sums::call(takes, s.values);
+    const known_call known = known_.find(to, false);
+    change_lock(known.of_atomics, s);
+    if (s.locked) locks_more_ = true;
+    if (s.registers != 0 && known.takes == arguments_taken::anything) return false;
+    return !looks_at_words_ || word_sums::call(known.takes, s.values);
   }
 
   /// What becomes of rsp and rbp.
@@ -216,6 +237,7 @@ class walk {
       const memory_use& m = e.memory[i];
       if (e.what == address && ((m.base < rip && s.has(m.base)) || (m.index < rip && s.has(m.index)))) return false;
       if (e.what != address && !use(e, m, before)) return false;
+      if (before.locked && e.what != address && e.what != effects::kind::call && !is_own(m, before)) locks_more_ = true;
     }
     const bool in_block = e.uses != 0 && e.memory[0].base < rip && before.has(e.memory[0].base);
     if (looks_at_words_ && !sums_.step(e, in_block, s.values)) return false;
@@ -249,7 +271,10 @@ class walk {
     if (!by_.decode(code_.subspan(at - address_), at, e) || e.what == unknown) return false;
     end_of_ = at + e.length;
     if (!perform(e, s)) return false;
-    if (e.what == leaves) return true;
+    if (e.what == leaves) {
+      if (s.locked) locks_more_ = true;
+      return true;
+    }
     if (e.what == jump || e.what == branch) {
       // Out of the function it is a call, or a part of it that stands elsewhere.
       const bool back = looks_at_words_ && e.target <= at;
@@ -282,6 +307,8 @@ class walk {
   bool looks_at_words_ = false;
   bool keeps_ = false;            ///< the pointer, in its frame
   bool takes_addresses_ = false;  ///< of what is in its frame
+  bool locks_ = false;            ///< it takes the lock of atomics,
+  bool locks_more_ = false;       ///< and may use other memory under it than its block and its frame
 };
 
 }  // namespace

@@ -23,13 +23,16 @@ namespace quire::program::sites {
 /// or the word that has its address.
 struct known_calls {
   virtual ~known_calls() = default;
-  [[nodiscard]] virtual arguments_taken taken_by(std::uint64_t at, bool word) const noexcept = 0;
+  [[nodiscard]] virtual known_call find(std::uint64_t at, bool word) const noexcept = 0;
 };
 
 /// What a function does with the block: it reads no more than the first `read` bytes, and adds to some words.
 struct block_use {
   std::uint32_t read = 0;
   summed_words sums{};
+  /// While it has the lock of atomics, it uses nothing but the block and its own frame, of which nobody else has an
+  /// address. So those who use the same block need that lock, and nobody else does.
+  bool locks_block_only = false;
 };
 
 /// Nothing: it may do anything with it, or uses more than its first `most` bytes. `function`: all of its instructions,

@@ -181,18 +181,23 @@ std::size_t plain_length(const void* description) noexcept {
 
 /// What a jump of a table of calls goes to (the linker's PLT), or a word of the table that it reads.
 struct calls_of_openmp : sites::known_calls {
-  [[nodiscard]] sites::arguments_taken taken_by(std::uint64_t at, bool word) const noexcept override {
+  [[nodiscard]] sites::known_call find(std::uint64_t at, bool word) const noexcept override {
     using enum sites::arguments_taken;
-    if (!word && !find_word(at)) return anything;
+    if (!word && !find_word(at)) return {};
     std::uint64_t to = 0;
     std::memcpy(&to, reinterpret_cast<const void*>(at), sizeof to);
     const auto& all = g_calls_of_nothing;
     const auto found = std::find(all.begin(), all.end(), to);
-    if (to == 0 || found == all.end()) return anything;
-    return static_cast<std::size_t>(found - all.begin()) < calls_of_openmp_alone ? none : numbers;
+    if (to == 0 || found == all.end()) return {};
+    const auto which = static_cast<std::size_t>(found - all.begin());
+    return {which < calls_of_openmp_alone ? none : numbers, lock_change(calls_of_nothing[which])};
   }
 
  private:
+  static sites::known_call::lock lock_change(std::string_view name) noexcept {
+    using enum sites::known_call::lock;
+    return name == "GOMP_atomic_start" ? takes : name == "GOMP_atomic_end" ? gives : none;
+  }
   /// `at` becomes the word's address.
   static bool find_word(std::uint64_t& at) noexcept {
     std::array<std::uint8_t, 11> code;
@@ -210,7 +215,7 @@ struct calls_of_openmp : sites::known_calls {
   }
 };
 
-std::optional<sites::block_use> look(void (*what)(void*), std::size_t most) noexcept {
+std::optional<data_use> look(void (*what)(void*), std::size_t most) noexcept {
   quire_bases bases{};
   auto* const begin = reinterpret_cast<std::byte*>(what);
   Dl_info file;
@@ -221,15 +226,17 @@ std::optional<sites::block_use> look(void (*what)(void*), std::size_t most) noex
   constexpr std::size_t longest = 1u << 20;
   if (length == 0 || length > longest) return {};
   const std::vector<std::byte> code = sites::unchanged_code({begin, length});
-  return sites::use_of_block(*g_decoder, code, reinterpret_cast<std::uint64_t>(begin), static_cast<std::uint32_t>(most),
-                             calls_of_openmp{});
+  const auto use = sites::use_of_block(*g_decoder, code, reinterpret_cast<std::uint64_t>(begin),
+                                       static_cast<std::uint32_t>(most), calls_of_openmp{});
+  if (!use.has_value()) return {};
+  return data_use{*use, static_cast<std::uint32_t>(length)};
 }
 
 /// What was found, and when. A function that finds its place taken is looked at again.
 struct known {
   void (*what)(void*) = nullptr;
   std::uint32_t turn = 0;
-  std::optional<sites::block_use> use{};
+  std::optional<data_use> use{};
 };
 constinit std::array<known, 1024> g_known{};
 constinit std::atomic<std::uint32_t> g_turn{0};
@@ -243,7 +250,7 @@ void open_arguments() noexcept {
     g_calls_of_nothing[i] = reinterpret_cast<std::uint64_t>(::dlsym(RTLD_DEFAULT, calls_of_nothing[i]));
 }
 
-const sites::block_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept {
+const data_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept {
   known& k = g_known[reinterpret_cast<std::uintptr_t>(what) / 16 % g_known.size()];
   const std::uint32_t turn = g_turn.load(std::memory_order_acquire);
   if (k.what != what || k.turn != turn) k = {what, turn, look(what, most)};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "program/sites/argument.hpp"
 
@@ -12,9 +13,13 @@ namespace quire::program {
 
 /// At the start, while one thread runs: what reads instructions is loaded.
 void open_arguments() noexcept;
-/// What the function does with the first `most` bytes of its data, by its code, looked at once for each function. Null:
-/// it may do anything with them.
-[[nodiscard]] const sites::block_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept;
+/// What a region's function does with its data. `code`: bytes of its instructions, from its address on.
+struct data_use : sites::block_use {
+  std::uint32_t code = 0;
+};
+/// With the first `most` bytes of its data, by its code, looked at once for each function. Null: it may do anything
+/// with them.
+[[nodiscard]] const data_use* use_of_data(void (*what)(void* data), std::size_t most) noexcept;
 /// A library has gone, or may have: other code may stand where its functions were. Any thread.
 void forget_arguments() noexcept;
 

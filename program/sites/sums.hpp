@@ -20,6 +20,12 @@ namespace quire::program::sites {
 /// By a function that is called.
 enum class arguments_taken : std::uint8_t { none, numbers, anything };
 
+/// What is known of a function that is called.
+struct known_call {
+  arguments_taken takes = arguments_taken::anything;
+  enum class lock : std::uint8_t { none, takes, gives } of_atomics = lock::none;  ///< GOMP_atomic_start(), its end
+};
+
 /// Of 4 or 8 bytes.
 struct summed_word {
   std::uint8_t at = 0;  ///< in the block

@@ -2,6 +2,8 @@
 // The plan of a seed, and the life of a thread.
 #include "sim/whole/job.hpp"
 
+#include <quire/system.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -20,6 +22,9 @@ namespace quire::whole {
 using sync::operation;
 
 namespace {
+/// Where nodes are on hosts, flags carry nothing if all are on one.
+int orders_of(const job_options& o) noexcept { return !o.turns ? 0 : o.host_nodes != 0 ? QUIRE_ORDERS_APART : 1; }
+
 constexpr std::uint64_t granule = std::uint64_t{2} << 20, word_bytes = sizeof(std::uint64_t);
 }  // namespace
 
@@ -28,13 +33,14 @@ job::job(const job_options& options)
   pages_ = static_cast<unsigned>(draw_.between(options.least_pages, options.most_pages));
   steps_ = 5 + static_cast<unsigned>(draw_.below(options.most_steps));
   core::region_description first = describe(free_words, QUIRE_SEQUENTIAL);
-  first.orders = options.turns ? 1 : 0;  // messages of no region have its number
+  first.orders = static_cast<std::uint8_t>(orders_of(options));  // messages of no region have its number
   world_.add_region(first);
   quire_consistency last = QUIRE_SEQUENTIAL;
   for (unsigned r = locked; r < regions; ++r) {
     last = draw_consistency(options.races_only ? 100 : 70);
     core::region_description about = describe(r, last);
-    about.orders = options.turns ? 1 : 0;  // of release consistency: homes move between barriers, too
+    about.orders =
+        static_cast<std::uint8_t>(orders_of(options));  // of release consistency: homes move between barriers, too
     world_.add_region(about);
   }
   constexpr sync::object_kind kinds[] = {sync::object_kind::mutex, sync::object_kind::mutex, sync::object_kind::rwlock,
@@ -68,6 +74,8 @@ void job::plan_phases() {
       p.kind = phase_kind::block;
       p.checked = true;
     }
+    // A block takes one memory apart, and who says that all have it has no blocks.
+    if (orders_of(options_) == QUIRE_ORDERS_APART && p.kind == phase_kind::block) p.kind = phase_kind::plain;
     if (replicas_ && (p.kind == phase_kind::block || p.kind == phase_kind::produced)) p.kind = phase_kind::plain;
     if (replicas_ && (p.what == meeting::change || p.what == meeting::hold)) p.what = meeting::barrier;
     for (std::uint64_t i = draw_.below(3); options_.nodes > 1 && i != 0; --i) {
@@ -115,7 +123,7 @@ void job::plan_turns() {
   turns_options o;
   if (options_.turns) {
     core::region_description about = describe(flags, QUIRE_SEQUENTIAL);
-    about.orders = 1;
+    about.orders = static_cast<std::uint8_t>(orders_of(options_));
     world_.add_region(about);
     o.count = 1 + static_cast<unsigned>(draw_.below(4));
   }

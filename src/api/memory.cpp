@@ -22,6 +22,7 @@
 #include "core/plans/planner.hpp"
 #include "core/pins.hpp"
 #include "core/protocol_set.hpp"
+#include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "core/sync_calls.hpp"
 #include "core/unit_calls.hpp"
@@ -463,6 +464,13 @@ quire_status quire_note_barrier(void) {
 int quire_local_nodes(void) {
   const auto* const r = quire::api::current();
   return r != nullptr ? r->job->local_nodes() : 0;
+}
+
+int quire_has_one_memory(const void* address) {
+  const auto* const r = quire::api::current();
+  if (r == nullptr || r->core == nullptr) return 0;
+  const quire::core::region_ref slot = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
+  return slot != nullptr && r->core->builder.has_one_memory(*slot) ? 1 : 0;
 }
 
 int quire_may_look(int threads, quire_looking* so_far) {

@@ -163,7 +163,7 @@ void configure(runtime& r, core::configuration& c) {
 region::heap_settings heap_of(const base::option_values& options) {
   return {.unit_bytes = static_cast<std::uint32_t>(options.number(base::option::unit)),
           .consistency = static_cast<quire_consistency>(options.number(base::option::consistency)),
-          .orders = options.flag(base::option::orders),
+          .orders = static_cast<int>(options.number(base::option::orders)),
           .free_batch = static_cast<std::size_t>(options.number(base::option::free_batch)),
           .views = static_cast<std::uint16_t>(options.number(base::option::heap_views)),
           .grouping = static_cast<quire_grouping>(options.number(base::option::heap_grouping)),

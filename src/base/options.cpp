@@ -110,8 +110,10 @@ constexpr option_row table[] = {
     {option::restart_every, "QUIRE_RESTART_EVERY", use::experiments, option_type::number, "0", "0 to 1000000",
      "transactions: not 0: every n-th access that Quire notices begins its body again, to find bodies that cannot",
      range(0, 1'000'000)},
-    {option::orders, "QUIRE_ORDERS", use::experiments, option_type::flag, "0", "0|1",
-     "the memory of quire_malloc() synchronises threads, as a region with quire_region_options.orders", range(0, 1)},
+    {option::orders, "QUIRE_ORDERS", use::experiments, option_type::number, "0", "0 to 2",
+     "the memory of quire_malloc() synchronises threads, as a region with quire_region_options.orders; 2: unless all "
+     "nodes have one memory",
+     range(0, 2)},
     {option::move_homes, "QUIRE_MOVE_HOMES", use::experiments, option_type::flag, "1", "0|1",
      "release: at a barrier, what one node alone has written since the last gets its home there", range(0, 1)},
     {option::updates, "QUIRE_UPDATES", use::experiments, option_type::flag, "1", "0|1",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/region_builder.hpp"
 
+#include <quire/system.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -33,7 +35,9 @@ base::status region_builder::open() {
   return {};
 }
 
-base::status region_builder::add(const region_description& about) {
+base::status region_builder::add(const region_description& asked) {
+  region_description about = asked;
+  if (about.orders == QUIRE_ORDERS_APART) about.orders = relaxed_are_one_memory() ? 0 : 1;
   auto r = core_.regions.take_empty(about.id);
   const auto why = fill(*r, about);
   if (why.ok()) {
@@ -99,6 +103,15 @@ bool region_builder::has_one_memory(const region_slot& r) const noexcept { retur
 bool region_builder::may_be_adopted_by_host() const noexcept {
   const configuration& c = core_.config;
   return is_one_host(c) && os::size_of(c.pool.host_file) >= pool::host_span;
+}
+
+/// What has release consistency, and asks for nothing else, has one memory wherever it lies, but for region zero.
+bool region_builder::relaxed_are_one_memory() const {
+  region_description any;
+  any.id = 1;
+  return std::ranges::all_of(core_.protocols.rows(), [&](const protocol::row* of) {
+    return !of->can.relaxed || pool_for(any, *of).host_file >= 0;
+  });
 }
 
 /// All nodes find the same of a host's frames: descriptions are the same, and so is what is asked of the job here.

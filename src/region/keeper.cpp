@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "region/keeper.hpp"
 
+#include <quire/system.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -158,7 +160,8 @@ region_description describe(const quire_region_options& options, std::uint64_t b
   about.pool = static_cast<std::uint8_t>(options.pool);
   about.detector = static_cast<std::uint8_t>(options.detector);
   about.heap = options.heap != 0 ? 1 : 0;
-  about.orders = options.orders != 0 ? 1 : 0;
+  about.orders =
+      static_cast<std::uint8_t>(options.orders == QUIRE_ORDERS_APART ? QUIRE_ORDERS_APART : options.orders != 0);
   if (options.minipage_bytes != 0) {
     about.unit_bytes = static_cast<std::uint32_t>(options.minipage_bytes);
     about.views = static_cast<std::uint16_t>(unit / options.minipage_bytes);

@@ -49,7 +49,7 @@ base::status registry::open(const heap_settings& how) {
   about.unit_bytes = how.unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(how.consistency);
-  about.orders = how.orders ? 1 : 0;
+  about.orders = static_cast<std::uint8_t>(how.orders);
   if (const auto s = core_.builder.add(about); !s.ok()) return s;
   on_made(about);
   if (how.views == 0) {
@@ -141,7 +141,7 @@ base::status registry::open_small(std::uint64_t base, const heap_settings& how) 
   about.bytes = std::min(most_small_bytes, c.bytes / 8 / (how.views + 1u)) / heap::page_bytes * heap::page_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = QUIRE_SEQUENTIAL;
-  about.orders = how.orders || how.consistency == QUIRE_RELEASE ? 1 : 0;
+  about.orders = static_cast<std::uint8_t>(how.consistency == QUIRE_RELEASE ? 1 : how.orders);
   about.heap = 1;
   about.views = how.views;
   about.grouping = static_cast<std::uint8_t>(how.grouping);

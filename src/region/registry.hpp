@@ -29,7 +29,7 @@ namespace quire::region {
 struct heap_settings {
   std::uint32_t unit_bytes = 4096;
   quire_consistency consistency = QUIRE_SEQUENTIAL;
-  bool orders = false;
+  int orders = 0;  ///< as quire_region_options has it
   /// So many frees of a node's memory travel together; 1: each by itself, and its caller waits for the answer.
   std::size_t free_batch = 1;
   /// Not 0: allocations of at most 2048 bytes are sharing units of their own, from a heap with so many views.

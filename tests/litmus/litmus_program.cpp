@@ -4,6 +4,7 @@
 // variables; an outcome that the access's memory model does not allow ends the program. A histogram tells how often
 // each outcome was seen. See README.md. With CONTRACT_MINIPAGES each access is by one of the two addresses of its
 // variable.
+#include <quire/system.h>
 #include <sched.h>
 
 #include <atomic>
@@ -30,6 +31,7 @@ constexpr const char* layout_names[] = {"same page", "two pages", "own pages"};
 bool g_relaxed = false;  ///< in a region with release consistency
 int g_flag = 1;          ///< the variable that is in the other region, then
 bool g_mixed = false;    ///< all are in such a region, but g_flag in a sequential one that orders
+bool g_apart = false;    ///< unless all nodes have one memory
 bool g_transactional = false;
 
 model model_of(access how) {
@@ -115,7 +117,7 @@ class test_run {
     if (g_transactional) about.consistency = QUIRE_TRANSACTIONAL;
     if (g_mixed) {
       auto flags = about;
-      flags.orders = 1;
+      flags.orders = g_apart ? QUIRE_ORDERS_APART : 1;
       words_.flags = shared_region<word>("litmus flags", variables * batch * 4096, flags);
       about.consistency = QUIRE_RELEASE;
     }
@@ -271,7 +273,8 @@ int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "generated") {
     g_relaxed = argc > 3 && std::string(argv[3]) == "release";
-    g_mixed = argc > 3 && std::string(argv[3]) == "mixed";
+    g_apart = argc > 3 && std::string(argv[3]) == "mixed_apart";
+    g_mixed = g_apart || (argc > 3 && std::string(argv[3]) == "mixed");
     g_transactional = argc > 3 && std::string(argv[3]) == "transactional";
     return node_main([&] {
       test_run run(all_generated.front().test, argc > 2 ? std::atoi(argv[2]) : 64);
@@ -285,7 +288,8 @@ int main(int argc, char** argv) {
   for (const shape& test : shapes()) {
     if (name != test.name) continue;
     g_relaxed = argc > 3 && std::string(argv[3]) == "release";
-    g_mixed = argc > 3 && std::string(argv[3]) == "mixed";
+    g_apart = argc > 3 && std::string(argv[3]) == "mixed_apart";
+    g_mixed = g_apart || (argc > 3 && std::string(argv[3]) == "mixed");
     return node_main([&] {
       test_run run(test, argc > 2 ? std::atoi(argv[2]) : 1024);
       for (const auto how : {access::seq_cst, access::plain, access::locked, access::by_quire})

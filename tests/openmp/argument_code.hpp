@@ -18,12 +18,17 @@ namespace quire::program::sites {
 #define QUIRE_DECLARE(name) extern "C" const std::byte argument_##name[]
 QUIRE_DECLARE(nothing);
 QUIRE_DECLARE(sine);
+QUIRE_DECLARE(lock);
+QUIRE_DECLARE(unlock);
 
 struct calls : known_calls {
-  [[nodiscard]] arguments_taken taken_by(std::uint64_t at, bool word) const noexcept override {
-    const auto is = [at](const std::byte* what) { return at == reinterpret_cast<std::uint64_t>(what); };
-    if (word || (!is(argument_nothing) && !is(argument_sine))) return arguments_taken::anything;
-    return is(argument_sine) ? arguments_taken::numbers : arguments_taken::none;
+  [[nodiscard]] known_call find(std::uint64_t at, bool word) const noexcept override {
+    const auto is = [at, word](const std::byte* what) { return !word && at == reinterpret_cast<std::uint64_t>(what); };
+    if (is(argument_nothing)) return {.takes = arguments_taken::none};
+    if (is(argument_sine)) return {.takes = arguments_taken::numbers};
+    if (is(argument_lock)) return {.takes = arguments_taken::none, .of_atomics = known_call::lock::takes};
+    if (is(argument_unlock)) return {.takes = arguments_taken::none, .of_atomics = known_call::lock::gives};
+    return {};
   }
 };
 
@@ -45,6 +50,11 @@ class Argument : public testing::Test {
   [[nodiscard]] std::vector<summed_word> sums(const std::byte* from, const std::byte* to) const {
     const auto found = use(from, to);
     return found ? std::vector(found->sums.begin(), found->sums.end()) : std::vector<summed_word>();
+  }
+  /// It adds to words under the lock of atomics, which is for nothing else.
+  [[nodiscard]] bool locks_words(const std::byte* from, const std::byte* to) const {
+    const auto found = use(from, to);
+    return found && found->sums.count != 0 && found->locks_block_only;
   }
   /// Whatever the bytes are, it ends, and reads nothing beyond them.
   void of_any(const std::byte* first, const std::byte* end) const {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of regions in all kinds: what gcc makes of the clause reduction, and what only looks like it. With an argument:
- * as many regions with one sum. */
+ * as many regions with one sum; with another one: with two. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +62,29 @@ static __attribute__((noinline)) double several(int k) {
     d += 0.5f;
   }
   return a + 10 * b + 100 * (double)c + d;
+}
+/* gcc adds to both under a lock. */
+static __attribute__((noinline)) double two(int k) {
+  double a = k, b = 1;
+#pragma omp parallel for reduction(+ : a, b)
+  for (int i = 0; i < n; ++i) {
+    a += 0.5 * i;
+    b += 0.125;
+  }
+  return a + 10 * b;
+}
+/* And the same lock is for what all share. */
+static long double shared_by_all;
+static __attribute__((noinline)) double two_beside_others(int k) {
+  double a = k, b = 1;
+#pragma omp parallel reduction(+ : a, b)
+  for (int i = 0; i < 50; ++i) {
+    a += i;
+    b += 0.25;
+#pragma omp atomic
+    shared_by_all += 1;
+  }
+  return a + 10 * b + (double)shared_by_all;
 }
 static __attribute__((noinline)) unsigned bits(int k) {
   unsigned any = (unsigned)k, all = ~0u;
@@ -141,12 +164,13 @@ static __attribute__((noinline)) long kept(int k) {
 int main(int argc, char** argv) {
   if (argc > 1) {
     double sum = 0;
-    for (int i = 0; i < atoi(argv[1]); ++i) sum += plain(i);
+    for (int i = 0; i < atoi(argv[1]); ++i) sum += argc > 2 ? two(i) : plain(i);
     return sum < 0;
   }
   for (int k = 0; k < rounds; ++k) {
     printf("%.17g %.9g %d %lu %.17g %.17g %.17g", plain(k), (double)shorter(k), whole(k), wraps(k), product(k),
            extremes(k), several(k));
+    printf(" %.17g %.17g", two(k), two_beside_others(k));
     printf(" %u %ld %ld %ld %ld %ld\n", bits(k), looked_at(k), last_one(k), under_a_lock(k), once(k), kept(k));
   }
   printf("%ld\n", seen);

@@ -276,6 +276,122 @@ sum_too_many:
 .globl sum_end
 sum_end:
   ret
+.globl argument_lock
+argument_lock:
+  ret
+.globl argument_unlock
+argument_unlock:
+  ret
+.globl lock_of_words
+lock_of_words:
+  push %rbx
+  mov %rdi, %rbx
+  sub $32, %rsp
+  movsd %xmm1, 8(%rsp)
+  movapd %xmm2, 16(%rsp)
+  call argument_lock
+  movapd 16(%rsp), %xmm2
+  movupd 8(%rbx), %xmm0
+  addpd %xmm2, %xmm0
+  add %rcx, (%rbx)
+  movups %xmm0, 8(%rbx)
+  add $32, %rsp
+  pop %rbx
+  jmp argument_unlock
+.globl lock_by_frame
+lock_by_frame:
+  push %rbp
+  mov %rsp, %rbp
+  sub $32, %rsp
+  mov %rdi, -24(%rbp)
+  movsd %xmm1, -8(%rbp)
+  call argument_lock
+  mov -24(%rbp), %rax
+  movsd (%rax), %xmm0
+  addsd -8(%rbp), %xmm0
+  mov -24(%rbp), %rax
+  movsd %xmm0, (%rax)
+  call argument_unlock
+  leave
+  ret
+.globl lock_twice
+lock_twice:
+  mov %rdi, %rbx
+  call argument_lock
+  lock addl %ecx, 16(%rbx)
+  call argument_unlock
+  test %r12, %r12
+  je 1f
+  call argument_lock
+  add %r12, 8(%rbx)
+  jmp argument_unlock
+  1: ret
+.globl lock_of_more
+lock_of_more:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  add %r12, 0x1000(%rip)
+  jmp argument_unlock
+.globl lock_once_of_more
+lock_once_of_more:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  call argument_unlock
+  call argument_lock
+  movsd 0x1000(%rip), %xmm0
+  call argument_unlock
+  ret
+.globl lock_of_elsewhere
+lock_of_elsewhere:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  fldt (%r12)
+  call argument_unlock
+  ret
+.globl lock_of_a_told_frame
+lock_of_a_told_frame:
+  mov %rdi, %rbx
+  sub $32, %rsp
+  lea 8(%rsp), %rdx
+  mov %rdx, 0x1000(%rip)
+  call argument_lock
+  movsd 8(%rsp), %xmm0
+  add %r12, 8(%rbx)
+  add $32, %rsp
+  jmp argument_unlock
+.globl lock_around_a_call
+lock_around_a_call:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  call argument_nothing
+  jmp argument_unlock
+.globl lock_on_one_way
+lock_on_one_way:
+  mov %rdi, %rbx
+  test %r12, %r12
+  je 1f
+  call argument_lock
+  1: add %r12, 8(%rbx)
+  jmp argument_unlock
+.globl lock_kept
+lock_kept:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  ret
+.globl lock_kept_elsewhere
+lock_kept_elsewhere:
+  mov %rdi, %rbx
+  call argument_lock
+  add %r12, 8(%rbx)
+  jmp argument_nothing
+.globl lock_end
+lock_end:
+  ret
 .popsection
 )");
 
@@ -317,6 +433,29 @@ QUIRE_SUMS(on_one_way, sum_too_many)
 QUIRE_SUMS(too_many, sum_end)
 
 TEST_F(Argument, AnyBytesOfSums) { of_any(sum_real, sum_end); }
+
+#define QUIRE_LOCKS(name, next, expected)                         \
+  extern "C" const std::byte lock_##name[];                       \
+  extern "C" const std::byte next[];                              \
+  TEST_F(Argument, lock_##name) {                                 \
+    EXPECT_EQ(locks_words(lock_##name, next), expected) << #name; \
+    EXPECT_FALSE(sums(lock_##name, next).empty()) << #name;       \
+  }
+
+QUIRE_LOCKS(of_words, lock_by_frame, true)
+QUIRE_LOCKS(by_frame, lock_twice, true)
+QUIRE_LOCKS(twice, lock_of_more, true)
+QUIRE_LOCKS(of_more, lock_once_of_more, false)
+QUIRE_LOCKS(once_of_more, lock_of_elsewhere, false)
+QUIRE_LOCKS(of_elsewhere, lock_of_a_told_frame, false)
+QUIRE_LOCKS(of_a_told_frame, lock_around_a_call, false)
+QUIRE_LOCKS(around_a_call, lock_on_one_way, false)
+QUIRE_LOCKS(on_one_way, lock_kept, false)
+QUIRE_LOCKS(kept, lock_kept_elsewhere, false)
+QUIRE_LOCKS(kept_elsewhere, lock_end, false)
+
+TEST_F(Argument, AnyBytesOfLocks) { of_any(lock_of_words, lock_end); }
+TEST_F(Argument, a_sum_without_a_lock_has_none) { EXPECT_FALSE(locks_words(sum_real, sum_short_real)); }
 
 QUIRE_DECLARE(adds);
 QUIRE_DECLARE(writes_late);

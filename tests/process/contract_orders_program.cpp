@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract: plain flags in a region that orders (quire_region_options::orders) hand on data in regions with release
 // consistency, and nothing else synchronises: loads and stores, instructions that lock, Quire's atomic operations, and
-// flags that a third node passes on.
+// flags that a third node passes on. With the argument "apart" the region need not order in one memory.
+#include <quire/system.h>
 #include <sched.h>
 
 #include <atomic>
 #include <string>
+#include <string_view>
 
 #include "node.hpp"
 
@@ -13,6 +15,7 @@ using namespace quire::test;
 
 namespace {
 
+int g_orders = 1;
 constexpr std::size_t words_of_page = 512, data_pages = 4, rounds = 60;
 
 struct shared {
@@ -23,7 +26,7 @@ struct shared {
 shared make(const char* name) {
   quire_region_options orders = region_options(4096, QUIRE_PLACE_MODULO),
                        released = region_options(4096, QUIRE_PLACE_MODULO);
-  orders.orders = 1;
+  orders.orders = g_orders;
   released.consistency = QUIRE_RELEASE;
   const std::string flags = std::string(name) + " flags", data = std::string(name) + " data";
   return {shared_region<std::uint64_t>(flags.c_str(), 2 * 4096, orders),
@@ -104,7 +107,8 @@ void passed_on() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "apart") g_orders = QUIRE_ORDERS_APART;
   return node_main([] {
     section("plain words", plain_words);
     section("instructions that lock", locked_instructions);

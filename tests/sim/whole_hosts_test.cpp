@@ -44,6 +44,25 @@ TEST_P(whole_hosts, hold_for_every_seed) {
   EXPECT_EQ(of_one_memory > 500, one.nodes == one.host_nodes) << of_one_memory << ": too few, or there is none";
 }
 
+/// Flags that order unless all nodes have one memory (QUIRE_ORDERS_APART).
+TEST_P(whole_hosts, flags_hand_words_on) {
+  std::uint64_t turns = 0, of_one_memory = 0;
+  job_options one = on_hosts(GetParam());
+  one.turns = true;
+  one.scans_percent = 0;  // by them writes are noticed, which one memory has not
+  for (const std::uint64_t seed : sim::seeds(1, 40)) {
+    one.seed = seed;
+    job j(one);
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    turns += j.done().at("turns");
+    of_one_memory += j.done().at("units of one memory");
+  }
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(turns, 100u) << "too few to mean anything";
+  EXPECT_EQ(of_one_memory > 300, one.nodes == one.host_nodes) << of_one_memory << ": too few, or there is none";
+}
+
 /// Found by 240 seeds: a node whose hold is over pushes a unit of one memory, and one whose hold is not yet over may
 /// write it then, before it gives back what the hold has taken.
 TEST(whole_hosts_seeds, a_push_comes_before_a_hold_is_over) {

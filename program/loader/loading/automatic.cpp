@@ -132,7 +132,7 @@ void choose_memory() noexcept {
   } else {
     fail("the program's memory is to be none of sequential, mixed and auto", QUIRE_BAD_OPTION);
   }
-  if (is_mixed()) ::setenv("QUIRE_ORDERS", "1", 1);
+  if (is_mixed()) ::setenv("QUIRE_ORDERS", "2", 1);
 }
 
 }  // namespace quire::program

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "program/job/shared_state.hpp"
@@ -31,6 +32,8 @@ struct team {
   void* reductions = nullptr;  ///< of tasks, which its region begins with
   carried_data carried{};      ///< what `data` points to where it has come with the region's beginning
   sites::summed_words sums{};  ///< of its data: what nodes add to becomes one at the region's end
+  std::uint32_t adds_by = 0;   ///< bytes of its function, which takes a lock to add to them, and for nothing else
+  std::mutex adding{};         ///< that lock
 
   std::atomic<brought*> offered{nullptr};  ///< what threads have come to meet with
   node_barrier barrier;                    ///< where there are no tasks

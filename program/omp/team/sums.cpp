@@ -6,8 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "program/job/job.hpp"
+#include "program/job/shared_state.hpp"
+#include "program/omp/team/members.hpp"
+#include "program/posix/errands/locks.hpp"
 #include "program/process/fail.hpp"
 
 namespace quire::program {
@@ -110,6 +114,15 @@ void add_batch(const batch& b, std::byte* data) noexcept {
   if (why != QUIRE_OK) fail("the sums of a parallel region cannot be added up", why);
 }
 
+/// The caller's team, if the caller has its lock.
+thread_local constinit team* t_adds = nullptr;
+
+bool is_of_sums(const team* t, const void* at) noexcept {
+  if (t == nullptr || t->adds_by == 0) return false;
+  const auto from = reinterpret_cast<std::uintptr_t>(t->what);
+  return reinterpret_cast<std::uintptr_t>(at) - from <= t->adds_by;
+}
+
 }  // namespace
 
 bool put_sums(const summed_words& sums, std::size_t read, carried_data& into) noexcept {
@@ -141,6 +154,17 @@ void add_up(const summed_words& sums, std::byte* data) noexcept {
     batches[i].words[static_cast<std::size_t>(batches[i].count++)] = &w;
   }
   for (std::size_t i = 0; i < count; ++i) add_batch(batches[i], data);
+}
+
+void lock_atomics(const void* at) noexcept {
+  team* const t = me().in_team;
+  if (!is_of_sums(t, at)) return lock(shared().atomics);
+  t->adding.lock();
+  t_adds = t;
+}
+void unlock_atomics() noexcept {
+  if (t_adds == nullptr) return unlock(shared().atomics);
+  std::exchange(t_adds, nullptr)->adding.unlock();
 }
 
 }  // namespace quire::program

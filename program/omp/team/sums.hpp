@@ -20,4 +20,9 @@ void begin_sums(const sites::summed_words& sums, std::byte* copy) noexcept;
 /// node 0 it returns when they have; the others see their node's part, as before.
 void add_up(const sites::summed_words& sums, std::byte* data) noexcept;
 
+/// GOMP_atomic_start(), which goes on at `at`: where its caller adds to such words, and does nothing else, threads of
+/// this node add one after the other; else those of the job.
+void lock_atomics(const void* at) noexcept;
+void unlock_atomics() noexcept;
+
 }  // namespace quire::program

@@ -53,6 +53,7 @@ struct command {
   loop first{};
   std::uint16_t carries = 0;  ///< bytes of `carried`; 0: the data lie where `data` says
   std::uint16_t adds = 0;     ///< words of these to which all nodes add
+  std::uint32_t adds_by = 0;  ///< of its team, as that has it
   carried_data carried;
 };
 static_assert(sizeof(command) == 192);
@@ -116,12 +117,15 @@ void need_places(int threads) noexcept {
 void carry(command& c, std::size_t read) noexcept {
   if (c.data == nullptr || c.first.reductions) return;
   if (read == by_code) {
-    const sites::block_use* const use = use_of_data(c.what, carried_data::most);
+    const data_use* const use = use_of_data(c.what, carried_data::most);
     if (use == nullptr) return;
     read = use->read;
+    // In one memory they add as threads of a node do.
+    if (use->sums.count != 0 && !use->locks_block_only && quire_has_one_memory(c.data) != 0) return;
     // In programs with tasks a region's end is another one.
     if (use->sums.count != 0 && (polls() || !put_sums(use->sums, read, c.carried))) return;
     c.adds = use->sums.count;
+    c.adds_by = use->locks_block_only ? use->code : 0;
   }
   if (read == 0 || read > carried_data::most) return;
   std::memcpy(c.carried.bytes, c.data, read);
@@ -136,7 +140,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
     shared().own = g_variables;
   }
   need_places(threads);
-  command c{what, data, threads, g_variables_version, first, 0, 0, {}};
+  command c{what, data, threads, g_variables_version, first, 0, 0, 0, {}};
   c.first.bind = std::exchange(t_asked_binding, binding::none);
   if (!spans_nodes(threads, job().nodes)) return c;
   carry(c, read);
@@ -168,6 +172,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
     t.data = t.carried.bytes;
   }
   t.sums = c.adds != 0 ? sums_of(c.carried, c.adds) : sites::summed_words{};
+  t.adds_by = c.adds_by;
   if (job().node != 0) begin_sums(t.sums, t.carried.bytes);
   t.first = c.first;
   t.threads = c.threads;
@@ -332,7 +337,7 @@ void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
 
 void tell_of_places(int threads) noexcept {
-  command told{nullptr, nullptr, threads, g_variables_version, {}, 0, 0, {}};
+  command told{nullptr, nullptr, threads, g_variables_version, {}, 0, 0, 0, {}};
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK)
     fail("nodes cannot make places for threads", why);
   make_places(threads);
@@ -360,6 +365,7 @@ team& take_team() noexcept {
 void give_team(team& t) noexcept {
   for (meeting* const m : {&t.within, &t.end}) m->arrived = m->closed = m->released = 0;
   t.reductions = nullptr;
+  t.adds_by = 0;
   t.singles = 0;
   const std::lock_guard held(g_teams_guard);
   t.next_free = g_free_teams;

@@ -38,7 +38,7 @@ quire_region make_heap(std::uint64_t bytes) {
   how.consistency = QUIRE_RELEASE;
   how.placement = QUIRE_PLACE_FIRST_TOUCH;
   how.heap = 1;
-  how.orders = 1;  // as what it becomes when an update meets it
+  how.orders = orders_of_flags();  // as what it becomes when an update meets it
   const quire_status why = quire_region_create(&how, bytes, &made);
   if (why == QUIRE_OK) return made;
   if (why != QUIRE_NO_ADDRESSES && why != QUIRE_NO_MEMORY && why != QUIRE_SYSTEM)

@@ -93,7 +93,7 @@ void check_layout() noexcept {
 void share_pages(std::uint64_t at, int node) {
   quire_region_options how{};
   how.size = sizeof how;
-  how.orders = is_mixed() ? 1 : 0;
+  how.orders = orders_of_flags();
   quire_region region{};
   const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(at), g_bytes, node, &region);
   if (why != QUIRE_OK) fail("thread-local variables of a thread cannot be shared", why);

@@ -95,7 +95,7 @@ void share(const module& m, std::uint64_t first, std::uint64_t end, quire_consis
   how.consistency = consistency;
   how.unit_bytes = unit;
   if (consistency == QUIRE_RELEASE) how.placement = QUIRE_PLACE_FIRST_TOUCH;
-  how.orders = is_mixed() ? 1 : 0;
+  how.orders = orders_of_flags();
   quire_region region{};
   const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(first), end - first, 0, &region);
   if (why == QUIRE_OK) {
@@ -210,7 +210,7 @@ quire_status share_static_data_of(const module& m) noexcept {
   how.size = sizeof how;
   how.consistency = QUIRE_SEQUENTIAL;
   how.unit_bytes = 4096;
-  how.orders = is_mixed() ? 1 : 0;
+  how.orders = orders_of_flags();
   for (const data_range& data : m.data()) {
     quire_region region{};
     const quire_status why =
