@@ -160,6 +160,7 @@ void release_cluster::node_state::perform(const protocol::domain_action& a) {
     case protocol::domain_action::kind::released:
     case protocol::domain_action::kind::interval:
     case protocol::domain_action::kind::acquired:
+    case protocol::domain_action::kind::admit:  // of domains that wait
       return;
   }
 }

@@ -31,6 +31,12 @@ const sequential::machine* directory_of(const core::region_slot& r) noexcept {
 const transaction::token::machine* by_token(const core::region_slot& r) noexcept {
   return dynamic_cast<const transaction::token::machine*>(r.machine.get());
 }
+/// Calls `f` with the machine of a region that is transactional, of whichever kind.
+template <class F>
+auto with_transactional(const core::region_slot& r, F&& f) {
+  if (const auto* const units = by_token(r); units != nullptr) return f(*units);
+  return f(dynamic_cast<const transaction::owners::machine&>(*r.machine));
+}
 bool is_transactional(const core::region_slot& r) noexcept { return r.machine->protocol() == transaction::id; }
 transaction::domain& transactions_of(node& n) noexcept {
   return static_cast<transaction::domain&>(n.core().protocols.domain(transaction::id));
@@ -63,12 +69,12 @@ bool sees_its_fine_views(const core::region_slot& r, std::uint64_t unit, const t
 /// Threads may write what the running transaction has written, and read all that is mapped. Other private copies are
 /// those that are kept.
 bool sees_its_private_view(const core::region_slot& r, std::uint64_t unit, const table_detector& detector) {
-  const transaction::private_units& all = *core::transactional_made(r);
-  const access mapped = r.machine->mapped(unit),
-               now = all.is_copied(unit) && mapped != access::none ? access::write : mapped;
+  const bool copied = with_transactional(r, [unit](const auto&of) { return of.is_copied(unit); }),
+             kept = with_transactional(r, [unit](const auto&of) { return of.is_kept(unit); });
+  const access mapped = r.machine->mapped(unit), now = copied && mapped != access::none ? access::write : mapped;
   for (std::uint64_t at = 0; at < r.bytes_of(unit); at += os::page_bytes) {
     if (detector.permitted_at(r.application(unit) + at) != now) return false;
-    if (detector.has_copy(r.application(unit) + at) && !all.is_copied(unit) && !all.is_kept(unit)) return false;
+    if (detector.has_copy(r.application(unit) + at) && !copied && !kept) return false;
   }
   return true;
 }
@@ -99,7 +105,8 @@ std::string check_writes(node& n, const core::region_slot& r) {
   const auto writes = transactions_of(n).writes();
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const auto times = std::ranges::count(writes, transaction::written_unit{model::region_id{r.about.id}, unit});
-    const bool knows = times == (core::transactional_made(r)->is_copied(unit) ? 1 : 0);
+    const bool copied = with_transactional(r, [unit](const auto& of) { return of.is_copied(unit); });
+    const bool knows = times == (copied ? 1 : 0);
     if (!knows) return about(about("a unit is written, and the transaction does not know", n).c_str(), r, unit);
   }
   return {};
@@ -193,12 +200,14 @@ std::string check_quiet(node& n) {
 }  // namespace
 
 std::string check_node(world& w, node& n, std::uint16_t region) {
-  if (n.core().consistency.under_way() != 0) return about("what an event asked for is not done", n);
+  if (n.core().consistency.under_way() != 0 || transactions_of(n).under_way() != 0)
+    return about("what an event asked for is not done", n);
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-    const bool valid = release_of(r) != nullptr     ? release_of(r)->is_valid(unit)
-                       : is_transactional(r)        ? core::transactional_made(r)->is_unit_valid(unit)
+    const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit)
+                       : is_transactional(r)
+                           ? with_transactional(r, [unit](const auto& of) { return of.is_unit_valid(unit); })
                        : directory_of(r) != nullptr ? directory_of(r)->is_valid(unit)
                                                     : true;
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);

@@ -90,22 +90,6 @@ void node_effects::send_diffs(region_slot& r, const action& a, std::uint64_t cou
   core_.diffs.add(r, a, count);
 }
 void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.diffs.add_patch(r, a); }
-void node_effects::perform(model::region_id region, const model::actions& list) noexcept {
-  core_.performer.take(*core_.regions.slot(region), list);
-}
-void node_effects::perform_all() noexcept { core_.performer.flush(); }
-void node_effects::admit(const message& m, std::span<const std::byte> value) noexcept { core_.in.admit(m, value); }
-/// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any
-/// life.
-std::uint32_t node_effects::life_of(model::region_id region) noexcept {
-  constexpr std::uint32_t none = ~std::uint32_t{0};
-  const region_slot* const r = core_.regions.slot(region);
-  return r != nullptr ? r->about.life : none;
-}
-model::machine* node_effects::machine_of(model::region_id region) noexcept {
-  const region_slot* const r = core_.regions.slot(region);
-  return r != nullptr ? r->machine.get() : nullptr;
-}
 
 /// A grant, and what is spread, bring content.
 void node_effects::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
@@ -161,13 +145,15 @@ void node_effects::perform(protocol::domain& d, const protocol::domain_action& a
   using enum protocol::domain_action::kind;
   switch (a.what) {
     case perform:
-      return this->perform(a.region, *a.list);
+      return core_.performer.take(*core_.regions.slot(a.region), *a.list);
     case perform_all:
-      return this->perform_all();
+      return core_.performer.flush();
     case transmit:
       return this->transmit(a.to, a.m, a.value);
     case hear:
       return core_.survival.is_mending() ? core_.in.admit(a.m, a.value) : core_.in.handle(a.m, a.value);
+    case admit:
+      return core_.in.admit(a.m, a.value);
     case left_back:
       return core_.survival.take_back(a.to, a.m, a.value, a.edge);
     case compare:

@@ -13,7 +13,7 @@ namespace quire::core {
 
 class core;
 
-class node_effects final : public effects, public protocol::domain::effects {
+class node_effects final : public effects {
  public:
   explicit node_effects(core& node) : core_(node) {}
 
@@ -36,14 +36,9 @@ class node_effects final : public effects, public protocol::domain::effects {
   void send_diffs(region_slot& r, const model::action& a, std::uint64_t count) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
   void end_of_actions() noexcept override;
-  // protocol::domain::effects
-  void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;
-  void perform(model::region_id region, const model::actions& list) noexcept override;
-  void perform_all() noexcept override;
-  void admit(const model::message& m, std::span<const std::byte> value) noexcept override;
-  [[nodiscard]] std::uint32_t life_of(model::region_id region) noexcept override;
-  [[nodiscard]] model::machine* machine_of(model::region_id region) noexcept override;
 
+  /// To any node, this one included; the payload is copied.
+  void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
   /// What a domain asks for.
   void perform(protocol::domain& d, const protocol::domain_action& a) noexcept;
   /// Tells a domain of an event, and performs what it asks for: `event(d)`.

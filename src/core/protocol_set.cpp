@@ -12,7 +12,7 @@ protocol_set::protocol_set(std::span<const protocol::row* const> rows, const pro
     CHECK(r->id.value() < by_id_.size() && by_id_[r->id.value()].what == nullptr);
     entry& e = by_id_[r->id.value()];
     e.what = r;
-    e.shared = r->make_domain(node_, to);
+    e.shared = r->make_domain(node_);
     if (r->can.relaxed) relaxed_.push_back(e.shared.get());
     if (r->can.tells) telling_.push_back(e.shared.get());
   }

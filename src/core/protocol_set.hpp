@@ -102,7 +102,7 @@ class protocol_set {
   }
   // All domains that tell something before messages that synchronise.
   void tell(model::node_id to) const {
-    for (protocol::domain* d : telling_) d->tell(to);
+    for (protocol::domain* d : telling_) feed(*d, [to](protocol::domain& of) { of.tell(to); });
   }
   [[nodiscard]] bool waits(const model::message& m, std::span<const std::byte> value) const {
     return std::ranges::any_of(telling_, [&](protocol::domain* d) { return d->waits(m, value); });

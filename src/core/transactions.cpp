@@ -71,6 +71,11 @@ void transactions::queue::remove(const op& o) noexcept {
   }
 }
 
+template <class Event>
+void transactions::feed(Event&& event) noexcept {
+  core_.protocols.feed(domain_, event);
+}
+
 bool transactions::inside() noexcept { return this_thread().inside_transaction; }
 
 void transactions::hide_afterwards(std::uint64_t address, std::uint64_t bytes) noexcept {
@@ -147,7 +152,7 @@ base::status transactions::take_turn() noexcept {
 void transactions::turn_step(turn_op& o) noexcept {
   if (domain_.has_turn()) return o.complete();
   turn_ = &o;
-  domain_.ask_turn();
+  feed([](transaction::domain& of) { of.ask_turn(); });
 }
 
 // ---- Faults
@@ -188,12 +193,13 @@ void transactions::on_unmapped() noexcept {
   if (!domain_.on_unmapped()) return;
   if (paused_ != nullptr) std::exchange(paused_, nullptr)->complete();
   if (domain_.awaits_unit()) {
-    const auto& next = domain_.next();
+    const auto& next = domain_.awaited();
     core_.waiting.wake(*core_.regions.slot(next.region), next.unit, 1);
   }
 }
 
 void transactions::look() noexcept {
+  feed([](transaction::domain& of) { of.look(); });
   if (turn_ != nullptr && domain_.has_turn()) {
     turn_op& o = *std::exchange(turn_, nullptr);
     if (is_doomed() && o.fresh) domain_.word().change(phase::running);
@@ -236,18 +242,19 @@ void transactions::commit_step(fault_op& o) noexcept {
     if (r.change.frozen && !domain_.is_committing()) return r.change.park(o);
   }
   if (!domain_.is_committing()) (void)forces_restart();
-  const progress how = domain_.advance();
+  auto how = progress::doomed;
+  feed([&how](transaction::domain& of) { how = of.advance(); });
   switch (how) {
     case progress::waits:
-      o.region = core_.regions.slot(domain_.next().region);
-      o.unit = domain_.next().unit;
+      o.region = core_.regions.slot(domain_.awaited().region);
+      o.unit = domain_.awaited().unit;
       core_.waiting.add(o);
       return;
     case progress::paused:
       paused_ = &o;
       return;
     case progress::doomed:
-      domain_.undo();
+      feed([](transaction::domain& of) { of.undo(); });
       break;
     case progress::done:
       break;
@@ -266,7 +273,7 @@ base::status transactions::abort() noexcept {
 
 void transactions::abort_step(op& o) noexcept {
   const bool was_doomed = is_doomed();
-  domain_.undo();
+  feed([](transaction::domain& of) { of.undo(); });
   finish();
   o.complete(was_doomed ? base::status{QUIRE_CONFLICT} : base::status{});
 }
@@ -281,7 +288,7 @@ void transactions::retry(std::int64_t timeout_ms) noexcept {
 /// What it has seen is as it was, or it is doomed: what comes from now on is news.
 void transactions::retry_step(op& o) noexcept {
   const bool was_doomed = is_doomed();
-  domain_.undo();
+  feed([](transaction::domain& of) { of.undo(); });
   finish();
   if (was_doomed) return o.complete();
   (void)domain_.take_news();
@@ -299,11 +306,11 @@ void make_room(core& e, transaction::domain& all) noexcept {
 
 /// The transaction is over: the next one that waits begins, and others may map again.
 void transactions::finish() noexcept {
-  if (domain_.has_turn()) domain_.end_turn();
-  if (hides_.count != 0) {
-    domain_.hide(hides_.region, hides_.first, hides_.count);
-    hides_ = {};
-  }
+  feed([this](transaction::domain& of) {
+    if (of.has_turn()) of.end_turn();
+    if (hides_.count != 0) of.hide(hides_.region, hides_.first, hides_.count);
+  });
+  hides_ = {};
   make_room(core_, domain_);
   let_next_begin();
   for (op* o = outside_.take_all(); o != nullptr;) {

@@ -69,6 +69,9 @@ class transactions {
   void retry_step(op& o) noexcept;
   void turn_step(turn_op& o) noexcept;
   void finish() noexcept;
+  /// Tells the domain of an event, and performs what it asks for: `event(domain)`.
+  template <class Event>
+  void feed(Event&& event) noexcept;
   [[nodiscard]] bool forces_restart() noexcept;
   [[nodiscard]] bool is_doomed() const noexcept { return domain_.word().now() == transaction::phase::doomed; }
 

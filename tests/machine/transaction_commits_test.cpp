@@ -37,7 +37,7 @@ class job {
   fault_outcome fault(unsigned n, std::uint64_t unit, access want) {
     model::actions list;
     const auto outcome = units_of(n).on_fault(unit, want, list, 0);
-    all_[n]->perform(region, list);
+    all_[n]->perform(list);
     return outcome;
   }
   void begin(unsigned n) { ASSERT_TRUE(at(n).word().try_begin()); }
@@ -46,9 +46,18 @@ class job {
     EXPECT_EQ(fault(n, unit, access::write), fault_outcome::local);
     all_[n]->copies[unit] = version;
   }
+  template <class Event>
+  void feed(unsigned n, Event&& event) {
+    all_[n]->feed(event);
+  }
+  progress advance(unsigned n) {
+    auto how = progress::doomed;
+    feed(n, [&how](domain& of) { how = of.advance(); });
+    return how;
+  }
   progress commit(unsigned n) {
-    const progress how = at(n).advance();
-    if (how == progress::doomed) at(n).undo();
+    const progress how = advance(n);
+    if (how == progress::doomed) feed(n, [](domain& of) { of.undo(); });
     if (how != progress::paused) at(n).word().set(phase::idle, false);
     return how;
   }
@@ -75,7 +84,7 @@ class job {
   }
   /// Node `from` sends a message that synchronises threads.
   void synchronise(unsigned from, unsigned to) {
-    at(from).tell(node(to));
+    feed(from, [to](domain& of) { of.tell(node(to)); });
     message m;
     m.kind = message_kind::sync_first;
     m.from = node(from);
@@ -89,7 +98,7 @@ class job {
     std::vector<std::byte> value{};
     unsigned content = 0;
   };
-  struct member final : protocol::domain::effects {
+  struct member {
     member(job& net, unsigned n) : net(net), number(n) {
       protocol::job j;
       j.self = node(n);
@@ -97,7 +106,7 @@ class job {
       j.twin_pages = 2;
       j.memory.map = [](std::uint64_t bytes, int&) noexcept { return std::calloc(bytes, 1); };
       j.memory.unmap = [](void* what, std::uint64_t) noexcept { std::free(what); };
-      owned = by_token().make_domain(j, *this);
+      owned = by_token().make_domain(j);
       shared = static_cast<domain*>(owned.get());
       protocol::region_shape shape;
       shape.region = region;
@@ -106,11 +115,28 @@ class job {
       int error = 0;
       made = by_token().make_machine(j, shape, *owned, error);
       machine = static_cast<token::machine*>(made.get());
+      owned->on_region(region, *made, 0);
     }
-    void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override {
-      net.links_[number * net.count_ + to.value()].push_back({m, {value.begin(), value.end()}, 0});
+    /// Tells the domain of an event, and does what it asks for.
+    template <class Event>
+    void feed(Event&& event) {
+      protocol::feed(*shared, event, [this](const protocol::domain_action& a) {
+        switch (a.what) {
+          case protocol::domain_action::kind::transmit:
+            net.links_[number * net.count_ + a.to.value()].push_back({a.m, {a.value.begin(), a.value.end()}, 0});
+            break;
+          case protocol::domain_action::kind::perform:
+            perform(*a.list);
+            break;
+          case protocol::domain_action::kind::admit:
+            handle({a.m, {}, 0});
+            break;
+          default:
+            break;
+        }
+      });
     }
-    void perform(model::region_id, const model::actions& list) noexcept override {
+    void perform(const model::actions& list) {
       for (const model::action& a : list) {
         switch (a.kind) {
           case action_kind::send:
@@ -132,19 +158,16 @@ class job {
         }
       }
     }
-    void perform_all() noexcept override {}
-    void admit(const message& m, std::span<const std::byte>) noexcept override { handle({m, {}, 0}); }
-    model::machine* machine_of(model::region_id) noexcept override { return made.get(); }
     void handle(const letter& l) {
       if (l.m.kind == message_kind::sync_first) return void(++heard);
       if (l.m.kind != message_kind::version_request && l.m.kind != message_kind::version_reply) {
-        EXPECT_TRUE(shared->on_message(l.m, l.value));
+        feed([&l](domain& of) { EXPECT_TRUE(of.on_message(l.m, l.value)); });
         return;
       }
       if (l.content != 0) frames[l.m.unit] = l.content;
       model::actions list;
       machine->on_message(l.m, list);
-      perform(region, list);
+      perform(list);
       EXPECT_TRUE(machine->is_unit_valid(l.m.unit) && shared->is_valid());
     }
     job& net;
@@ -261,7 +284,7 @@ TEST(transaction_token_nodes, that_are_told_what_is_stale_again_and_again_begin_
     all.deliver_but_to(2);
     all.begin(next);
     all.write(next, 1, 12 + round);
-    while (all.at(next).advance() == progress::paused) all.deliver_but_to(2);
+    while (all.advance(next) == progress::paused) all.deliver_but_to(2);
     all.at(next).word().set(phase::idle, false);
     while (all.deliver(next, 2) != message_kind::invalid) {
     }
@@ -306,11 +329,11 @@ TEST(transaction_token_nodes, wait_for_one_that_does_not_apply_what_they_commit)
   // Nor does one that has its turn go on beyond.
   for (unsigned i = 1; i < domain::told_every; ++i) write_once(all, 0, i % units, i), to_node_2();
   all.begin(0);
-  all.at(0).ask_turn();
+  all.feed(0, [](domain& of) { of.ask_turn(); });
   EXPECT_FALSE(all.at(0).has_turn());
   all.deliver_all();
   EXPECT_TRUE(all.at(0).has_turn());
-  all.at(0).end_turn();
+  all.feed(0, [](domain& of) { of.end_turn(); });
   EXPECT_EQ(all.at(1).applied(), all.at(0).applied());
 }
 
@@ -335,7 +358,7 @@ TEST(transaction_token_nodes, are_not_doomed_by_commits_to_what_they_have_hidden
     EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
     all.deliver_all();
     EXPECT_EQ(all.commit(1), progress::done);
-    if (hides) all.at(1).hide(region, 0, units);
+    if (hides) all.feed(1, [](domain& of) { of.hide(region, 0, units); });
     EXPECT_EQ(all.units_of(1).mapped(1), hides ? access::none : access::read);
     EXPECT_TRUE(all.units_of(1).has_content(1));
     all.begin(1);
@@ -383,7 +406,7 @@ TEST(transaction_token_nodes, that_use_other_units_go_on) {
 TEST(transaction_token_nodes, have_their_turn_with_the_token) {
   job all(2);
   all.begin(1);
-  all.at(1).ask_turn();
+  all.feed(1, [](domain& of) { of.ask_turn(); });
   EXPECT_FALSE(all.at(1).has_turn());
   all.deliver_all();
   EXPECT_TRUE(all.at(1).has_turn());
@@ -394,7 +417,7 @@ TEST(transaction_token_nodes, have_their_turn_with_the_token) {
   EXPECT_EQ(all.commit(0), progress::paused) << "the token is not to be had";
   EXPECT_EQ(all.commit(1), progress::done);
   EXPECT_TRUE(all.at(1).has_turn()) << "until it is ended";
-  all.at(1).end_turn();
+  all.feed(1, [](domain& of) { of.end_turn(); });
   all.deliver_all();
   EXPECT_EQ(all.commit(0), progress::done);
 }

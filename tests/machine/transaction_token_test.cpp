@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <memory>
 #include <random>
 #include <vector>
 
@@ -25,16 +24,28 @@ node_id node(unsigned n) { return node_id{static_cast<std::uint16_t>(n)}; }
 class circle {
  public:
   explicit circle(unsigned count) : count_(count), links_(count * std::size_t{count}) {
-    for (unsigned n = 0; n < count; ++n) all_.push_back(std::make_unique<member>(*this, n));
+    for (unsigned n = 0; n < count; ++n) all_.emplace_back(n);
   }
-  [[nodiscard]] passing& at(unsigned n) { return all_[n]->token; }
+  [[nodiscard]] passing& at(unsigned n) { return all_[n].token; }
+  void ask(unsigned n) {
+    feed(n, [](member& of) { of.token.ask(of.asks); });
+  }
+  void end(unsigned n) {
+    feed(n, [](member& of) { of.token.end(of.asks); });
+  }
+  /// Whether somebody expects the message there.
+  bool hear(unsigned to, const message& m) {
+    bool expected = false;
+    feed(to, [&](member& of) { expected = of.token.on_message(m, of.asks); });
+    return expected;
+  }
   bool deliver(unsigned from, unsigned to) {
     auto& link = links_[from * count_ + to];
     if (link.empty()) return false;
     const message m = link.front();
     link.pop_front();
-    EXPECT_TRUE(at(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from
-                                      << " at " << to;
+    EXPECT_TRUE(hear(to, m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from << " at "
+                             << to;
     look();
     return true;
   }
@@ -53,23 +64,24 @@ class circle {
   std::uint64_t sent = 0;
 
  private:
-  struct member final : protocol::domain::effects {
-    member(circle& net, unsigned n) : net(net), number(n), token(node(n), *this) {}
-    void transmit(node_id to, const message& m, std::span<const std::byte>) noexcept override {
-      EXPECT_EQ(m.from.value(), number);
-      ++net.sent;
-      net.links_[number * net.count_ + to.value()].push_back(m);
-    }
-    void perform(model::region_id, const model::actions&) noexcept override { ADD_FAILURE() << "it has no actions"; }
-    void perform_all() noexcept override {}
-    model::machine* machine_of(model::region_id) noexcept override { return nullptr; }
-    circle& net;
-    unsigned number;
+  struct member {
+    explicit member(unsigned n) : token(node(n)) {}
     passing token;
+    agenda asks{};
   };
+  template <class Event>
+  void feed(unsigned n, Event&& event) {
+    event(all_[n]);
+    while (const agenda::action* const a = all_[n].asks.next(0, [](agenda::step) {})) {
+      EXPECT_EQ(a->what, agenda::action::kind::transmit) << "it has no actions";
+      EXPECT_EQ(a->m.from.value(), n);
+      ++sent;
+      links_[n * count_ + a->to.value()].push_back(a->m);
+    }
+  }
   unsigned count_;
   std::vector<std::deque<message>> links_;
-  std::vector<std::unique_ptr<member>> all_{};
+  std::deque<member> all_{};
 };
 
 /// Nodes want the token now and then, use it for a while when they have it, or give up before it has come.
@@ -84,19 +96,19 @@ void pass_around(std::uint64_t seed, unsigned count) {
     all.at(n).count_commit();
     ++commits;
     wants[n] = false;
-    all.at(n).end();
+    all.end(n);
   };
   for (unsigned steps = 400; steps != 0 && !testing::Test::HasFailure(); --steps) {
     const unsigned n = below(count);
     if (below(2) == 0) {
       (void)all.deliver(n, below(count));
     } else if (!wants[n]) {
-      if (below(3) == 0) all.at(n).ask(), wants[n] = true;
+      if (below(3) == 0) all.ask(n), wants[n] = true;
     } else if (all.at(n).holds()) {
       if (below(2) == 0) use(n);
     } else if (below(10) == 0) {
       wants[n] = false;
-      all.at(n).end();
+      all.end(n);
     }
     all.look();
   }
@@ -118,14 +130,14 @@ TEST(transaction_token, comes_to_all_that_want_it) {
 
 TEST(transaction_token, stays_where_it_was_used) {
   circle all(3);
-  for (unsigned i = 0; i < 5; ++i) all.at(0).ask(), all.at(0).end();
+  for (unsigned i = 0; i < 5; ++i) all.ask(0), all.end(0);
   EXPECT_EQ(all.sent, 0u) << "who has it needs no message";
-  all.at(2).ask();
+  all.ask(2);
   EXPECT_TRUE(all.deliver(2, 0));  // token_request
   EXPECT_TRUE(all.deliver(0, 0));  // token_next, to itself
   EXPECT_TRUE(all.deliver(0, 2));  // token
   EXPECT_TRUE(all.at(2).holds());
-  all.at(2).end();
+  all.end(2);
   EXPECT_TRUE(all.at(2).holds());
   EXPECT_EQ(all.sent, 3u);
 }
@@ -135,12 +147,12 @@ TEST(transaction_token, is_given_to_nobody_out_of_turn) {
   message m;
   m.from = node(1);
   m.kind = message_kind::token;
-  EXPECT_FALSE(all.at(0).on_message(m)) << "a second token";
+  EXPECT_FALSE(all.hear(0, m)) << "a second token";
   m.kind = message_kind::token_next;
   m.requester = node(1);
-  EXPECT_FALSE(all.at(0).on_message(m)) << "of another than node 0";
+  EXPECT_FALSE(all.hear(0, m)) << "of another than node 0";
   m.kind = message_kind::token_request;
-  EXPECT_FALSE(all.at(1).on_message(m)) << "to another than node 0";
+  EXPECT_FALSE(all.hear(1, m)) << "to another than node 0";
 }
 
 // ---- Write sets, and what waits for them
@@ -202,16 +214,22 @@ TEST(transaction_token, keeps_messages_until_what_they_tell_is_applied) {
   EXPECT_TRUE(all.keeps_back(m, {}, 4));
   m.from = node(2);
   EXPECT_FALSE(all.keeps_back(m, {}, 4)) << "of a node that has told nothing";
-  std::vector<std::uint64_t> left;
-  const auto note = [&](const message& out, std::span<const std::byte> its) {
-    EXPECT_EQ(its.size(), out.unit == 0 ? 2u : 0u);
-    left.push_back(out.unit);
-  };
   all.on_told(node(1), 8);  // by what it sends later
-  all.release(5, note);
-  EXPECT_TRUE(left.empty());
-  all.release(6, note);
-  EXPECT_EQ(left, (std::vector<std::uint64_t>{0, 1}));
+  arrivals::kept out;
+  EXPECT_FALSE(all.take(5, out));
+  ASSERT_TRUE(all.take(6, out));
+  EXPECT_EQ(out.m.unit, 0u);
+  EXPECT_EQ(out.value.size(), 2u);
+  EXPECT_FALSE(all.take(6, out)) << "somebody hears the one before";
+  all.on_heard(node(1));
+  ASSERT_TRUE(all.take(6, out));
+  EXPECT_EQ(out.m.unit, 1u);
+  EXPECT_EQ(out.value.size(), 0u);
+  m.from = node(1);
+  m.unit = 2;
+  EXPECT_TRUE(all.keeps_back(m, {}, 8)) << "it is not before one that is being heard";
+  all.on_heard(node(1));
+  EXPECT_TRUE(all.take(8, out));
   EXPECT_EQ(all.waiting(), 0u);
 }
 

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <deque>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,26 +23,26 @@ using model::node_id;
 class nodes {
  public:
   explicit nodes(unsigned count) : count_(count), links_(count * std::size_t{count}) {
-    for (unsigned n = 0; n < count; ++n) {
-      all_.push_back(std::make_unique<node>(*this, n));
-      all_.back()->turn = std::make_unique<turns>(node_id{static_cast<std::uint16_t>(n)}, count, *all_.back());
-    }
+    for (unsigned n = 0; n < count; ++n) all_.emplace_back(n, count);
   }
   [[nodiscard]] unsigned count() const noexcept { return count_; }
-  [[nodiscard]] turns& turn(unsigned n) { return *all_[n]->turn; }
-  [[nodiscard]] bool takes(unsigned n) const { return all_[n]->takes; }
+  [[nodiscard]] turns& turn(unsigned n) { return all_[n].turn; }
+  [[nodiscard]] bool takes(unsigned n) const { return all_[n].takes; }
   void ask(unsigned n) {
-    turn(n).ask();
+    feed(n, [](node& of) { of.turn.ask(of.asks); });
     ++asked;
   }
   void end(unsigned n) {
-    turn(n).end();
+    feed(n, [](node& of) { of.turn.end(of.asks); });
     ++ended;
   }
   /// It takes units from others, or no longer.
   void take(unsigned n, bool whether) {
-    all_[n]->takes = whether;
-    turn(n).on_taking(whether);
+    all_[n].takes = whether;
+    feed(n, [whether](node& of) {
+      of.turn.on_taking(whether);
+      of.turn.look(of.asks);
+    });
   }
   /// The first message from one node to another, if there is any.
   bool deliver(unsigned from, unsigned to) {
@@ -51,10 +50,16 @@ class nodes {
     if (link.empty()) return false;
     const message m = link.front();
     link.pop_front();
-    EXPECT_TRUE(turn(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from
-                                        << " at " << to;
+    EXPECT_TRUE(hear(to, m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from << " at "
+                             << to;
     look();
     return true;
+  }
+  /// Whether somebody expects the message there.
+  bool hear(unsigned to, const message& m) {
+    bool expected = false;
+    feed(to, [&](node& of) { expected = of.turn.on_message(m, of.asks); });
+    return expected;
   }
   [[nodiscard]] bool is_quiet() const {
     for (const auto& link : links_) {
@@ -77,25 +82,24 @@ class nodes {
   unsigned asked = 0, ended = 0;
 
  private:
-  struct node final : protocol::domain::effects {
-    node(nodes& net, unsigned number) : net(net), number(number) {}
-    void transmit(node_id to, const message& m, std::span<const std::byte>) noexcept override {
-      EXPECT_EQ(m.from.value(), number);
-      net.links_[number * net.count_ + to.value()].push_back(m);
-    }
-    void perform(model::region_id, const model::actions&) noexcept override {
-      ADD_FAILURE() << "turns have no actions";
-    }
-    void perform_all() noexcept override {}
-    model::machine* machine_of(model::region_id) noexcept override { return nullptr; }
-    nodes& net;
-    unsigned number;
+  struct node {
+    node(unsigned number, unsigned count) : turn(node_id{static_cast<std::uint16_t>(number)}, count) {}
+    turns turn;
+    agenda asks{};
     bool takes = false;
-    std::unique_ptr<turns> turn{};
   };
+  template <class Event>
+  void feed(unsigned n, Event&& event) {
+    event(all_[n]);
+    while (const agenda::action* const a = all_[n].asks.next(0, [](agenda::step) {})) {
+      EXPECT_EQ(a->what, agenda::action::kind::transmit) << "turns have no actions";
+      EXPECT_EQ(a->m.from.value(), n);
+      links_[n * count_ + a->to.value()].push_back(a->m);
+    }
+  }
   unsigned count_;
   std::vector<std::deque<message>> links_;
-  std::vector<std::unique_ptr<node>> all_{};
+  std::deque<node> all_{};
 };
 
 /// Each node commits now and then, and now and then wants a turn for that.
@@ -184,13 +188,13 @@ TEST(transaction_turns, refuse_messages_that_nobody_sends) {
   message m;
   m.from = m.requester = node_id{1};
   m.kind = message_kind::paused;
-  EXPECT_FALSE(all.turn(0).on_message(m)) << "nobody was paused";
+  EXPECT_FALSE(all.hear(0, m)) << "nobody was paused";
   m.kind = message_kind::turn_end;
-  EXPECT_FALSE(all.turn(0).on_message(m)) << "nobody has a turn";
+  EXPECT_FALSE(all.hear(0, m)) << "nobody has a turn";
   m.kind = message_kind::turn_request;
-  EXPECT_FALSE(all.turn(1).on_message(m)) << "node 0 gives turns";
+  EXPECT_FALSE(all.hear(1, m)) << "node 0 gives turns";
   m.kind = message_kind::turn_grant;
-  EXPECT_FALSE(all.turn(0).on_message(m)) << "a grant of another than node 0";
+  EXPECT_FALSE(all.hear(0, m)) << "a grant of another than node 0";
 }
 
 }  // namespace

@@ -27,25 +27,6 @@ struct round_marks {
 
 class domain {
  public:
-  /// What the core, or a simulator, does for domains of transactions when they ask for it.
-  class effects {
-   public:
-    /// To any node, this one included; the payload is copied.
-    virtual void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept = 0;
-    /// Performed in order, together at perform_all() at the latest.
-    virtual void perform(model::region_id region, const model::actions& list) noexcept = 0;
-    virtual void perform_all() noexcept = 0;
-    /// Which of all regions that have had this number it is: a number that grows, 0 of the first.
-    [[nodiscard]] virtual std::uint32_t life_of(model::region_id) noexcept { return 0; }
-    /// A message that waits() has kept: it is as if it came now, to all other domains too.
-    virtual void admit(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
-    /// The machine in charge of a region; null if there is no such region.
-    [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
-
-   protected:
-    ~effects() = default;
-  };
-
   virtual ~domain() = default;
 
   // ---- What events ask for
@@ -87,7 +68,7 @@ class domain {
   /// A message that synchronises threads is about to leave, by which one of `to` may go on.
   virtual void tell(model::node_id /*to*/) {}
   /// Such a message has come from another node, or one that comes with it. True if the domain keeps it, and gives it
-  /// back by effects::admit().
+  /// back by domain_action::admit.
   [[nodiscard]] virtual bool waits(const model::message&, std::span<const std::byte> /*value*/) { return false; }
 
   // ---- Of all

@@ -20,6 +20,7 @@ struct domain_action {
     perform_all,  ///< now
     transmit,     ///< `m` to any node, this one included; `value` is copied
     hear,         ///< `m`, which keeps_back() has kept, with `value`: it is handled as if it came now
+    admit,        ///< `m`, which waits() has kept, with `value`: it is as if it came now, to all other domains too
     left_back,  ///< `m` with `value`, which leaves() has taken as `edge`, to `to`, has not left: it is the core's again
     compare,    ///< whether the content of the unit differs from its twin: on_compared()
     look_at_sends,  ///< whether content or twins that this node has sent may still be read where they lie: on_sends()

@@ -77,7 +77,7 @@ struct row {
   const char* name = "";  ///< of its consistency
   abilities can{};
   std::span<const message_traits> messages{};
-  std::unique_ptr<domain> (*make_domain)(const job& node, domain::effects& to) = nullptr;
+  std::unique_ptr<domain> (*make_domain)(const job& node) = nullptr;
   /// With tables of its own. Null, with errno in `error`, if there is no memory for them.
   std::unique_ptr<model::machine> (*make_machine)(const job& node, const region_shape& shape, domain& shared,
                                                   int& error) = nullptr;

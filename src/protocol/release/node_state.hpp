@@ -9,9 +9,9 @@
 
 #include "model/action.hpp"
 #include "protocol/contract/domain_action.hpp"
+#include "protocol/contract/known_regions.hpp"
 #include "protocol/release/agenda.hpp"
 #include "protocol/release/interval.hpp"
-#include "protocol/release/known_regions.hpp"
 #include "protocol/release/machine.hpp"
 
 namespace quire::release {
@@ -33,7 +33,7 @@ struct node_state {
   const node_id self;
   interval open{};
   node_counters count{};
-  known_regions regions{};
+  protocol::known_regions<machine> regions{};
   release::agenda agenda{};
   actions step{};        ///< of one unit; for whoever needs it next
   bool differs = false;  ///< the answer to action::kind::compare

@@ -51,7 +51,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::spread_done, .to = route::part},
 };
 
-std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects&) {
+std::unique_ptr<protocol::domain> make_domain(const protocol::job& job) {
   auto made = std::make_unique<node>(job.self, job.nodes, job.twin_pages,
                                      job.notices != 0 ? job.notices : history::default_limit);
   made->open().pins = job.pins;

@@ -3,6 +3,8 @@
 // (I16): README.md, Invariants.
 #include "protocol/sequential/node.hpp"
 
+#include "protocol/sequential/private_views.hpp"
+
 namespace quire::sequential {
 
 using model::action_kind;

@@ -4,6 +4,8 @@
 // stays the owner's: it leaves memory below the protocol, or another node asks for it as if it wanted to write.
 #include "protocol/sequential/paging.hpp"
 
+#include "protocol/sequential/private_views.hpp"
+
 namespace quire::sequential {
 
 using model::action_kind;

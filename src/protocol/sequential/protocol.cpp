@@ -42,9 +42,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::replica_ack},
 };
 
-std::unique_ptr<protocol::domain> make_domain(const protocol::job&, protocol::domain::effects&) {
-  return std::make_unique<domain>();
-}
+std::unique_ptr<protocol::domain> make_domain(const protocol::job&) { return std::make_unique<domain>(); }
 
 std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of,
                                              protocol::domain& shared, int& error) {

@@ -100,17 +100,7 @@ struct machine_tables {
   replica_book book{};
 };
 
-/// Regions that threads map for reading only; what they write goes to private copies (src/protocol/transaction).
-class private_views {
- public:
-  /// Nothing may be mapped.
-  [[nodiscard]] virtual bool is_closed() const noexcept = 0;
-  /// What is mapped must stay, if it can.
-  [[nodiscard]] virtual bool is_in_use() const noexcept = 0;
-
- protected:
-  ~private_views() = default;
-};
+class private_views;
 
 /// What a machine needs to know of its region and job.
 struct region_shape {

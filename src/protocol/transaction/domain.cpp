@@ -4,11 +4,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "protocol/transaction/private_units.hpp"
 
 namespace quire::transaction {
-
-domain::domain(const protocol::job& node, effects& to) : to_(to), keeps_bytes_(node.twin_pages * page_bytes) {}
 
 void domain::begin_commit() {
   std::ranges::sort(writes_);
@@ -16,34 +13,8 @@ void domain::begin_commit() {
   word_.change(phase::committing);
 }
 
-void domain::undo() {
-  CHECK(!under_way_);
-  own_unmapping_ = true;
-  for (const written_unit& w : writes_) {
-    actions_.clear();
-    units_of(w.region).on_undo(w.unit, actions_);
-    to_.perform(w.region, actions_);
-  }
-  to_.perform_all();
-  own_unmapping_ = false;
-  writes_.clear();
-}
-
-void domain::hide(model::region_id region, std::uint64_t first, std::uint64_t count) {
-  const model::machine* const m = to_.machine_of(region);
-  if (m == nullptr || m->protocol() != id) return;
-  own_unmapping_ = true;
-  for (std::uint64_t unit = first; unit != first + count; ++unit) {
-    actions_.clear();
-    units_of(region).on_hide(unit, actions_);
-    if (actions_.size() != 0) to_.perform(region, actions_);
-  }
-  to_.perform_all();
-  own_unmapping_ = false;
-}
-
 bool domain::on_unmapped() noexcept {
-  if (own_unmapping_ || !word_.doom()) return false;
+  if (!word_.doom()) return false;
   CHECK(!has_turn());  // (T3)
   ++count_.dooms;
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transaction of a node: what it has written, and whether it is doomed. All transactional regions share it. No I/O:
-// the core (core/transactions.cpp), or a simulator, lets threads wait, and tells what has been unmapped.
+// The transaction of a node: what it has written, and whether it is doomed. All transactional regions share it. Pure,
+// no I/O: events go in, what is to be done comes out by next(). The core (core/transactions.cpp), or a simulator, lets
+// threads wait, and tells what has been unmapped.
 //
 // Frames hold committed content, always. Threads read them, and write private copies, which are published at a commit:
 //
@@ -8,6 +9,8 @@
 //   commit   of one kind for the job (QUIRE_COMMIT): owners/domain.hpp, token/domain.hpp
 //   doom     a unit is taken away: it is unmapped, then the transaction is doomed, then others may count on it. While
 //            it is doomed nothing is mapped. So no body ever sees a mixture of two states (opacity)
+//
+// What a transaction unmaps itself, when it has happened or is undone, dooms nobody: it is over by then (phase.hpp).
 //
 // (T1) While no transaction is doomed, all that is mapped is one committed state.
 // (T2) No body of a program runs while its node holds up commits of others, but one that has its turn: there is no
@@ -23,7 +26,7 @@
 #include "base/fault_heap.hpp"
 #include "protocol/contract/domain.hpp"
 #include "protocol/contract/row.hpp"
-#include "protocol/sequential/state.hpp"
+#include "protocol/transaction/agenda.hpp"
 #include "protocol/transaction/phase.hpp"
 
 namespace quire::transaction {
@@ -55,10 +58,10 @@ enum class progress : std::uint8_t {
   doomed,  ///< nobody waits for it any more
 };
 
-class private_units;
-
-class domain : public protocol::domain, private sequential::private_views {
+class domain : public protocol::domain {
  public:
+  [[nodiscard]] std::size_t under_way() const noexcept override { return agenda_.size(); }
+
   /// Any thread.
   [[nodiscard]] phase_word& word() noexcept { return word_; }
   /// What the running transaction has written. Its own thread, or the driver's.
@@ -69,8 +72,8 @@ class domain : public protocol::domain, private sequential::private_views {
   [[nodiscard]] virtual progress advance() = 0;
   [[nodiscard]] bool is_committing() const noexcept { return under_way_; }
   /// advance() has said `waits`: for this unit.
-  [[nodiscard]] virtual bool awaits_unit() const noexcept { return false; }
-  [[nodiscard]] virtual const written_unit& next() const noexcept { return writes_.front(); }
+  [[nodiscard]] bool awaits_unit() const noexcept { return awaits_; }
+  [[nodiscard]] const written_unit& awaited() const noexcept { return writes_[pinned_]; }
   /// advance() has said `paused`, or would.
   [[nodiscard]] virtual bool is_paused() const noexcept = 0;
 
@@ -78,14 +81,16 @@ class domain : public protocol::domain, private sequential::private_views {
   virtual void ask_turn() = 0;
   virtual void end_turn() = 0;
   /// Also the transaction's own thread.
-  [[nodiscard]] virtual bool has_turn() const noexcept = 0;
+  [[nodiscard]] bool has_turn() const noexcept { return has_turn_; }
 
   // ---- Driver's thread
-  /// Its writes are forgotten.
-  void undo();
+  /// Machines have heard messages: what they have told of it may ask for something.
+  virtual void look() {}
+  /// Its writes are forgotten: it is over.
+  virtual void undo() = 0;
   /// No later transaction of this node has read these units, but those that touch them: what was mapped for the one
   /// that is over is mapped no longer. Nobody runs one yet.
-  void hide(model::region_id region, std::uint64_t first, std::uint64_t count);
+  virtual void hide(model::region_id region, std::uint64_t first, std::uint64_t count) = 0;
   /// Threads may not access some unit any more. True if this has doomed the transaction.
   bool on_unmapped() noexcept;
   /// Some unit has been taken away, or published, since this was asked last.
@@ -96,7 +101,7 @@ class domain : public protocol::domain, private sequential::private_views {
   [[nodiscard]] bool commits_in(model::region_id region) const override;
 
   // ---- Of machines
-  [[nodiscard]] const sequential::private_views& views() const noexcept { return *this; }
+  [[nodiscard]] const sequential::private_views& views() const noexcept { return word_; }
   void note_written(model::region_id region, std::uint64_t unit) { writes_.push_back({region, unit}); }
   void note_taken() noexcept { news_ = true; }
   /// Whether a private copy may stay, after it has been published; counts it.
@@ -104,39 +109,36 @@ class domain : public protocol::domain, private sequential::private_views {
   void drop_copy(std::uint64_t bytes) noexcept { kept_bytes_ -= bytes; }
 
  protected:
-  domain(const protocol::job& node, effects& to);
-  /// The machine of a transactional region.
-  [[nodiscard]] virtual private_units& units_of(model::region_id region) noexcept = 0;
+  explicit domain(const protocol::job& node) : keeps_bytes_(node.twin_pages * page_bytes) {}
   /// A commit begins. The writes are in order from then on.
   void begin_commit();
-  /// Publishes all writes in one step: `publish` appends what is to be done for one of them.
+  /// Publishes all writes in one step, after which the transaction is over: `publish` appends what is to be done for
+  /// one of them.
   template <class F>
   void publish_all(F&& publish) {
-    own_unmapping_ = true;
+    word_.end();
     for (const written_unit& w : writes_) {
       actions_.clear();
       publish(w);
-      to_.perform(w.region, actions_);
+      agenda_.perform(w.region, actions_);
     }
-    to_.perform_all();
-    own_unmapping_ = false;
+    agenda_.perform_all();
     ++count_.commits;
     count_.published += writes_.size();
     news_ = true;
   }
 
-  effects& to_;
+  agenda agenda_{};
   phase_word word_;
   base::fault_vector<written_unit> writes_{};
   bool under_way_ = false;  ///< a commit
+  std::size_t pinned_ = 0;  ///< of what was written, in order, while a commit is under way
+  bool awaits_ = false;     ///< the next one has been asked for
+  bool has_turn_ = false;
   counters count_{};
-  model::actions actions_{};
+  model::actions actions_{};  ///< of one unit; for whoever needs it next
 
  private:
-  [[nodiscard]] bool is_closed() const noexcept override { return word_.now() == phase::doomed; }
-  [[nodiscard]] bool is_in_use() const noexcept override { return word_.now() != phase::idle; }
-
-  bool own_unmapping_ = false;  ///< what is unmapped now nobody else has wanted
   bool news_ = false;
   std::uint64_t keeps_bytes_;  ///< at most, in private copies that have been published
   std::uint64_t kept_bytes_ = 0;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "protocol/sequential/private_views.hpp"
+
 namespace quire::transaction {
 
 enum class phase : std::uint32_t {
@@ -13,11 +15,12 @@ enum class phase : std::uint32_t {
   running,     ///< a body runs; all that is mapped is one committed state
   committing,  ///< its writes are being pinned
   doomed,      ///< something that it may have seen was taken away: it sees no more, and begins again
+  over,        ///< it has happened, or is undone: nothing dooms it any more, and the next has not begun
 };
 
-class phase_word {
+class phase_word : public sequential::private_views {
  public:
-  [[nodiscard]] phase now() const noexcept { return of(__atomic_load_n(&word_, __ATOMIC_ACQUIRE)); }
+  [[nodiscard]] phase now() const noexcept { return of(load()); }
   /// A thread begins. False if another runs, or waits. Any thread.
   [[nodiscard]] bool try_begin() noexcept { return exchange(number(phase::idle), number(phase::running)); }
   /// The transaction of the calling thread, which has written nothing, ends. False if it is doomed, or another waits.
@@ -32,23 +35,29 @@ class phase_word {
   }
   /// Of a transaction whose thread waits for the driver.
   void change(phase p) noexcept { set(p, (__atomic_load_n(&word_, __ATOMIC_RELAXED) & waiting) != 0); }
+  /// The same: it is over, unless it is doomed, or was over before.
+  void end() noexcept {
+    if (can_be_doomed(now())) change(phase::over);
+  }
   /// Whoever runs is doomed. True if somebody does who was not.
   bool doom() noexcept {
     for (;;) {
-      const std::uint32_t before = __atomic_load_n(&word_, __ATOMIC_ACQUIRE);
-      if (of(before) != phase::running && of(before) != phase::committing) return false;
+      const std::uint32_t before = load();
+      if (!can_be_doomed(of(before))) return false;
       if (exchange(before, number(phase::doomed) | (before & waiting))) return true;
     }
   }
 
  private:
-  static constexpr std::uint32_t waiting = 1u << 8;
-  static constexpr std::uint32_t number(phase p) noexcept { return static_cast<std::uint32_t>(p); }
-  static constexpr phase of(std::uint32_t word) noexcept { return static_cast<phase>(word & ~waiting); }
+  static constexpr std::uint32_t waiting = 1u << 8, marks = used | closed;
+  static constexpr bool can_be_doomed(phase p) noexcept { return p == phase::running || p == phase::committing; }
+  static constexpr std::uint32_t number(phase p) noexcept {
+    return static_cast<std::uint32_t>(p) | (p != phase::idle ? used : 0) | (p == phase::doomed ? closed : 0);
+  }
+  static constexpr phase of(std::uint32_t word) noexcept { return static_cast<phase>(word & ~(waiting | marks)); }
   bool exchange(std::uint32_t from, std::uint32_t to) noexcept {
     return __atomic_compare_exchange_n(&word_, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   }
-  alignas(8) std::uint32_t word_ = 0;  ///< machines have no header of the standard library for that
 };
 
 }  // namespace quire::transaction

@@ -12,24 +12,26 @@
 
 namespace quire::transaction {
 
-/// What a machine of a transactional region is besides.
+/// What a machine of a transactional region is besides, of either kind. Such a machine has besides:
+///
+///   on_undo(unit, out)   the unit's private copy goes, or will not come to be
+///   on_hide(unit, out)   a transaction that has mapped it is over: the next access is to be noticed. Not of one that
+///                        the running transaction has written
+///   is_copied(unit)      the running transaction has written it
+///   is_kept(unit)        the private copy of an earlier one is still there
+///   is_unit_valid(unit)  what must hold for one unit on this node alone
 class private_units {
  public:
-  /// The unit's private copy goes, or will not come to be.
-  virtual void on_undo(std::uint64_t unit, model::actions& out) = 0;
-  /// A transaction that has mapped it is over: the next access is to be noticed. Not of one that the running
-  /// transaction has written.
-  virtual void on_hide(std::uint64_t unit, model::actions& out) = 0;
-  /// The running transaction has written it.
-  [[nodiscard]] virtual bool is_copied(std::uint64_t unit) const noexcept = 0;
-  /// The private copy of an earlier one is still there.
-  [[nodiscard]] virtual bool is_kept(std::uint64_t unit) const noexcept = 0;
-  /// What must hold for one unit on this node alone.
-  [[nodiscard]] virtual bool is_unit_valid(std::uint64_t unit) const noexcept = 0;
-  [[nodiscard]] virtual const sequential::counters& all_counts() const noexcept = 0;
+  [[nodiscard]] const sequential::counters& all_counts() const noexcept { return counts_; }
 
  protected:
+  explicit private_units(const sequential::counters& counts) noexcept : counts_(counts) {}
+  private_units(const private_units&) = delete;
+  private_units& operator=(const private_units&) = delete;
   ~private_units() = default;
+
+ private:
+  const sequential::counters& counts_;
 };
 
 /// The running transaction writes the unit. True if it has not before.

@@ -15,8 +15,8 @@ using protocol::payload;
 using protocol::route;
 
 template <class Domain>
-std::unique_ptr<protocol::domain> make_domain(const protocol::job& node, protocol::domain::effects& to) {
-  return std::make_unique<Domain>(node, to);
+std::unique_ptr<protocol::domain> make_domain(const protocol::job& node) {
+  return std::make_unique<Domain>(node);
 }
 
 }  // namespace

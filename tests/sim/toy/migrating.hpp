@@ -125,8 +125,7 @@ inline constexpr protocol::row row{
     .id = id,
     .name = "migrating",
     .messages = messages,
-    .make_domain = [](const protocol::job&,
-                      protocol::domain::effects&) { return std::make_unique<protocol::domain>(); },
+    .make_domain = [](const protocol::job&) { return std::make_unique<protocol::domain>(); },
     .make_machine =
         [](const protocol::job& node, const protocol::region_shape& shape, protocol::domain&, int& error) {
           auto made = std::make_unique<machine>(node, shape);

@@ -6,15 +6,7 @@
 
 namespace quire::transaction::owners {
 
-domain::domain(const protocol::job& node, effects& to)
-    : transaction::domain(node, to), pins_(*node.pins), turns_(node.self, node.nodes, to) {}
-
-private_units& domain::units_of(model::region_id region) noexcept {
-  return static_cast<machine&>(*to_.machine_of(region));
-}
-machine& domain::machine_of(const written_unit& w) const noexcept {
-  return static_cast<machine&>(*to_.machine_of(w.region));
-}
+domain::domain(const protocol::job& node) : domain_of(node), pins_(*node.pins), turns_(node.self, node.nodes) {}
 
 progress domain::advance() {
   if (word_.now() == phase::doomed) {
@@ -27,12 +19,12 @@ progress domain::advance() {
     if (turns_.paused()) return progress::paused;
     begin_commit();
     pins_.allow_beyond(writes_.size());
-    tell_turns(true);
+    turns_.on_taking(true);
   }
   while (pinned_ != writes_.size()) {
     if (pin_next()) continue;
     ++count_.waits;
-    to_.perform_all();
+    agenda_.perform_all();
     return progress::waits;
   }
   publish();
@@ -45,11 +37,11 @@ bool domain::pin_next() {
   const written_unit& w = writes_[pinned_];
   model::page_locking& pins = machine_of(w).pins();
   auto outcome = model::fault_outcome::local;
-  ask(w, [&] { outcome = asked_ ? pins.on_pin_again(w.unit, actions_) : pins.on_pin(w.unit, actions_); });
+  ask(w, [&] { outcome = awaits_ ? pins.on_pin_again(w.unit, actions_) : pins.on_pin(w.unit, actions_); });
   CHECK(outcome != model::fault_outcome::refused && outcome != model::fault_outcome::lost);
-  asked_ = true;
+  awaits_ = true;
   if (outcome != model::fault_outcome::local) return false;
-  asked_ = false;
+  awaits_ = false;
   ++pinned_;
   if (pinned_ == 1) ask_for_all();
   return true;
@@ -71,7 +63,7 @@ void domain::ask(const written_unit& w, F&& f) {
   actions_.clear();
   f();
   if (!before && m.is_wanted(w.unit)) ++wanted_;
-  to_.perform(w.region, actions_);
+  agenda_.perform(w.region, actions_);
 }
 
 /// In one step: who asks for one of the units waits for the end of its pin.
@@ -82,24 +74,32 @@ void domain::publish() {
 }
 
 void domain::give_up_pins() {
-  for (std::size_t i = 0; i != pinned_ + (asked_ ? 1 : 0); ++i) {
+  for (std::size_t i = 0; i != pinned_ + (awaits_ ? 1 : 0); ++i) {
     actions_.clear();
     machine_of(writes_[i]).pins().on_pin_given_up(writes_[i].unit, actions_);
-    to_.perform(writes_[i].region, actions_);
+    agenda_.perform(writes_[i].region, actions_);
   }
-  to_.perform_all();
+  agenda_.perform_all();
   pinned_ = 0;
-  asked_ = false;
+  awaits_ = false;
 }
 
 void domain::end_commit() {
-  if (!std::exchange(under_way_, false)) return;
+  if (!under_way_) return;
+  under_way_ = false;
   pins_.allow_beyond(0);
-  tell_turns(wanted_ != 0);
+  turns_.on_taking(wanted_ != 0);
+  turns_.look(agenda_);
+}
+
+void domain::end_turn() {
+  turns_.end(agenda_);
+  has_turn_ = false;
 }
 
 bool domain::on_message(const model::message& m, std::span<const std::byte>) {
-  if (!turns_.on_message(m)) return false;
+  if (!turns_.on_message(m, agenda_)) return false;
+  has_turn_ = turns_.had();
   if (m.kind == model::message_kind::turn_grant) ++count_.turns;
   return true;
 }

@@ -17,6 +17,7 @@ class machine final : public sequential::machine, public private_units {
   machine(const sequential::region_shape& shape, sequential::unit_state* units, sequential::directory_entry* entries,
           domain& shared, directory::pin_table& pins, std::uint64_t unit_bytes)
       : sequential::machine(id, shape, units, entries, shared.directory().requests, pins),
+        private_units(table_.count),
         shared_(shared),
         unit_bytes_(unit_bytes) {}
 
@@ -48,14 +49,13 @@ class machine final : public sequential::machine, public private_units {
   void ask_to_write(std::uint64_t unit, model::actions& out);
   /// The unit, which is pinned, gets the content of its private copy.
   void on_publish(std::uint64_t unit, model::actions& out);
-  void on_undo(std::uint64_t unit, model::actions& out) override;
-  void on_hide(std::uint64_t unit, model::actions& out) override {
+  void on_undo(std::uint64_t unit, model::actions& out);
+  void on_hide(std::uint64_t unit, model::actions& out) {
     hide_unit(shared_, table_.units[unit], unit, unit_bytes_, out);
   }
-  [[nodiscard]] bool is_copied(std::uint64_t u) const noexcept override { return unit(u).copied != 0; }
-  [[nodiscard]] bool is_kept(std::uint64_t u) const noexcept override { return unit(u).kept != 0; }
-  [[nodiscard]] bool is_unit_valid(std::uint64_t u) const noexcept override { return is_valid(u); }
-  [[nodiscard]] const sequential::counters& all_counts() const noexcept override { return count(); }
+  [[nodiscard]] bool is_copied(std::uint64_t u) const noexcept { return unit(u).copied != 0; }
+  [[nodiscard]] bool is_kept(std::uint64_t u) const noexcept { return unit(u).kept != 0; }
+  [[nodiscard]] bool is_unit_valid(std::uint64_t u) const noexcept { return is_valid(u); }
 
  private:
   void drop_all_copies() noexcept;

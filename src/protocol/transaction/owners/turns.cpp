@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/transaction/owners/turns.hpp"
 
-#include <utility>
-
 #include "base/check.hpp"
 
 namespace quire::transaction::owners {
@@ -14,67 +12,62 @@ namespace {
 constexpr node_id giver{0};
 }
 
-turns::turns(node_id self, unsigned nodes, protocol::domain::effects& to) : self_(self), nodes_(nodes), to_(to) {
+turns::turns(node_id self, unsigned nodes) : self_(self), nodes_(nodes) {
   if (self == giver) pauses_.resize(nodes);
 }
 
-void turns::send(node_id to, message_kind kind) {
+void turns::send(node_id to, message_kind kind, agenda& out) const {
   model::message m;
   m.kind = kind;
   m.from = m.requester = self_;
-  to_.transmit(to, m, {});
+  out.transmit(to, m);
 }
 
-void turns::ask() {
+void turns::ask(agenda& out) {
   CHECK(!wanted_);
   wanted_ = true;
-  send(giver, message_kind::turn_request);
+  send(giver, message_kind::turn_request, out);
 }
 
-void turns::end() {
+void turns::end(agenda& out) {
   CHECK(had_);
   wanted_ = had_ = false;
-  send(giver, message_kind::turn_end);
+  send(giver, message_kind::turn_end, out);
 }
 
-void turns::on_taking(bool takes) {
-  taking_ = takes;
-  if (!takes && std::exchange(answers_, false)) answer_pause();
+void turns::look(agenda& out) {
+  if (taking_ || !answers_) return;
+  answers_ = false;
+  send(giver, message_kind::paused, out);
 }
 
-void turns::answer_pause() { send(giver, message_kind::paused); }
-
-bool turns::on_message(const model::message& m) {
+bool turns::on_message(const model::message& m, agenda& out) {
   const bool of_giver =
       m.kind == message_kind::turn_request || m.kind == message_kind::paused || m.kind == message_kind::turn_end;
   if (of_giver ? self_ != giver : m.from != giver) return false;
   switch (m.kind) {
     case message_kind::turn_request:
       queue_.push_back(m.from);
-      if (queue_.size() == 1) serve();
+      if (queue_.size() == 1) serve(out);
       return true;
     case message_kind::paused:
       if (awaited_ == 0) return false;
       --awaited_;
-      serve();
+      serve(out);
       return true;
     case message_kind::turn_end:
       if (!granted_ || queue_.front() != m.from) return false;
       queue_.erase(queue_.begin());
       granted_ = false;
-      serve();
+      serve(out);
       return true;
     case message_kind::turn_grant:
       had_ = true;
       paused_ = false;
       return true;
     case message_kind::pause:
-      paused_ = true;
-      if (taking_) {
-        answers_ = true;
-      } else {
-        answer_pause();
-      }
+      paused_ = answers_ = true;
+      look(out);
       return true;
     case message_kind::resume:
       paused_ = false;
@@ -85,7 +78,7 @@ bool turns::on_message(const model::message& m) {
 }
 
 /// Brings the first of the queue nearer to its turn.
-void turns::serve() {
+void turns::serve(agenda& out) {
   if (granted_ || awaited_ != 0) return;
   const bool somebody = !queue_.empty();
   for (unsigned n = 0; n < nodes_; ++n) {
@@ -95,14 +88,14 @@ void turns::serve() {
     pauses_[n] = shall;
     if (shall) {
       ++awaited_;
-      send(node, message_kind::pause);
+      send(node, message_kind::pause, out);
     } else if (!somebody) {
-      send(node, message_kind::resume);
+      send(node, message_kind::resume, out);
     }
   }
   if (!somebody || awaited_ != 0) return;
   granted_ = true;
-  send(queue_.front(), message_kind::turn_grant);
+  send(queue_.front(), message_kind::turn_grant, out);
 }
 
 }  // namespace quire::transaction::owners

@@ -7,47 +7,47 @@
 //                   Then turn_grant
 //   who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
 //
-// Pure, no I/O. Driver's thread.
+// Pure: events go in, messages come out, to `out`. Driver's thread.
 #pragma once
 
 #include <cstdint>
 
 #include "base/fault_heap.hpp"
 #include "model/message.hpp"
-#include "protocol/contract/domain.hpp"
+#include "protocol/transaction/agenda.hpp"
 
 namespace quire::transaction::owners {
 
 class turns {
  public:
-  turns(model::node_id self, unsigned nodes, protocol::domain::effects& to);
+  turns(model::node_id self, unsigned nodes);
 
   // ---- On each node
-  void ask();
-  void end();
+  void ask(agenda& out);
+  void end(agenda& out);
   /// It has been asked for, or is had.
   [[nodiscard]] bool wanted() const noexcept { return wanted_; }
   [[nodiscard]] bool had() const noexcept { return had_; }
   /// Nobody may begin to commit here.
   [[nodiscard]] bool paused() const noexcept { return paused_; }
   /// From now on this node takes units from others, or no longer: `paused` is not answered in between.
-  void on_taking(bool takes);
+  void on_taking(bool takes) noexcept { taking_ = takes; }
+  /// If that is due by now, it is.
+  void look(agenda& out);
 
   /// False if it is no message of turns.
-  [[nodiscard]] bool on_message(const model::message& m);
+  [[nodiscard]] bool on_message(const model::message& m, agenda& out);
   [[nodiscard]] bool busy() const noexcept { return wanted_ || !queue_.empty(); }
 
  private:
-  void send(model::node_id to, model::message_kind kind);
-  void answer_pause();
+  void send(model::node_id to, model::message_kind kind, agenda& out) const;
   // On node 0.
-  void serve();
+  void serve(agenda& out);
 
   model::node_id self_;
   unsigned nodes_;
-  protocol::domain::effects& to_;
   bool wanted_ = false, had_ = false, paused_ = false, taking_ = false;
-  bool answers_ = false;  ///< `paused` is to be said when it takes none
+  bool answers_ = false;  ///< `paused` is to be said as soon as it takes none
   // Of node 0.
   base::fault_vector<model::node_id>
       queue_{};                        ///< of those who want a turn; the first has it, or gets it when all have paused

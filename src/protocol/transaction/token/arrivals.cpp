@@ -2,6 +2,7 @@
 #include "protocol/transaction/token/arrivals.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quire::transaction::token {
 
@@ -18,6 +19,18 @@ bool arrivals::keeps_back(const model::message& m, std::span<const std::byte> va
   k.needs = s.needs;
   k.value.assign(value.begin(), value.end());
   ++waiting_;
+  return true;
+}
+
+bool arrivals::take(commit_number applied, kept& to) {
+  if (waiting_ == 0) return false;
+  const auto due = std::ranges::find_if(
+      of_, [applied](const sender& s) { return !s.leaves && !s.waits.empty() && s.waits.front().needs <= applied; });
+  if (due == of_.end()) return false;
+  to = std::move(due->waits.front());
+  due->waits.pop_front();
+  due->leaves = true;
+  --waiting_;
   return true;
 }
 

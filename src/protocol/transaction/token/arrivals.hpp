@@ -21,29 +21,18 @@ class arrivals {
   void on_told(node_id from, commit_number number) noexcept;
   /// A message that synchronises has come. True if it waits here.
   [[nodiscard]] bool keeps_back(const model::message& m, std::span<const std::byte> value, commit_number applied);
-  /// Calls f(message, value) for those that wait no longer. It may come here again by that.
-  template <class F>
-  void release(commit_number applied, F&& f) {
-    if (waiting_ == 0) return;
-    for (sender& s : of_) {
-      while (!s.leaves && !s.waits.empty() && s.waits.front().needs <= applied) {
-        const kept next = std::move(s.waits.front());
-        s.waits.pop_front();
-        --waiting_;
-        s.leaves = true;
-        f(next.m, std::span<const std::byte>(next.value));
-        s.leaves = false;
-      }
-    }
-  }
-  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
-
- private:
   struct kept {
     model::message m{};
     commit_number needs = 0;  ///< of its own: what its sender commits later holds it up no longer
     base::fault_vector<std::byte> value{};
   };
+  /// One that waits no longer; false if there is none. What comes from its sender waits behind it until on_heard().
+  [[nodiscard]] bool take(commit_number applied, kept& to);
+  /// Somebody has heard the one of this sender that take() gave.
+  void on_heard(node_id from) noexcept { of_[from.value()].leaves = false; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+
+ private:
   struct sender {
     commit_number needs = 0;
     bool leaves = false;  ///< one is being handed out: what comes behind it waits

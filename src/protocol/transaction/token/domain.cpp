@@ -2,6 +2,7 @@
 #include "protocol/transaction/token/domain.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.hpp"
 #include "protocol/transaction/token/machine.hpp"
@@ -12,22 +13,24 @@ using model::message;
 using model::message_kind;
 using model::node_id;
 
-domain::domain(const protocol::job& node, effects& to)
-    : transaction::domain(node, to),
-      self_(node.self),
-      nodes_(node.nodes),
-      passing_(node.self, to),
-      arrivals_(node.nodes) {
+domain::domain(const protocol::job& node)
+    : domain_of(node), self_(node.self), nodes_(node.nodes), passing_(node.self), arrivals_(node.nodes) {
   told_.resize(node.nodes);
   known_.resize(node.nodes);
 }
 
-machine* domain::machine_of(model::region_id region) noexcept {
-  model::machine* const m = to_.machine_of(region);
-  return m != nullptr && m->protocol() == id ? static_cast<machine*>(m) : nullptr;
+const protocol::domain_action* domain::next(std::size_t left) {
+  return agenda_.next(left, [this](agenda::step s) { go_on(s); });
 }
 
-private_units& domain::units_of(model::region_id region) noexcept { return *machine_of(region); }
+void domain::go_on(agenda::step s) {
+  if (then{s.what} == then::apply) {
+    on_applied();
+    return apply_next();
+  }
+  arrivals_.on_heard(s.of);
+  hear_next();
+}
 
 // ---- Commits of this node
 
@@ -39,7 +42,7 @@ progress domain::advance() {
   if (!under_way_) {
     if (writes_.empty()) return progress::done;
     begin_commit();
-    passing_.ask();
+    passing_.ask(agenda_);
     if (!may_commit()) ++count_.waits;
   }
   if (!may_commit()) return progress::paused;
@@ -53,14 +56,14 @@ progress domain::advance() {
 /// In one step: content that leaves from now on is of this commit.
 void domain::publish() {
   const commit_number number = applied_ + 1;
-  publish_all([&](const written_unit& w) { machine_of(w.region)->on_publish(w.unit, number, actions_); });
+  publish_all([&](const written_unit& w) { machine_of(w).on_publish(w.unit, number, actions_); });
   passing_.count_commit();
   applied_ = number;
 }
 
 void domain::send_write_set() {
   runs_.clear();
-  for (const written_unit& w : writes_) add(runs_, w, to_.life_of(w.region));
+  for (const written_unit& w : writes_) add(runs_, w, life_of(w.region));
   message m;
   m.kind = message_kind::write_set;
   m.from = m.requester = self_;
@@ -72,7 +75,7 @@ void domain::send_write_set() {
     for (unsigned n = 0; n < nodes_; ++n) {
       const node_id to{static_cast<std::uint16_t>(n)};
       if (to == self_) continue;
-      to_.transmit(to, m, std::as_bytes(part));
+      agenda_.transmit(to, m, std::as_bytes(part));
       told_[n] = applied_;
     }
   }
@@ -80,14 +83,14 @@ void domain::send_write_set() {
 
 void domain::end_commit() {
   under_way_ = false;
-  if (!wants_turn_ && !has_turn_) passing_.end();
+  if (!wants_turn_ && !has_turn()) passing_.end(agenda_);
 }
 
 // ---- Turns
 
 void domain::ask_turn() {
   wants_turn_ = true;
-  passing_.ask();
+  passing_.ask(agenda_);
   look_for_turn();
 }
 
@@ -99,9 +102,9 @@ void domain::look_for_turn() {
 }
 
 void domain::end_turn() {
-  CHECK(has_turn_ && !under_way_);
+  CHECK(has_turn() && !under_way_);
   has_turn_ = false;
-  passing_.end();
+  passing_.end(agenda_);
 }
 
 // ---- Commits of others
@@ -115,7 +118,7 @@ bool domain::on_message(const message& m, std::span<const std::byte> value) {
       note_applied(m.from, m.a);
       return true;
     default:
-      if (!passing_.on_message(m)) return false;
+      if (!passing_.on_message(m, agenda_)) return false;
       look_for_turn();
       return true;
   }
@@ -123,34 +126,59 @@ bool domain::on_message(const message& m, std::span<const std::byte> value) {
 
 bool domain::on_write_set(const message& m, std::span<const std::byte> value) {
   if (!sets_.on_part(m, value, applied_)) return false;
+  for (std::size_t at = 0; at < value.size(); at += sizeof(written_run)) {
+    written_run r;
+    std::memcpy(&r, value.data() + at, sizeof r);
+    if (!may_be(r)) return false;
+  }
   arrivals_.on_told(m.from, m.a);
   note_applied(m.from, m.a);
-  bool right = true;
-  for (write_set next; right && sets_.take(applied_ + 1, next);) right = apply(next);
-  look_for_turn();
-  arrivals_.release(applied_,
-                    [this](const message& waiting, std::span<const std::byte> its) { to_.admit(waiting, its); });
-  return right;
+  if (applies_.number == 0) apply_next();
+  return true;
 }
 
 /// Units are unmapped, and the transaction is doomed, before anybody here may count on the commit.
-bool domain::apply(const write_set& next) {
-  for (const written_run& r : next.runs) {
+void domain::apply_next() {
+  applies_.number = 0;
+  if (sets_.take(applied_ + 1, applies_)) return take_units();
+  look_for_turn();
+  hear_next();
+}
+
+bool domain::may_be(const written_run& r) const noexcept {
+  const machine* const units = machine_of(model::region_id{r.region});
+  if (units == nullptr || life_of(model::region_id{r.region}) != r.life) return true;
+  return r.first < units->units() && r.count <= units->units() - r.first;
+}
+
+void domain::take_units() {
+  for (const written_run& r : applies_.runs) {
     const model::region_id region{r.region};
     machine* const units = machine_of(region);
-    if (units == nullptr || to_.life_of(region) != r.life) continue;  // it is gone, or nobody uses it any more
-    if (r.first >= units->units() || r.count > units->units() - r.first) return false;
+    if (units == nullptr || life_of(region) != r.life) continue;  // it is gone, or nobody uses it any more
+    CHECK(may_be(r));
     for (std::uint64_t unit = r.first; unit < r.first + r.count; ++unit) {
       actions_.clear();
-      units->on_taken(unit, next.number, next.by, actions_);
-      to_.perform(region, actions_);
+      units->on_taken(unit, applies_.number, applies_.by, actions_);
+      agenda_.perform(region, actions_);
     }
   }
-  to_.perform_all();
-  applied_ = next.number;
+  agenda_.perform_all();
+  agenda_.go_on({static_cast<std::uint8_t>(then::apply), {}});
+}
+
+void domain::on_applied() {
+  applied_ = applies_.number;
   map_early();
   if (applied_ % told_every == 0) tell_all();
-  return true;
+}
+
+/// What has waited for commits, one message at a time: it may tell of what comes next.
+void domain::hear_next() {
+  arrivals::kept waited;
+  if (!arrivals_.take(applied_, waited)) return;
+  agenda_.admit(waited.m, waited.value);
+  agenda_.go_on({static_cast<std::uint8_t>(then::hear), waited.m.from});
 }
 
 /// Of units that have come from nodes ahead of this one.
@@ -160,14 +188,13 @@ void domain::map_early() {
     if (units == nullptr) continue;
     actions_.clear();
     units->on_reached(e.unit, actions_);
-    to_.perform(e.region, actions_);
+    agenda_.perform(e.region, actions_);
   }
-  std::erase_if(early_, [this](const early_unit& e) { return e.number == applied_; });
-  to_.perform_all();
+  if (std::erase_if(early_, [this](const early_unit& e) { return e.number == applied_; }) != 0) agenda_.perform_all();
 }
 
 void domain::forget(model::region_id region) {
-  transaction::domain::forget(region);
+  domain_of::forget(region);
   std::erase_if(early_, [region](const early_unit& e) { return e.region == region; });
 }
 
@@ -205,7 +232,7 @@ void domain::tell(node_id to) {
   m.kind = message_kind::commits_known;
   m.from = m.requester = self_;
   m.a = applied_;
-  to_.transmit(to, m, {});
+  agenda_.transmit(to, m);
 }
 
 bool domain::waits(const message& m, std::span<const std::byte> value) {

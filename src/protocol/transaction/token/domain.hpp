@@ -12,7 +12,7 @@
 // that synchronises sees it nevertheless: arrivals.hpp. No I/O. Driver's thread, unless said otherwise.
 #pragma once
 
-#include "protocol/transaction/domain.hpp"
+#include "protocol/transaction/domain_of.hpp"
 #include "protocol/transaction/token/arrivals.hpp"
 #include "protocol/transaction/token/passing.hpp"
 #include "protocol/transaction/token/write_sets.hpp"
@@ -21,9 +21,11 @@ namespace quire::transaction::token {
 
 class machine;
 
-class domain final : public transaction::domain {
+class domain final : public domain_of<machine> {
  public:
-  domain(const protocol::job& node, effects& to);
+  explicit domain(const protocol::job& node);
+
+  [[nodiscard]] const protocol::domain_action* next(std::size_t left) override;
 
   [[nodiscard]] progress advance() override;
   /// The token is not here, or a commit before this one is not applied.
@@ -35,12 +37,11 @@ class domain final : public transaction::domain {
   static constexpr commit_number told_every = 256;
   void ask_turn() override;
   void end_turn() override;
-  [[nodiscard]] bool has_turn() const noexcept override { return has_turn_; }
 
   void tell(model::node_id to) override;
   [[nodiscard]] bool waits(const model::message& m, std::span<const std::byte> value) override;
   [[nodiscard]] bool on_message(const model::message& m, std::span<const std::byte> value) override;
-  [[nodiscard]] bool busy() const override { return passing_.busy() || arrivals_.waiting() != 0 || has_turn_; }
+  [[nodiscard]] bool busy() const override { return passing_.busy() || arrivals_.waiting() != 0 || has_turn(); }
   void forget(model::region_id region) override;
 
   /// The last commit that this node has applied, and all before it.
@@ -71,9 +72,12 @@ class domain final : public transaction::domain {
     model::region_id region{};
     std::uint64_t unit = 0;
   };
-  [[nodiscard]] private_units& units_of(model::region_id region) noexcept override;
-  /// Null if there is no such region any more, or one that is not transactional has its number.
-  [[nodiscard]] machine* machine_of(model::region_id region) noexcept;
+  /// What is done when all that was asked for before is.
+  enum class then : std::uint8_t {
+    apply,  ///< units of `applies_` are unmapped: it is applied
+    hear,   ///< a message that has waited is heard
+  };
+  void go_on(agenda::step s);
   [[nodiscard]] bool may_commit() const noexcept {
     return passing_.holds() && applied_ == passing_.number() && (nodes_ == 1 || applied_ < slowest() + most_ahead);
   }
@@ -83,8 +87,13 @@ class domain final : public transaction::domain {
   void send_write_set();
   void end_commit();
   [[nodiscard]] bool on_write_set(const model::message& m, std::span<const std::byte> value);
-  [[nodiscard]] bool apply(const write_set& next);
+  /// Whether these are units of the region, or nobody here can tell.
+  [[nodiscard]] bool may_be(const written_run& r) const noexcept;
+  void apply_next();
+  void take_units();
+  void on_applied();
   void map_early();
+  void hear_next();
   void look_for_turn();
 
   model::node_id self_;
@@ -92,13 +101,14 @@ class domain final : public transaction::domain {
   commit_number applied_ = 0;
   passing passing_;
   write_sets sets_{};
+  write_set applies_{};  ///< now; without a number: none
   arrivals arrivals_;
   base::fault_vector<commit_number>
       told_{};  ///< by node: so many commits it applies before it hears what comes from here
   base::fault_vector<commit_number> known_{};  ///< by node: so many it has applied, as it has told
   base::fault_vector<early_unit> early_{};
   written_runs runs_{};
-  bool wants_turn_ = false, has_turn_ = false;
+  bool wants_turn_ = false;
   std::uint64_t stale_ = 0;
 };
 

@@ -31,7 +31,12 @@ class machine final : public model::machine, public private_units {
   static constexpr unsigned most_stale = 4;
 
   machine(const region_shape& shape, base::fault_ptr<machine_table> own, domain& shared)
-      : model::machine(id), shape_(shape), own_(std::move(own)), units_(own_->units.data()), shared_(shared) {}
+      : model::machine(id),
+        private_units(count_),
+        shape_(shape),
+        own_(std::move(own)),
+        units_(own_->units.data()),
+        shared_(shared) {}
 
   model::fault_outcome on_fault(std::uint64_t unit, access want, model::actions& out, unsigned lost) override;
   void on_message(const model::message& m, model::actions& out) override;
@@ -58,18 +63,17 @@ class machine final : public model::machine, public private_units {
   /// A commit of this node gives the unit the content of its private copy.
   void on_publish(std::uint64_t unit, commit_number number, model::actions& out);
 
-  void on_undo(std::uint64_t unit, model::actions& out) override {
+  void on_undo(std::uint64_t unit, model::actions& out) {
     undo_copy(as_base(), units_[unit], unit, shape_.unit_bytes, out);
   }
-  void on_hide(std::uint64_t unit, model::actions& out) override {
+  void on_hide(std::uint64_t unit, model::actions& out) {
     hide_unit(as_base(), units_[unit], unit, shape_.unit_bytes, out);
   }
   void on_views_gone() noexcept override { drop_all_copies(); }
   void forget() noexcept override { drop_all_copies(); }
-  [[nodiscard]] bool is_copied(std::uint64_t unit) const noexcept override { return units_[unit].copied != 0; }
-  [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept override { return units_[unit].kept != 0; }
-  [[nodiscard]] bool is_unit_valid(std::uint64_t unit) const noexcept override;
-  [[nodiscard]] const sequential::counters& all_counts() const noexcept override { return count_; }
+  [[nodiscard]] bool is_copied(std::uint64_t unit) const noexcept { return units_[unit].copied != 0; }
+  [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept { return units_[unit].kept != 0; }
+  [[nodiscard]] bool is_unit_valid(std::uint64_t unit) const noexcept;
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] node_id owner_of(std::uint64_t unit) const noexcept {
     return units_[unit].number != 0 ? node_id{units_[unit].owner} : shape_.managers.of(unit);

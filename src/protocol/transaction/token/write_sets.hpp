@@ -17,7 +17,7 @@ namespace quire::transaction::token {
 struct written_run {
   std::uint64_t first = 0;
   std::uint32_t count = 0;
-  std::uint32_t life = 0;  ///< of the region, of all that have had this number (domain::effects::life_of)
+  std::uint32_t life = 0;  ///< of the region, of all that have had this number (domain::on_region)
   std::uint16_t region = 0;
   std::uint16_t unused[3] = {};
   friend bool operator==(const written_run&, const written_run&) = default;

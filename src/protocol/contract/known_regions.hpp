@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The regions of a node, by number: which of all that have had the number it is, and its machine, if that is one of
-// this protocol. A region comes on any thread, before anybody knows it; all else is the driver's.
+// The regions of a node, by number, as a domain knows them: which of all that have had the number it is, and its
+// machine, if that is one of the domain's protocol. A region comes on any thread, before anybody knows it; all else is
+// the driver's.
 #pragma once
 
 #include <array>
@@ -11,10 +12,9 @@
 #include "base/published.hpp"
 #include "model/ids.hpp"
 
-namespace quire::release {
+namespace quire::protocol {
 
-class machine;
-
+template <class Machine>
 class known_regions {
  public:
   /// Of a region that is not here, as this node has not heard of it yet, or has given it up: nothing told of it counts.
@@ -30,7 +30,7 @@ class known_regions {
   }
 
   /// Null: another protocol decides for it.
-  void set(model::region_id region, machine* in_charge, std::uint32_t life) noexcept {
+  void set(model::region_id region, Machine* in_charge, std::uint32_t life) noexcept {
     entry& e = make(region);
     e.life.set(std::uint64_t{life} + 1);
     e.in_charge.set(in_charge);
@@ -41,7 +41,7 @@ class known_regions {
     e->in_charge.set(nullptr);
     e->life.set(0);
   }
-  [[nodiscard]] machine* machine_of(model::region_id region) const noexcept {
+  [[nodiscard]] Machine* machine_of(model::region_id region) const noexcept {
     const entry* const e = find(region);
     return e != nullptr ? e->in_charge.get() : nullptr;
   }
@@ -53,7 +53,7 @@ class known_regions {
 
  private:
   struct entry {
-    base::published<machine*> in_charge{};
+    base::published<Machine*> in_charge{};
     base::published<std::uint64_t> life{};  ///< and one; 0: there is no such region
   };
   static constexpr std::size_t of_page = 256;
@@ -75,4 +75,4 @@ class known_regions {
   std::array<base::published<page*>, 65'536 / of_page> pages_{};
 };
 
-}  // namespace quire::release
+}  // namespace quire::protocol
