@@ -19,7 +19,7 @@ SIMULATORS = {
     "history_test": "history.of_a_store*:history.is_refused_if*",
     "whole_test": "*whole.*:*whole_atomics.*:whole_patches.*",
     "whole_group_test": "*whole_groups.*",
-    "whole_hosts_test": "*whole_hosts.*",
+    "whole_hosts_test": "*whole_hosts.*:*whole_hosts_limits.*",
     "whole_races_test": "whole_races.none_*",
     "whole_kinds_test": "whole_kinds.*",
     "whole_protocol_test": "*other_protocol.*",

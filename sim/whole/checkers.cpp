@@ -2,6 +2,8 @@
 #include "sim/whole/checkers.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "core/absent_units.hpp"
 #include "core/frames.hpp"
@@ -152,6 +154,35 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   return {};
 }
 
+/// A frame of a host is counted as often as nodes have it, and in memory once.
+std::string check_holds(world& w, node& n) {
+  if (!n.core().frames.shares()) return {};
+  const core::host_holds& holds = n.core().frames.holds();
+  std::map<std::uint64_t, std::pair<unsigned, std::uint64_t>> held;
+  std::uint64_t used = 0;
+  for (unsigned other = 0; other < w.nodes(); ++other) {
+    if (!w.are_together(n.self().value(), other)) continue;
+    const core::core& c = w.at(other).core();
+    c.regions.for_each([&](const core::region_slot& r) {
+      for (std::uint64_t frame = 0; r.tracks_frames() && frame < r.layout.frames(); ++frame) {
+        const core::frame_state& f = r.frames.data()[frame];
+        if (f.resident == 0 && f.filling == 0) continue;
+        const std::uint64_t bytes = r.layout.bytes_of_frames(frame, 1);
+        if (!c.frames.shares(r)) {
+          used += bytes;
+          continue;
+        }
+        auto& [count, size] = held[r.position + r.layout.offset_of_frame(frame)];
+        if (count++ == 0) used += size = bytes;
+      }
+    });
+  }
+  for (const auto& [position, h] : held) {
+    if (holds.count(position) != h.first) return about("a frame of the host has other nodes than are counted", n);
+  }
+  return used == holds.used() ? std::string() : about("the frames of a host are counted wrong", n);
+}
+
 /// The queues of frames speak of regions that are there.
 std::string check_queues(node& n) {
   core::core& c = n.core();
@@ -202,6 +233,7 @@ std::string check_quiet(node& n) {
 std::string check_node(world& w, node& n, std::uint16_t region) {
   if (n.core().consistency.under_way() != 0 || transactions_of(n).under_way() != 0)
     return about("what an event asked for is not done", n);
+  if (std::string wrong = check_holds(w, n); !wrong.empty()) return wrong;
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {

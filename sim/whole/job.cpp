@@ -181,7 +181,7 @@ void job::draw_memory(world_options& o) {
   if (replicas_ || !draw_.chance(options_.short_percent)) return;
   c.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
   c.pages_out = true;
-  o.limited_percent = 60;
+  o.limited_percent = options_.host_nodes == 0 ? 60 : 100;  // of a host all nodes, or none
   o.store_delay = draw_.chance(50) ? 20'000 : 500'000;
   o.store_fails_percent = draw_.chance(30) ? 20 : 0;
 }

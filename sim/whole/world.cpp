@@ -9,6 +9,7 @@
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "core/survival.hpp"
+#include "pool/host_file.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/checkers.hpp"
 #include "sim/whole/kept_store.hpp"
@@ -26,6 +27,11 @@ world::world(const world_options& options) : options_(options), net_(options.net
   for (unsigned n = 0; n < c.nodes; ++n) {
     c.self = node_id{static_cast<std::uint16_t>(n)};
     c.memory_limit = net_.rng().chance(options.limited_percent) ? options.node.memory_limit : 0;
+    if (c.pages_out && !c.hosts.empty()) {
+      auto& table = holds_[c.hosts[n]];
+      table.resize(pool::host_table_bytes(c.bytes) / sizeof table[0]);
+      c.host_holds = reinterpret_cast<std::byte*>(table.data());
+    }
     nodes_.push_back(std::make_unique<node>(*this, c));
   }
   net_.on_delivery(

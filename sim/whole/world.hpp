@@ -85,6 +85,10 @@ class world {
   // Of nodes and their fibres.
   /// What the nodes of its host have at an address; made for the first, and again when all have left it.
   [[nodiscard]] std::shared_ptr<host_memory> host_memory_of(node_id node, std::uint64_t address, std::uint64_t bytes);
+  /// Two nodes have frames together.
+  [[nodiscard]] bool are_together(unsigned a, unsigned b) const noexcept {
+    return !options_.node.hosts.empty() && options_.node.hosts[a] == options_.node.hosts[b];
+  }
   /// The running thread does nothing for so long.
   void sleep(sim::time_ns ns);
   /// The running thread waits until `o` is done, or the time has come. True if it is done.
@@ -138,6 +142,8 @@ class world {
   sim::network net_;
   std::vector<std::unique_ptr<node>> nodes_{};
   std::map<std::pair<unsigned, std::uint64_t>, std::weak_ptr<host_memory>> hosts_{};
+  std::map<unsigned, std::vector<std::uint64_t>>
+      holds_{};  ///< of each host, by its first node: core::host_holds' table
   std::vector<std::uint16_t> regions_{};
   std::vector<std::unique_ptr<thread>> threads_{};
   std::unordered_map<const node*, std::vector<thread*>> threads_of_{};  ///< in the same order

@@ -52,7 +52,7 @@ constexpr option_row table[] = {
      "pool 'fork': how the program's process asks the engine's", range(0, 1)},
     {option::host_frames, "QUIRE_HOST_FRAMES", use::experiments, option_type::choice, "auto", "0|1|auto",
      "nodes of one host have one copy of a shared page in memory (pool 'memfd'); 0: they are kept apart, as if on "
-     "several hosts; auto: where they talk by shared memory",
+     "several hosts; auto: where they talk by shared memory, and memory has no limit",
      range(0, 2)},
     {option::crash_dir, "QUIRE_CRASH_DIR", use::experiments, option_type::path, "", "a directory",
      "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", any_text},

@@ -43,7 +43,7 @@ void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t c
   if (!r.tracks_frames() || count == 0 || first >= r.machine->units()) return;
   // Threads wait until something has left (pager::starved()), but for what is here: so nothing comes that they have not
   // asked for.
-  if (frames_.limited() && frames_.used() > frames_.limit() + frames_.limit() / 8) return;
+  if (frames_.limited() && frames_.is_over_by(8)) return;
   const frame_range all = r.layout.frames_of(first, std::min(count, r.machine->units() - first));
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     const std::uint64_t run = frames_.is_filling(r, frame) ? 0 : run_from(r, frame, all.end - frame);

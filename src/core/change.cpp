@@ -309,6 +309,7 @@ bool changer::goes_apart(const change_call& call) const noexcept {
 void changer::take_from_host(const change_call& call) noexcept {
   region_slot& r = *call.region;
   if (!goes_apart(call)) return;
+  core_.absent.finish(r);  // what stores bring comes into the frames that there are now
   const int error = core_.builder.take_from_host(r);
   if (error == 0) return;
   base::die(QUIRE_SYSTEM, "cannot give region %u frames of this node's own for another consistency: %s",

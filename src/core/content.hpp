@@ -16,12 +16,16 @@ enum class content : std::uint8_t {
   read,
   changed,   ///< in part: threads may write it, an atomic operation or a diff does
   promised,  ///< all of it will come from another node
+  asked,     ///< the same, of what this node asks for; or a node of its host answers that it is in the frame
   replaced,  ///< all of it comes from another node, by a message that is being received
   sent,      ///< it leaves in a message
 };
 
 /// The frames of these units are in memory when it returns, and their states say so.
 void bring_frames(frames& all, region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
+
+/// This node is about to ask others for these units, whose frames are its host's: it holds them from now on.
+void hold_frames(frames& all, region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
 /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
 inline void use_content(frames& all, region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {

@@ -49,12 +49,16 @@ bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) n
   r.dumped.add(*r.memory, offset, r.layout.bytes_of_frames(first, frames));
   const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
   const bool saved = r.frames.data()[first].saved != 0;
-  if ((saved ? r.store->try_fill(r.position + offset, into) : r.backing->try_fill(offset, into)) != 0) return false;
+  count_in(r, first, frames);  // before: what nobody holds is given back by whoever held it
+  if ((saved ? r.store->try_fill(r.position + offset, into) : r.backing->try_fill(offset, into)) != 0) {
+    for (std::uint64_t frame = first; frame < first + frames; ++frame) forget_frame(r, frame);
+    return false;
+  }
   if (!saved) {
     clear_beyond_end(r, first, frames);
     note_brought(r, first, frames);
   }
-  for (std::uint64_t frame = first; frame < first + frames; ++frame) enter(r, frame, own);
+  for (std::uint64_t frame = first; frame < first + frames; ++frame) list(r, frame, own);
   count.read += frames;
   count.most_bytes = std::max(count.most_bytes, used_);
   return true;
@@ -65,7 +69,7 @@ void frames::begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most)
   if (frames == 0) return;
   r.dumped.add(*r.memory, r.layout.offset_of_frame(first), r.layout.bytes_of_frames(first, frames));
   for (std::uint64_t frame = first; frame < first + frames; ++frame) r.frames.data()[frame].filling = 1;
-  used_ += r.layout.bytes_of_frames(first, frames);
+  count_in(r, first, frames);
   count.most_bytes = std::max(count.most_bytes, used_);
   if (r.frames.data()[first].saved == 0) note_brought(r, first, frames);
   begin(store::io::kind::fill, r, first, frames, r.frames.data()[first].saved == 0);
@@ -191,16 +195,18 @@ void frames::settle(frame_io& done) noexcept {
   }
   if (done.what == store::io::kind::flush) return settle_flush(done);
   region_slot& r = *done.region;
-  used_ -= done.bytes;  // enter() counts it
   if (done.error != 0 || done.stale) {
     if (done.of != r.backing.get() && !done.stale) lost(r, done.first, done.error);
-    for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) r.frames.data()[frame].filling = 0;
+    for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
+      r.frames.data()[frame].filling = 0;
+      forget_frame(r, frame);
+    }
     return;
   }
   if (done.of == r.backing.get()) clear_beyond_end(r, done.first, done.count);
   for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
     r.frames.data()[frame].filling = 0;
-    enter(r, frame, own);
+    list(r, frame, own);
   }
   count.read += done.count;
 }

@@ -35,8 +35,13 @@ void bring_frames(frames& all, region_slot& r, std::uint64_t first, std::uint64_
   all.bring(r, first, count, how);
 }
 
+void hold_frames(frames& all, region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  for (std::uint64_t unit = first; all.shares(r) && unit < first + count; ++unit)
+    use_content(all, r, unit, 1, r.machine->has_content(unit) ? content::read : content::asked);
+}
+
 void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, content how) noexcept {
-  const bool all_new = how == content::replaced || how == content::promised;
+  const bool all_new = how == content::replaced || how == content::promised || how == content::asked;
   const frame_range all = r.layout.frames_of(first, units);
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     frame_state& f = r.frames.data()[frame];
@@ -48,10 +53,12 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
       if (keeps) {
         const std::uint64_t together =
             all_new || f.saved == 0 ? 1 : away_from(r, frame, all.end - frame);  // a store is read in long pieces
+        count_in(r, frame, together);  // before: what nobody holds is given back by whoever held it
         read_back(r, frame, together);
-        for (std::uint64_t next = frame + 1; next < frame + together; ++next) enter(r, next, own);
+        for (std::uint64_t next = frame; next < frame + together; ++next) list(r, next, own);
+      } else {
+        enter(r, frame, how == content::replaced || how == content::asked ? came : own);
       }
-      enter(r, frame, how == content::replaced && !keeps ? came : own);
     }
     if (how != content::read && how != content::sent) f.saved = 0;
     if (how == content::replaced) ++f.landing;
@@ -68,9 +75,63 @@ bool frames::is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t 
 }
 
 void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
+  count_in(r, frame, 1);
+  list(r, frame, queue);
+}
+
+/// It has been counted.
+void frames::list(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
   r.frames.data()[frame].resident = r.frames.data()[frame].taken = 1;
-  used_ += r.layout.bytes_of_frames(frame, 1);
   if (limited()) enqueue(r, frame, queue);  // else nobody chooses
+}
+
+void frames::count_in(const region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
+  used_ += r.layout.bytes_of_frames(first, frames);
+  if (!shares(r)) return shares() ? holds_.add_own(r.layout.bytes_of_frames(first, frames)) : void();
+  for (std::uint64_t frame = first; frame < first + frames; ++frame)
+    holds_.enter(position_of_frame(r, frame), r.layout.bytes_of_frames(frame, 1));
+}
+
+/// To the system, but what other nodes hold. 0 or errno.
+int frames::let_go(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
+  const std::uint64_t bytes = r.layout.bytes_of_frames(first, frames);
+  used_ -= bytes;
+  if (!shares(r)) {
+    if (shares()) holds_.remove_own(bytes);
+    return r.memory->give_back(r.layout.offset_of_frame(first), bytes);
+  }
+  int error = 0;
+  for (std::uint64_t end = first + frames, frame = first; frame < end && error == 0; ++frame) {
+    const std::uint64_t begin = frame;
+    while (frame < end && holds_.leave(position_of_frame(r, frame))) ++frame;
+    if (begin == frame) continue;
+    error = r.memory->give_back(r.layout.offset_of_frame(begin), r.layout.bytes_of_frames(begin, frame - begin));
+    for (std::uint64_t one = begin; one < frame; ++one)
+      holds_.gone(position_of_frame(r, one), r.layout.bytes_of_frames(one, 1));
+  }
+  return error;
+}
+
+/// Its memory goes with its region, or has gone.
+void frames::forget_frame(const region_slot& r, std::uint64_t frame) noexcept {
+  const std::uint64_t bytes = r.layout.bytes_of_frames(frame, 1);
+  used_ -= bytes;
+  if (!shares()) return;
+  if (!shares(r)) return holds_.remove_own(bytes);
+  if (holds_.leave(position_of_frame(r, frame))) holds_.gone(position_of_frame(r, frame), bytes);
+}
+
+void frames::leave_host(region_slot& r) noexcept {
+  r.dumped.for_each(r.about.bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
+    const unit_range part = r.layout.under(offset, bytes);
+    const frame_range all = r.layout.frames_of(part.first, part.count());
+    for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
+      if (r.frames.data()[frame].resident == 0) continue;
+      const std::uint64_t position = position_of_frame(r, frame), size = r.layout.bytes_of_frames(frame, 1);
+      if (holds_.leave(position)) holds_.gone(position, size);
+      holds_.add_own(size);
+    }
+  });
 }
 
 void frames::enqueue(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
@@ -129,13 +190,12 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames
     r.frames.data()[frame].resident = 0;
     unlist(r, frame);
   }
-  const std::uint64_t bytes = r.layout.bytes_of_frames(first, frames);
-  used_ -= bytes;
-  const int error = r.memory->give_back(r.layout.offset_of_frame(first), bytes);
+  const int error = let_go(r, first, frames);
   if (error != 0) {
     base::die(QUIRE_SYSTEM,
               "cannot give %lu KiB of pool '%s' back to the system: %s; unset QUIRE_MEMORY_LIMIT, or use another pool",
-              static_cast<unsigned long>(bytes >> 10), r.memory->name(), std::strerror(error));
+              static_cast<unsigned long>(r.layout.bytes_of_frames(first, frames) >> 10), r.memory->name(),
+              std::strerror(error));
   }
 }
 
@@ -156,7 +216,7 @@ void frames::forget(region_slot& r) noexcept {
     const frame_range all = r.layout.frames_of(part.first, part.count());
     for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
       frame_state& f = r.frames.data()[frame];
-      if (f.resident != 0) used_ -= bytes_of(frame);
+      if (f.resident != 0) forget_frame(r, frame);
       saved |= f.saved != 0;
       f = {};
     }

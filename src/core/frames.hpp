@@ -23,6 +23,7 @@
 
 #include "base/fault_heap.hpp"
 #include "core/frame_queue.hpp"
+#include "core/host_holds.hpp"
 #include "core/region_slot.hpp"
 #include "store/io.hpp"
 
@@ -63,8 +64,11 @@ class frames {
   }
   /// `limit` in bytes, of all content; 0: none. `stored_limit`: then of the content of regions with a store of their
   /// own. `crew` reads and writes.
-  void open(model::node_id self, std::uint64_t limit, std::uint64_t stored_limit, store::crew& crew) noexcept {
+  /// `holds`: the table of host_holds, where frames are shared; null: they are not.
+  void open(model::node_id self, std::uint64_t limit, std::uint64_t stored_limit, store::crew& crew,
+            std::byte* holds) noexcept {
     self_ = self;
+    holds_.open(holds, limit);
     limit_.store(limit, std::memory_order_relaxed);
     limits_all_ = limit != 0;
     stored_limit_ = stored_limit;
@@ -238,8 +242,25 @@ class frames {
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
   /// Of what is in memory, what is on its way to stores and leaves when it is there.
   [[nodiscard]] std::uint64_t leaving() const noexcept { return leaving_; }
-  /// More has to leave.
-  [[nodiscard]] bool over() const noexcept { return used_ - leaving_ > limit() && limited(); }
+  /// More has to leave. Where nodes share frames, what one does not take others may, until all together take too much.
+  [[nodiscard]] bool over() const noexcept {
+    return used_ - leaving_ > limit() && limited() && (!holds_.any() || is_host_over(leaving_));
+  }
+  /// It is more than the limit by a `part`th of it.
+  [[nodiscard]] bool is_over_by(std::uint64_t part) const noexcept {
+    return used_ > limit() + limit() / part && (!holds_.any() || is_host_over(0));
+  }
+  /// Other nodes of the host take more than their share, and this one needs its own.
+  [[nodiscard]] bool others_are_over() const noexcept { return holds_.any() && used_ <= limit() && is_host_over(0); }
+  /// Frames are shared with other nodes of the host (host_holds.hpp).
+  [[nodiscard]] bool shares() const noexcept { return holds_.any(); }
+  [[nodiscard]] const host_holds& holds() const noexcept { return holds_; }
+  /// This region's are.
+  [[nodiscard]] bool shares(const region_slot& r) const noexcept {
+    return holds_.any() && r.tracks_frames() && r.memory->of_host();
+  }
+  /// The region's frames, which were shared, are this node's own now.
+  void leave_host(region_slot& r) noexcept;
   /// What this node could take for others, bytes; a part of the limit stays its own.
   [[nodiscard]] std::uint64_t room() const noexcept;
   /// Gives frames back to the system: their content means nothing, nor does what the store has of it.
@@ -277,6 +298,16 @@ class frames {
   void clear_beyond_end(const region_slot& r, std::uint64_t frame, std::uint64_t count) const noexcept;
   void settle_flush(frame_io& done) noexcept;
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  void list(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;
+  void count_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  void forget_frame(const region_slot& r, std::uint64_t frame) noexcept;
+  [[nodiscard]] int let_go(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  [[nodiscard]] std::uint64_t position_of_frame(const region_slot& r, std::uint64_t frame) const noexcept {
+    return r.position + r.layout.offset_of_frame(frame);
+  }
+  [[nodiscard]] bool is_host_over(std::uint64_t leaving) const noexcept {
+    return holds_.used() > holds_.limit() + leaving;
+  }
 
   struct let_in {
     const region_slot* region = nullptr;
@@ -285,6 +316,7 @@ class frames {
   store::crew* crew_ = nullptr;
   base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
   model::node_id self_{};
+  host_holds holds_{};
   std::atomic<bool> tracks_any_{false};
   std::atomic<std::uint64_t> limit_{0};
   std::uint64_t stored_limit_ =

@@ -174,6 +174,7 @@ void inbox::handle_part(const message& m, std::span<const std::byte> value) noex
 }
 
 void inbox::landed(region_slot& r, const message& m) noexcept {
+  if ((m.flags & model::message_flag::no_data) != 0 && core_.frames.shares(r)) return found_in_frames(r, m);
   if (core_.messages.of(m.kind).brings != payload::content || m.payload_bytes == 0 || !r.tracks_frames()) return;
   if (core_.config.survives) {
     const auto same = [&](const message& l) {
@@ -184,6 +185,16 @@ void inbox::landed(region_slot& r, const message& m) noexcept {
     landings_.erase(found);
   }
   content_landed(r, m.unit, m.count);
+}
+
+/// It is in the frames, which this node has held since it asked. What its store has of them is older.
+void inbox::found_in_frames(region_slot& r, const message& m) noexcept {
+  if (core_.messages.of(m.kind).brings != payload::content) return;
+  for (std::uint64_t unit = m.unit; unit < m.unit + m.count; ++unit) {
+    if (r.machine->has_content(unit)) continue;
+    CHECK(core_.frames.is_here(r, r.layout.frame_of(unit)));
+    use_content(core_.frames, r, unit, 1, content::asked);
+  }
 }
 
 /// A frame into which such content was to come, and had none before, has none.

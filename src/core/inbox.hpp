@@ -36,6 +36,7 @@ class inbox final : public transport::sink {
   void take_unit(region_slot& r, const model::message& one) noexcept;
   /// The content of units that a message brings is there, whatever becomes of the message.
   void landed(region_slot& r, const model::message& m) noexcept;
+  void found_in_frames(region_slot& r, const model::message& m) noexcept;
   /// What these nodes were sending comes no more: a bit each.
   void forget_landings(std::uint64_t dead) noexcept;
   /// The content that it waited for cannot be had. False if it is to be taken all the same.

@@ -96,9 +96,7 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   core_.diffs.send_all();  // a request does not overtake the diff that it is to see
   const protocol::message_traits& t = core_.messages.of(m.kind);
   if (t.brings == protocol::payload::spread) return core_.spread.add(r, first, count, m.requester, m.token);
-  if ((m.flags & model::message_flag::no_data) != 0 && r.memory->of_host())
-    use_content(core_.frames, r, first, count,
-                content::read);  // who has the frame may write it: it is in use here, too
+  if (r.memory->of_host()) use_host_frames(r, m, first, count);
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
@@ -110,6 +108,15 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
     core_.protocols.feed(core_.protocols.domain(t.of), [&](protocol::domain& of) { of.on_leaving(to, m); });
   if (!with_content) return send(to, out, {});
   send_content(r, to, out, t);
+}
+
+/// Who asks for a unit has its frame from now on, for what may be in it already. Who says so has the frame, and who is
+/// told may write it: it is in use here, too.
+void outbox::use_host_frames(region_slot& r, const message& m, std::uint64_t first, std::uint64_t count) noexcept {
+  const bool asks = m.kind == message_kind::read_request || m.kind == message_kind::write_request;
+  if ((m.flags & model::message_flag::no_data) != 0)
+    r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
+  if (asks && m.requester == core_.config.self && r.tracks_frames()) hold_frames(core_.frames, r, first, count);
 }
 
 void outbox::send_content(region_slot& r, node_id to, message out, const protocol::message_traits& t) noexcept {

@@ -62,6 +62,7 @@ class outbox {
   void send_in_order(region_slot& r, model::node_id to, const model::message& m,
                      const protocol::message_traits& t) noexcept;
   void send_content(region_slot& r, model::node_id to, model::message m, const protocol::message_traits& t) noexcept;
+  void use_host_frames(region_slot& r, const model::message& m, std::uint64_t first, std::uint64_t count) noexcept;
   /// Atomic operations of regions with release consistency, pins, pushes, and all about regions that order: what must
   /// wait until the actions before it are done.
   struct later_message {

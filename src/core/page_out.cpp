@@ -55,6 +55,7 @@ constexpr std::uint64_t sweep_rest_ns = 1'000'000;       ///< between two looks 
 constexpr std::uint64_t shortest_rest_ns = 300'000;      ///< of a node that had no room: it is asked again after that,
 constexpr std::uint64_t longest_rest_ns = 50'000'000;    ///< and later each time
 constexpr std::uint64_t disk_rest_ns = 1'000'000'000;    ///< after the file could not be written
+constexpr std::uint64_t press_rest_ns = 1'000'000;       ///< between two words to nodes that take too much
 
 bool goes_with(const page_out_state::victim& before, const page_out_state::victim& v) noexcept {
   return v.region == before.region && v.frame == before.frame + 1 && v.goes == before.goes && v.taker == before.taker;
@@ -81,9 +82,10 @@ void pager::page_out() noexcept {
                                          std::min<std::uint64_t>(core_.frames.limit() / 4, 1 << 16));
     const std::uint64_t found = copies > share ? choose(core_.frames.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
-    if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(core_.frames.own, goal - found);
+    if (found < goal && (p.moving.empty() || core_.frames.is_over_by(4))) (void)choose(core_.frames.own, goal - found);
     leave();
   }
+  if (core_.frames.others_are_over()) press();
   if (p.anybody_starves() && !starved()) feed();
 }
 
@@ -266,15 +268,35 @@ node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
   std::uint64_t most = 0;
   for (unsigned n = 0; n < p.peers.size(); ++n) {
     page_out_state::peer& peer = p.peers[n];
-    if (node_id{static_cast<std::uint16_t>(n)} == core_.config.self) continue;
+    const node_id to{static_cast<std::uint16_t>(n)};
+    if (to == core_.config.self || has_same_memory(to)) continue;
     // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would
     // leave.
     if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, step_bytes);
     if (peer.room <= most || peer.room < least) continue;
     most = peer.room;
-    best = node_id{static_cast<std::uint16_t>(n)};
+    best = to;
   }
   return best;
+}
+
+/// What it takes from this node is in the same frames as before.
+bool pager::has_same_memory(node_id node) const noexcept {
+  return core_.frames.shares() && core_.config.hosts[node.value()] == core_.config.hosts[core_.config.self.value()];
+}
+
+/// Nodes of the host that take more than their share may be computing: they look when a message comes.
+void pager::press() noexcept {
+  const std::uint64_t now = core_.host.now();
+  if (now < page_out_.press_again_ns) return;
+  page_out_.press_again_ns = now + press_rest_ns;
+  message m;
+  m.kind = message_kind::room;
+  m.from = m.requester = core_.config.self;
+  for (unsigned n = 0; n < core_.config.nodes; ++n) {
+    const node_id to{static_cast<std::uint16_t>(n)};
+    if (to != core_.config.self && has_same_memory(to)) core_.out.send(to, m, {});
+  }
 }
 
 /// Gives back frames without content that means anything, among those next in turn.
@@ -340,6 +362,7 @@ void pager::take_homes(region_slot& r, const message& m) noexcept {
 void pager::on_room(const message& m) noexcept {
   page_out_state& p = page_out_;
   if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
+  if (has_same_memory(m.from)) return;           // press()
   page_out_state::peer& peer = p.peers[m.from.value()];
   peer.room = m.a;
   peer.takes_nothing = m.b == 0;
@@ -388,14 +411,10 @@ void pager::settle_moves() noexcept {
 
 // ---- Threads that ask for more while there is far too much
 
-bool pager::is_over_by(std::uint64_t part) const noexcept {
-  return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part;
-}
-
 bool pager::starved() const noexcept {
   const bool leaving = core_.frames.leaving() != 0 || core_.frames.any_staged() || !page_out_.moving.empty() ||
                        core_.wire.sends_pending();
-  return leaving && is_over_by(8);
+  return leaving && core_.frames.is_over_by(8);
 }
 
 bool pager::is_over() const noexcept { return core_.frames.over(); }

@@ -52,7 +52,7 @@ struct page_out_state {
 
   op* first_starved = nullptr;                 ///< faults that wait for memory
   base::fault_vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
-  std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
+  std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0, press_again_ns = 0;
   bool refused = false;    ///< a node has had no room, and nothing has left since
   bool some_went = false;  ///< of those in `moving`, so far
 };
@@ -116,8 +116,8 @@ class pager {
   void sweep_unused(frame_queue& from) noexcept;
   void settle_moves() noexcept;
   void rest(page_out_state::peer& peer) noexcept;
-  /// Beyond the memory limit by more than a `part`th of it.
-  [[nodiscard]] bool is_over_by(std::uint64_t part) const noexcept;
+  [[nodiscard]] bool has_same_memory(model::node_id node) const noexcept;
+  void press() noexcept;
   void feed() noexcept;
 
   core& core_;

@@ -78,9 +78,10 @@ void tell_failure(const region_slot& r, int error) noexcept {
             os::explain_error(error).text);
 }
 
-/// All nodes of the job have their frames together.
+/// All nodes of the job have their frames together, and none gives a frame up that others may write.
 bool is_one_host(const configuration& c) noexcept {
-  return !c.hosts.empty() && std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
+  return !c.hosts.empty() && !c.pages_out &&
+         std::ranges::count(c.hosts, c.hosts[0]) == static_cast<std::ptrdiff_t>(c.hosts.size());
 }
 }  // namespace
 
@@ -114,6 +115,12 @@ bool region_builder::relaxed_are_one_memory() const {
   });
 }
 
+/// Of a host's frames, where memory has a limit: one has one unit, and lies in the range of which frames are counted.
+bool region_builder::can_be_counted(const region_description& about) const noexcept {
+  return core_.config.host_holds != nullptr && about.unit_bytes % os::page_bytes == 0 && about.views == 0 &&
+         about.layout == 0 && !core_.regions.is_adopted(about);
+}
+
 /// All nodes find the same of a host's frames: descriptions are the same, and so is what is asked of the job here.
 pool::settings region_builder::pool_for(const region_description& about, const protocol::row& of) const {
   const configuration& c = core_.config;
@@ -122,7 +129,8 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   pool.code = about.code != 0;
   pool.runs = c.runs(about.id);
   const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
-                       about.copies == 0 && about.backing == 0 && !c.pages_out && !c.survives &&
+                       about.copies == 0 && about.backing == 0 && (!c.pages_out || can_be_counted(about)) &&
+                       !c.survives &&
                        (!core_.regions.is_adopted(about) || (about.orders == 0 && may_be_adopted_by_host()));
   if (!of_host) pool.host_file = -1;
   return pool;
@@ -227,6 +235,7 @@ int unmap_all(region_slot& r) noexcept {
 }  // namespace
 
 int region_builder::take_from_host(region_slot& r) noexcept {
+  const bool shared = core_.frames.shares(r);
   std::byte* host = nullptr;
   int error = unmap_all(r);
   if (error == 0) error = r.memory->own_frames(host);
@@ -235,6 +244,7 @@ int region_builder::take_from_host(region_slot& r) noexcept {
   const auto used = r.machine->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     if (!r.machine->knows(unit) || !r.machine->has_content(unit) || !r.machine->is_written(unit)) continue;
+    if (shared && !core_.frames.is_here(r, r.layout.frame_of(unit))) continue;  // it is in the store
     base::copy_words(r.system(unit), host + r.layout.offset_of(unit), r.bytes_of(unit));
   }
   for (unsigned view = 0; error == 0 && view <= r.views.fine(); ++view) {
@@ -244,6 +254,7 @@ int region_builder::take_from_host(region_slot& r) noexcept {
   }
   if (error == 0 && r.detector->accessible()) error = r.memory->make_accessible();
   if (error != 0) return error;
+  if (shared) core_.frames.leave_host(r);
   r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) { r.memory->dump(first, bytes); });
   for (const auto& m : r.made) {
     if (m != nullptr) m->on_frames_apart();

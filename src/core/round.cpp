@@ -179,7 +179,7 @@ void core::set_clock() noexcept { objects.set_clock(); }
 bool core::orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !r.can().relaxed; }
 
 base::status core::open() {
-  frames.open(config.self, config.memory_limit, config.cache_limit, host.crew());
+  frames.open(config.self, config.memory_limit, config.cache_limit, host.crew(), config.host_holds);
   regions.cover(config.base, config.bytes);
   return builder.open();
 }
@@ -196,7 +196,7 @@ bool core::round() noexcept {
   changes.look();
   survival.look();
   if (watching.look_is_wanted()) watching.look_at_peers(now());
-  if (frames.over() || paging.under_way()) paging.page_out();
+  if (frames.over() || frames.others_are_over() || paging.under_way()) paging.page_out();
   transactions.look();  // also at what has just left memory
   survival.look_at_copies();
   if (!out.local.empty()) any = true;

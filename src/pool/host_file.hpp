@@ -15,4 +15,13 @@ inline constexpr std::uint64_t host_span = std::uint64_t{1} << 47;
   return (address - base) % host_span;
 }
 
+/// Where memory has a limit, a table of the pages of the range follows it (core/host_holds.hpp): a head, and an entry a
+/// page.
+inline constexpr std::uint64_t host_table_head = 4096, host_table_entry = 2;
+
+[[nodiscard]] constexpr std::uint64_t host_table_bytes(std::uint64_t range_bytes) noexcept {
+  const std::uint64_t entries = range_bytes / 4096 * host_table_entry;
+  return host_table_head + (entries + 4095) / 4096 * 4096;
+}
+
 }  // namespace quire::pool

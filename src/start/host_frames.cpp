@@ -29,11 +29,13 @@ void host_frames::offer(const core::configuration& c, introduction& mine) {
   if (wanted_ == choice::automatic && is_watched_) return keep_apart("reports and records of what nodes share");
   if (c.survives) return keep_apart("nodes that survive others (QUIRE_ON_FAILURE=notify)");
   if (c.pool.which != pool::kind::memfd) return keep_apart("any pool but 'memfd'");
-  if (c.memory_limit != 0) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");
+  const bool limited = c.memory_limit != 0;
+  if (limited && wanted_ == choice::automatic) return keep_apart("a memory limit (QUIRE_MEMORY_LIMIT)");
   if (c.races != protocol::traced::nothing) return keep_apart("QUIRE_CHECK=races");
   // Where files may not be so long it has no place for what is adopted.
-  const bool has_all = os::file_may_have(pool::host_span);
-  const int made = os::make_memfd("quire-host", has_all ? pool::host_span : c.bytes);
+  const bool has_all = !limited && os::file_may_have(pool::host_span);
+  const std::uint64_t table = limited ? pool::host_table_bytes(c.bytes) : 0;  // behind the range
+  const int made = os::make_memfd("quire-host", has_all ? pool::host_span : c.bytes + table);
   if (made < 0) {
     base::log(base::log_level::warning, "no memory file for the frames of this host: %s; this node has its own",
               std::strerror(-made));
@@ -75,14 +77,36 @@ std::string host_frames::open_first(const introductions& others, const core::con
   return why;
 }
 
+namespace {
+/// Why the nodes of the job have no frames together; null: some may.
+const char* why_none(const introductions& others, const core::configuration& c) {
+  if (c.replicas) return "replicas";
+  for (std::size_t node = 0; c.pages_out && node < c.nodes; ++node) {
+    if (others.of(node).memory_limit == 0) return "a memory limit (QUIRE_MEMORY_LIMIT) of some nodes and not of others";
+  }
+  return nullptr;
+}
+}  // namespace
+
+/// The table of which nodes use which frames. It is behind the range.
+base::status host_frames::count_frames(core::configuration& c) const {
+  int error = 0;
+  void* const table =
+      os::map_shared_part(file_.number(), c.bytes, pool::host_table_bytes(c.bytes), nullptr, true, error);
+  c.host_holds = static_cast<std::byte*>(table);
+  if (table != nullptr) return {};
+  base::log(base::log_level::error, "cannot map the table of the pages of this host: %s", std::strerror(error));
+  return QUIRE_NO_MEMORY;
+}
+
 base::status host_frames::meet(bootstrap::bootstrap& job, const introductions& others, core::configuration& c) {
   bool any = false;
   for (std::size_t node = 0; node < c.nodes; ++node) any |= others.of(node).frames.file >= 0;
   if (!any) return {};
   std::uint16_t first = c.self.value();
-  const bool limited = c.pages_out || c.replicas;
-  if (limited && c.self.value() == 0) keep_apart("a memory limit of any node, or replicas");
-  if (file_.open() && !limited) {
+  const char* const none = why_none(others, c);
+  if (none != nullptr && c.self.value() == 0) keep_apart(none);
+  if (file_.open() && none == nullptr) {
     const std::string why = open_first(others, c, first);
     if (!why.empty() && first == c.self.value())
       base::log(base::log_level::warning, "this node has no frames together with others of its machine: %s",
@@ -103,7 +127,11 @@ base::status host_frames::meet(bootstrap::bootstrap& job, const introductions& o
     base::log(base::log_level::info, "frames are shared by %d nodes of this host, from node %u on",
               static_cast<int>(mine), unsigned{first});
   }
-  if (file_.open() && mine > 1) c.pool.host_file = file_.release();
+  if (!file_.open()) return {};
+  if (c.pages_out) {
+    if (const auto why = count_frames(c); !why.ok()) return why;
+  }
+  c.pool.host_file = file_.release();
   return {};
 }
 

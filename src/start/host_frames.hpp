@@ -35,12 +35,14 @@ class host_frames {
                     !options.text(base::option::events).empty()) {}
   /// Before introductions: makes the file, if it is wanted and goes with what else was asked for.
   void offer(const core::configuration& c, introduction& mine);
-  /// After them. Collective, if any node offers a file. Fills in core::configuration::hosts and pool.host_file. A node
+  /// After them. Collective, if any node offers a file. Fills in core::configuration::hosts, pool.host_file and, with a
+  /// memory limit, host_holds. A node
   /// that cannot have its host's frames has its own, and a line says why. As bootstrap::exchange().
   [[nodiscard]] base::status meet(bootstrap::bootstrap& job, const introductions& others, core::configuration& c);
 
  private:
   void keep_apart(const char* why) const;
+  [[nodiscard]] base::status count_frames(core::configuration& c) const;
   [[nodiscard]] std::string open_first(const introductions& others, const core::configuration& c, std::uint16_t& first);
 
   choice wanted_;

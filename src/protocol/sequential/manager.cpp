@@ -86,11 +86,13 @@ bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& 
   return true;
 }
 
-/// The node's host has the content in a frame, for certain: then no other host sends it (I19).
-bool manager_side::has_neighbour(node_id node, const directory_entry& e) const {
+/// A node whose host has the content in a frame for certain, in place of another host's (I19); else `node` itself.
+/// Where nodes give copies up it may be on its way to say so.
+node_id manager_side::neighbour_of(node_id node, const directory_entry& e) const {
   const auto g = table_.shape.nodes;
-  return g.exact() && table_.shape.hosts.neighbour(e.copies, g, node) != node;
+  return g.exact() && !table_.shape.pages_out ? table_.shape.hosts.neighbour(e.copies, g, node) : node;
 }
+bool manager_side::has_neighbour(node_id node, const directory_entry& e) const { return neighbour_of(node, e) != node; }
 
 /// This node may write the unit, whoever else may (I20).
 bool manager_side::writes_beside_others(std::uint64_t unit) const {
@@ -126,8 +128,8 @@ void manager_side::serve_read(const message& m, directory_entry& e, actions& out
   // Before both a node whose frame is the requester's: no other host knows that what it was sent has come (I19).
   const bool mine = g.exact() && e.copies.may_contain(g, table_.shape.self);
   node_id from = mine ? table_.shape.self : e.owner;
-  if (g.exact() && !table_.shape.hosts.together(from, m.requester)) {
-    const node_id near = table_.shape.hosts.neighbour(e.copies, g, m.requester);
+  if (!table_.shape.hosts.together(from, m.requester)) {
+    const node_id near = neighbour_of(m.requester, e);
     if (near != m.requester) from = near;
   }
   e.copies.add(g, m.requester);

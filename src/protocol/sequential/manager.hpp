@@ -26,6 +26,7 @@ class manager_side {
   void finish(std::uint64_t unit, directory_entry& e, actions& out);
 
  private:
+  [[nodiscard]] node_id neighbour_of(node_id node, const directory_entry& e) const;
   [[nodiscard]] bool has_neighbour(node_id node, const directory_entry& e) const;
   [[nodiscard]] bool settle_read(const message& m, directory_entry& e, actions& out);
   [[nodiscard]] bool settle_write(const message& m, directory_entry& e, actions& out);

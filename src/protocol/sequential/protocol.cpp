@@ -62,6 +62,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.stored = of.stored;
   shape.refills = of.refills;
   shape.hosts = of.hosts;
+  shape.pages_out = node.pages_out;
   shape.one_memory = of.one_memory;
   if (on_two_nodes) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
   auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all.requests, *node.pins);

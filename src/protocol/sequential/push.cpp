@@ -46,7 +46,8 @@ void broadcasts::push_on(const message& m, node_id owner, actions& out) {
 }
 
 void broadcasts::send_copy(node_id to, message copy, const unit_state& s, actions& out) {
-  const bool in_frame = s.written != 0 && table_.is_in_frame_of(to);  // (I19)
+  // (I19). Who has not asked holds no frame.
+  const bool in_frame = s.written != 0 && table_.is_in_frame_of(to) && !table_.shape.pages_out;
   if (in_frame) {
     copy.flags |= message_flag::no_data;
     ++table_.count.host_units;

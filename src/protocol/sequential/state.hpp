@@ -116,6 +116,7 @@ struct region_shape {
   bool stored = false;   ///< a store keeps the content: a unit begins there, and not as zeroes
   bool refills = false;  ///< this node has that store: what nobody alive has begins there again
   model::host_map hosts{};  ///< whose frames are the same
+  bool pages_out = false;   ///< nodes give frames up: that one has had a unit does not say that its host has
   bool one_memory = false;  ///< all nodes have them together, and several may write a unit (I20)
 };
 
