@@ -47,6 +47,11 @@ namespace {
 using base::second;
 }  // namespace
 
+survivor::survivor(core& node, const configuration& how, model::failure_domains domains)
+    : core_(node),
+      survival_(how.self.value(), how.nodes, how.first_nodes(), domains),
+      joined_(how.self.value() < how.first_nodes()) {}
+
 void survivor::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
   survival_.listeners.push_back({tell, context, when_over});
 }
@@ -86,12 +91,17 @@ void survivor::leave() noexcept {
   core_.settle();
 }
 
+void survivor::join(std::uint64_t members, std::uint64_t left) noexcept {
+  recover(survival_.recovery.on_join(members, left));
+  core_.settle();
+}
+
 bool survivor::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
   watch::recovery& r = survival_.recovery;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
     if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return true;
-    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b, m.c));
+    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), {m.a, m.b, m.c, m.unit}));
     return true;
   }
   const bool watches = m.kind == message_kind::watch;  // who leaves wants to know that others live
@@ -195,8 +205,10 @@ void survivor::go(watch::recovery::step s) noexcept {
   if (s.leave) left_.store(true, std::memory_order_release);
 }
 
-/// Those of whom this node did not know.
+/// Those of whom this node did not know. Who has come may be gone already.
 std::uint64_t survivor::learn_who_is_gone() noexcept {
+  each_node(survival_.members.join(survival_.recovery.members()),
+            [&](node_id node) { core_.watching.joins(node.value(), core_.now()); });
   const watch::recovery& r = survival_.recovery;
   const std::uint64_t others = ~(std::uint64_t{1} << core_.config.self.value());  // who leaves is still here
   const std::uint64_t now_gone = r.gone() & others & ~survival_.members.dead;
@@ -247,11 +259,14 @@ void survivor::send_markers(watch::recovery::round round) noexcept {
   message m;
   m.kind = message_kind::recovery;
   m.operation = static_cast<std::uint32_t>(round);
-  m.a = survival_.recovery.dead();
-  m.b = survival_.recovery.left();
-  m.c = survival_.recovery.missed();
+  const auto known = survival_.recovery.known();
+  m.a = known.dead;
+  m.b = known.left;
+  m.c = known.missed;
+  m.unit = known.members;
   m.from = m.requester = core_.config.self;
-  each_node(~(m.a | survival_.recovery.ended()), [&](node_id node) { core_.out.send(node, m, {}); });
+  each_node(known.members & ~(known.dead | survival_.recovery.ended()),
+            [&](node_id node) { core_.out.send(node, m, {}); });
 }
 
 /// Requests to a node that is dead.
@@ -317,6 +332,7 @@ bool survivor::is_silenced(node_id node) const noexcept {
 
 void survivor::go_on() noexcept {
   survival_.members.mend();
+  joined_.store(true, std::memory_order_release);
   call_again();
   core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.resume(out); });
   core_.regions.for_each([&](region_slot& r) {
