@@ -172,6 +172,7 @@ void mourning::live(mourner& m) {
         return leave(m);
       if (m.draw.chance(60)) world_.sleep(m.draw.below(30'000));
       step(m);
+      if (options_.joiners != 0) use_regions(m);
     }
     if (m.number == 1) (void)meet_nodes(m, lap);
     meet_threads(m);
@@ -179,7 +180,7 @@ void mourning::live(mourner& m) {
   if (m.number == 1 && options_.joiners != 0) part_from_nodes(m);
   world_.sleep(latest_death + 2'000'000);  // by then all deaths are over
   if (options_.release) return lock_and_look(m);
-  for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
+  look_at_all(m);
 }
 
 /// The last of its threads has it leave. Where it cannot, as node 0 is dead, it ends.
@@ -207,6 +208,13 @@ void mourning::leave(mourner& m) {
   ++done_["leaves"];
   me.has_left = true;
   world_.kill(self, longest_news);
+}
+
+void mourning::look_at_all(mourner& m) {
+  for (const auto& [at, value] : std::unordered_map(world_.all_written())) {
+    if (at - region_base < pages_ * region_page) look(m, at);
+  }
+  look_at_regions(m);
 }
 
 /// Those whose owner is dead keep a node until somebody has heard of it.

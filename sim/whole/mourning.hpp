@@ -14,12 +14,15 @@
 //   a leave   one node's threads stop, and it leaves (core/leaving.hpp): where nobody dies no unit, no write and no
 //             mutex's right is lost by that, and nobody hears of a death
 //   a join    a node comes that was not there at the start: its threads do what all others do, and nobody loses
-//             anything by that, nor hears of a death (mourning_joins.cpp)
+//             anything by that, nor hears of a death (mourning_joins.cpp). Regions are made meanwhile, and where nobody
+//             dies they go: it has those that are there, and none that has gone
 //   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and those
 //             that had joined before, and is the same for all of them
 //
 // All survivors come to an end.
 #pragma once
+
+#include <quire/quire.h>
 
 #include <cstdint>
 #include <map>
@@ -133,6 +136,12 @@ class mourning {
   unsigned meet_nodes(mourner& m, unsigned lap);
   /// The last time.
   void part_from_nodes(mourner& m);
+  /// Where nodes join: now and then a region is made, used by all, or goes at once.
+  void use_regions(mourner& m);
+  void make_region(mourner& m);
+  void use_region(mourner& m);
+  void look_at_regions(mourner& m);
+  void look_at_all(mourner& m);
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
   void note_lost(std::uint64_t at);
@@ -164,9 +173,15 @@ class mourning {
     bool meets_no_more = false, begun = false, has_left = false;
   };
   std::map<unsigned, leaver> leavers_{};  ///< by node
-  std::set<unsigned> come_{};             ///< of those that were not there at the start; also
-  std::set<unsigned> never_{};            ///< those that never do
-  bool two_at_once_ = false;  ///< have gone, one of them by leaving: with replicas content of the other may be lost
+  struct made_region {
+    std::uint64_t base = 0, bytes = 0;
+  };
+  std::vector<made_region> made_{};   ///< while nodes joined
+  std::vector<quire_region> over_{};  ///< that have gone
+  unsigned in_making_ = 0;
+  std::set<unsigned> come_{};   ///< of those that were not there at the start; also
+  std::set<unsigned> never_{};  ///< those that never do
+  bool two_at_once_ = false;    ///< have gone, one of them by leaving: with replicas content of the other may be lost
   std::set<std::uint64_t> lost_{};  ///< units
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};

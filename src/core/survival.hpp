@@ -67,6 +67,22 @@ class survivor {
  public:
   survivor(core& node, const configuration& how, model::failure_domains domains);
 
+  /// What a node that joins must know, kept by a service. On the first of the nodes that were there before, `tell` is
+  /// called for each that joins, and calls transfer(); there `hear` is called for each of those, in order, before it
+  /// goes on. Driver's thread.
+  struct state_transfer {
+    void (*tell)(void* context, model::node_id to) noexcept = nullptr;
+    void (*hear)(void* context, std::uint64_t a, std::span<const std::byte> value) noexcept = nullptr;
+    void* context = nullptr;
+  };
+  /// Before the node starts, by all nodes in the same order. Its number.
+  [[nodiscard]] unsigned add(const state_transfer& what) {
+    transfers_.push_back(what);
+    return static_cast<unsigned>(transfers_.size()) - 1;
+  }
+  /// As much as a notice may have. Driver's thread, in tell().
+  void transfer(model::node_id to, unsigned number, std::uint64_t a, std::span<const std::byte> value) noexcept;
+
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
   /// they do. Before the node starts.
   void on_deaths(void (*tell)(void* context, unsigned node) noexcept, void* context, bool when_over);
@@ -136,6 +152,8 @@ class survivor {
   void all_units(F f) noexcept;
   void absorb(region_slot& r, const model::message& one) noexcept;
   void drop_ended() noexcept;
+  void tell_who_joins() noexcept;
+  void hear_as_joiner(const model::message& m, std::span<const std::byte> value) noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
   void go(watch::recovery::step s) noexcept;
@@ -158,7 +176,9 @@ class survivor {
   core& core_;
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
-  std::uint64_t ended_ = 0;  ///< of those that left: from whom nothing more is taken
+  std::vector<state_transfer> transfers_{};
+  std::uint64_t joining_ = 0;  ///< have joined since all went on last, this node perhaps
+  std::uint64_t ended_ = 0;    ///< of those that left: from whom nothing more is taken
   std::atomic<bool> left_{false}, joined_{true};
 };
 
