@@ -59,12 +59,15 @@ void mourning::join(mourner& m) {
     here.as_driver([&] { here.survival.join(members, left); });
   }
   while (!here.survival.has_joined() && !world_.failed()) world_.sleep(short_wait);
+  const std::uint64_t here_now = here.survival.recovery().members() & ~here.survival.recovery().gone();
+  if (here_now == std::uint64_t{1} << m.node_number()) return die(m.node_number());  // it may have been told nothing
   if (m.number == 1) ++done_["joins"];
 }
 
 /// Which lap the others are in the first thread hears when it meets them.
 void mourning::live_later(mourner& m) {
   join(m);
+  if (m.here.is_dead()) return;
   const auto leaves = leavers_.find(m.node_number());
   const std::uint64_t last = m.draw.below(steps);
   for (unsigned lap = 0, now = 0; now != laps && !world_.failed(); ++lap) {
