@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 #include "model/failure_domains.hpp"
 #include "model/ids.hpp"
