@@ -48,7 +48,7 @@ bool cluster::take_recovery(node_id to, const message& m, std::span<const std::b
   recovery& r = state_.recoveries[to.value()];
   if ((r.dead() >> m.from.value() & 1) != 0) return true;
   if (m.kind == message_kind::recovery) {
-    recover(to, r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation), m.a));
+    recover(to, r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation), {m.a, m.b, m.c, m.unit}));
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
@@ -117,6 +117,7 @@ void cluster::send_markers(node_id node, recovery::round r) {
   m.kind = message_kind::recovery;
   m.operation = static_cast<std::uint32_t>(r);
   m.a = state_.recoveries[node.value()].dead();
+  m.unit = state_.recoveries[node.value()].members();
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
     if ((m.a >> n & 1) == 0 && !is_dead(node_id{n})) driver_.send(node, node_id{n}, m, {});
   }

@@ -2,6 +2,7 @@
 #include "sim/whole/mourning.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "core/counters.hpp"
@@ -18,8 +19,8 @@ using sync::operation;
 
 namespace {
 constexpr std::uint64_t region_page = 4096, region_base = base_address + (2u << 20);
-constexpr std::uint64_t admits = 2;                                       // the semaphore
-constexpr sim::time_ns latest_death = 5'000'000, longest_news = 300'000;  // from a death to the launcher's word of it
+constexpr std::uint64_t admits = 2;             // the semaphore
+constexpr sim::time_ns longest_news = 300'000;  // from a death to the launcher's word of it
 enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier, all_objects };
 }  // namespace
 
@@ -59,6 +60,7 @@ world_options mourning::draw_options(const mourning_options& given) {
   o.net.reads_late = draw_.chance(50);
   o.unmapped_permille = draw_.chance(30) ? 10 : 0;
   o.node.survives = true;
+  o.node.founders = given.nodes - given.joiners;
   o.node.sees_deaths = given.seed % 2 != 0;  // each in an order of its own
   o.node.replicas = given.replicas;
   for (unsigned n = 0; given.host_nodes != 0 && n < given.nodes; ++n)
@@ -88,25 +90,21 @@ void mourning::make(unsigned which) {
                                    operation::semaphore_create, operation::condition_create, operation::event_create,
                                    operation::barrier_create};
   unsigned& home = objects_[which].home;
-  home = static_cast<unsigned>(draw_.below(options_.nodes));
+  home = static_cast<unsigned>(draw_.below(founders()));
   if (leavers_.contains(home) && which > mutex_b) home = 0;  // what only its home knows would keep it from leaving
   world_.start(objects_[which].home, [this, which, what = creates[which], seed = draw_.next()](node& here) {
     actor maker(world_, here, 1, seed);
-    objects_[which].handle = maker.create(what, what == operation::barrier_create ? node_of_.size() : admits);
+    const auto meeting = std::ranges::count_if(node_of_, [this](unsigned n) { return n < founders(); });
+    objects_[which].handle =
+        maker.create(what, what == operation::barrier_create ? static_cast<std::uint64_t>(meeting) : admits);
     make(which + 1);
   });
 }
 
 void mourning::begin() {
-  for (unsigned place = 0; place < node_of_.size(); ++place) {
-    const unsigned n = node_of_[place];
-    const auto number =
-        1 + static_cast<unsigned>(place - (std::find(node_of_.begin(), node_of_.end(), n) - node_of_.begin()));
-    world_.start(n, [this, number, place, seed = draw_.next()](node& here) {
-      mourner m(world_, here, number, place, seed);
-      live(m);
-    });
-  }
+  for (unsigned n = 0; n < founders(); ++n) begin_at(n);
+  for (unsigned n = founders(); n < options_.nodes; ++n)
+    world_.net().after(draw_.below(latest_death), [this, n] { let_join(n); });
   const bool few_hosts = options_.nodes <= 2 * options_.host_nodes;  // somebody is to be left
   const bool one = options_.replicas ? options_.host_nodes == 0 || few_hosts : options_.nodes < 4;
   const auto deaths = one ? 1 : 1 + draw_.below(2);
@@ -139,6 +137,7 @@ void mourning::die_with_its_host(unsigned node) {
 }
 
 void mourning::die(unsigned node) {
+  if (is_absent(node) && never_.insert(node).second) return world_.kill(node, longest_news);  // before it could join
   if (world_.at(node).is_dead()) return;
   two_at_once_ = two_at_once_ || is_mending(host_of(node));
   world_.kill(node, longest_news);
@@ -154,7 +153,7 @@ void mourning::die(unsigned node) {
 
 bool mourning::is_mending(std::uint64_t but) {
   for (unsigned gone = 0; gone < options_.nodes; ++gone) {
-    if ((but >> gone & 1) != 0) continue;
+    if ((but >> gone & 1) != 0 || is_absent(gone)) continue;
     if (!world_.at(gone).is_dead() && !(leavers_.contains(gone) && leavers_[gone].begun)) continue;
     for (unsigned n = 0; n < options_.nodes; ++n) {
       if (n == gone || world_.at(n).is_dead()) continue;
@@ -173,13 +172,15 @@ void mourning::live(mourner& m) {
         return leave(m);
       if (m.draw.chance(60)) world_.sleep(m.draw.below(30'000));
       step(m);
+      if (options_.joiners != 0) use_regions(m);
     }
-    if (m.number == 1) meet_nodes(m, lap);
+    if (m.number == 1) (void)meet_nodes(m, lap);
     meet_threads(m);
   }
+  if (m.number == 1 && options_.joiners != 0) part_from_nodes(m);
   world_.sleep(latest_death + 2'000'000);  // by then all deaths are over
   if (options_.release) return lock_and_look(m);
-  for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
+  look_at_all(m);
 }
 
 /// The last of its threads has it leave. Where it cannot, as node 0 is dead, it ends.
@@ -207,6 +208,13 @@ void mourning::leave(mourner& m) {
   ++done_["leaves"];
   me.has_left = true;
   world_.kill(self, longest_news);
+}
+
+void mourning::look_at_all(mourner& m) {
+  for (const auto& [at, value] : std::unordered_map(world_.all_written())) {
+    if (at - region_base < pages_ * region_page) look(m, at);
+  }
+  look_at_regions(m);
 }
 
 /// Those whose owner is dead keep a node until somebody has heard of it.
@@ -437,34 +445,42 @@ void mourning::meet_threads(mourner& m) {
   object& o = objects_[barrier];
   const auto why = m.call(operation::barrier_wait, o.handle);
   if (why.ok()) return void(++done_["barriers"]);
-  const bool any_dead = std::ranges::any_of(node_of_, [this](unsigned n) { return is_gone(n); });
+  const bool any_dead = std::ranges::any_of(node_of_, [this](unsigned n) { return n < founders() && is_gone(n); });
   if (why.code() != QUIRE_LOST || !any_dead) world_.fail("a barrier ends with status " + std::to_string(why.code()));
   ++done_["broken barriers"];
 }
 
-void mourning::meet_nodes(mourner& m, unsigned lap) {
+unsigned mourning::meet_nodes(mourner& m, unsigned lap) {
   std::uint64_t alive = 0;
   for (unsigned n = 0; n < options_.nodes; ++n) alive |= is_gone(n) ? 0 : std::uint64_t{1} << n;
-  auto sum = static_cast<std::int64_t>(std::uint64_t{1} << m.node_number());
+  const bool knows_lap = m.node_number() < founders();
+  // Who is there; for each lap, how many know that it is this one; how many wait for others to join.
+  std::int64_t sums[3] = {std::int64_t{1} << m.node_number(), knows_lap ? std::int64_t{1} << 8 * lap : 0,
+                          all_have_joined() ? 0 : 1};
   sync::call c;
   c.what = operation::reduce_i64;
-  c.count = 1;
+  c.count = 3;
   c.combine = QUIRE_SUM;
-  c.values = sync::value(std::as_bytes(std::span(&sum, 1)));
+  c.values = sync::value(std::as_bytes(std::span(sums)));
   knows_.ask(m.node_number(), m.place);
   m.must(m.here.core().objects.synchronise(c, -1), "a sum");
   // The call of the first node alive, the root, may return before another node has heard of it.
   unsigned root = 0;
   while (is_gone(root)) ++root;
   if (m.node_number() != root) knows_.synchronised(m.place);
-  std::memcpy(&sum, c.values.bytes().data(), sizeof sum);
+  std::memcpy(sums, c.values.bytes().data(), sizeof sums);
+  const std::int64_t sum = sums[0];
   for (unsigned n = 0; n < options_.nodes; ++n) alive &= is_gone(n) ? ~(std::uint64_t{1} << n) : ~std::uint64_t{0};
   if ((alive & ~static_cast<std::uint64_t>(sum)) != 0) world_.fail("a sum lacks a survivor");
+  if (sums[1] == 0) return sums[2] == 0 ? laps : 0;  // of those that were there at the start nobody is left
+  if (!knows_lap) lap = static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(sums[1]))) / 8;
+  if (sums[1] >> 8 * lap > options_.nodes) world_.fail("a round has nodes of two laps");
   // Nobody can ask the dead what they have seen.
   for (const auto& [n, other] : sums_[lap]) {
     if (!is_gone(n) && other != sum) world_.fail("a sum differs between nodes");
   }
   sums_[lap][m.node_number()] = sum;
+  return lap;
 }
 
 }  // namespace quire::whole

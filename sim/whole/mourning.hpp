@@ -13,11 +13,16 @@
 //             shared rightly
 //   a leave   one node's threads stop, and it leaves (core/leaving.hpp): where nobody dies no unit, no write and no
 //             mutex's right is lost by that, and nobody hears of a death
-//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the
-//             same for all of them
+//   a join    a node comes that was not there at the start: its threads do what all others do, and nobody loses
+//             anything by that, nor hears of a death (mourning_joins.cpp). Regions are made meanwhile, and where nobody
+//             dies they go: it has those that are there, and none that has gone
+//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and those
+//             that had joined before, and is the same for all of them
 //
 // All survivors come to an end.
 #pragma once
+
+#include <quire/quire.h>
 
 #include <cstdint>
 #include <map>
@@ -39,6 +44,7 @@ struct mourning_options {
   unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
   bool release = false;          ///< consistency: each word is used by who has its mutex
   unsigned leavers = 0;          ///< so many nodes leave, too
+  unsigned joiners = 0;          ///< so many of the nodes, the last ones, come later
   unsigned host_nodes = 0;       ///< so many nodes run on a host, and die at once or nearly so; 0: each dies by itself
   bool deaths = true;
 };
@@ -53,6 +59,7 @@ class mourning {
 
  private:
   static constexpr unsigned laps = 3, steps = 20, words = 4, nobody = ~0u;
+  static constexpr sim::time_ns latest_death = 5'000'000;
   /// An object, and the node that made it: it is gone with that node, unless it is a mutex.
   struct object {
     std::uint64_t handle = 0;
@@ -83,11 +90,21 @@ class mourning {
   /// The nodes that may die with this one, by bits.
   [[nodiscard]] std::uint64_t host_of(unsigned node) const noexcept;
   [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && !has_left(node); }
+  [[nodiscard]] unsigned founders() const noexcept { return options_.nodes - options_.joiners; }
+  /// It has not come.
+  [[nodiscard]] bool is_absent(unsigned node) const { return node >= founders() && !come_.contains(node); }
+  /// Those that are to come have, or never will.
+  [[nodiscard]] bool all_have_joined();
   [[nodiscard]] bool has_left(unsigned node) const { return leavers_.contains(node) && leavers_.at(node).has_left; }
-  /// Or it meets no others any more, as it leaves.
+  /// Or it meets no others any more, as it leaves; or not yet.
   [[nodiscard]] bool is_gone(unsigned node) {
-    return is_dead(node) || (leavers_.contains(node) && leavers_.at(node).meets_no_more);
+    return is_dead(node) || (leavers_.contains(node) && leavers_.at(node).meets_no_more) || !has_joined(node);
   }
+  [[nodiscard]] bool has_joined(unsigned node);
+  void let_join(unsigned node);
+  void begin_at(unsigned node);
+  void join(mourner& m);
+  void live_later(mourner& m);
   void leave(mourner& m);
   void inherit_mutexes(mourner& m);
 
@@ -115,7 +132,16 @@ class mourning {
   void use_semaphore(mourner& m);
   void use_event(mourner& m);
   void meet_threads(mourner& m);
-  void meet_nodes(mourner& m, unsigned lap);
+  /// Those that have joined do not know which lap it is.
+  unsigned meet_nodes(mourner& m, unsigned lap);
+  /// The last time.
+  void part_from_nodes(mourner& m);
+  /// Where nodes join: now and then a region is made, used by all, or goes at once.
+  void use_regions(mourner& m);
+  void make_region(mourner& m);
+  void use_region(mourner& m);
+  void look_at_regions(mourner& m);
+  void look_at_all(mourner& m);
   /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
   [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
   void note_lost(std::uint64_t at);
@@ -147,7 +173,15 @@ class mourning {
     bool meets_no_more = false, begun = false, has_left = false;
   };
   std::map<unsigned, leaver> leavers_{};  ///< by node
-  bool two_at_once_ = false;  ///< have gone, one of them by leaving: with replicas content of the other may be lost
+  struct made_region {
+    std::uint64_t base = 0, bytes = 0;
+  };
+  std::vector<made_region> made_{};   ///< while nodes joined
+  std::vector<quire_region> over_{};  ///< that have gone
+  unsigned in_making_ = 0;
+  std::set<unsigned> come_{};   ///< of those that were not there at the start; also
+  std::set<unsigned> never_{};  ///< those that never do
+  bool two_at_once_ = false;    ///< have gone, one of them by leaving: with replicas content of the other may be lost
   std::set<std::uint64_t> lost_{};  ///< units
   sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};

@@ -44,6 +44,8 @@ class node final : public core::host, public core::mechanisms {
   void turn();
   /// It is gone: nothing of it happens any more.
   void die() noexcept { dead_ = true; }
+  /// It was not there at the start of the job, and is from now on.
+  void come() noexcept { dead_ = false; }
   [[nodiscard]] bool is_dead() const noexcept { return dead_; }
 
   // What programs do; from a fibre.

@@ -33,6 +33,7 @@ world::world(const world_options& options) : options_(options), net_(options.net
       c.host_holds = reinterpret_cast<std::byte*>(table.data());
     }
     nodes_.push_back(std::make_unique<node>(*this, c));
+    if (n >= c.first_nodes()) nodes_.back()->die();
   }
   net_.on_delivery(
       [this](node_id to, const message& m, std::span<const std::byte> payload) { at(to.value()).arrive(m, payload); });
@@ -69,8 +70,15 @@ void world::start(unsigned n, program what) {
   resume_after(t, net_.rng().below(options_.think + 1));
 }
 
+void world::come(unsigned n) {
+  nodes_[n]->come();
+  net_.note(nodes_[n]->self(), "comes");
+  for (const unsigned gone : killed_) nodes_[n]->core().survival.on_announced(gone);
+}
+
 void world::kill(unsigned n, sim::time_ns late) {
   nodes_[n]->die();
+  killed_.push_back(n);
   net_.note(nodes_[n]->self(), "is dead");
   for (auto& other : nodes_) {
     if (other->is_dead()) continue;

@@ -75,6 +75,9 @@ class world {
   void start(unsigned n, program what);
   /// From now on nothing of node `n` happens. All others hear of it from the launcher within `late`.
   void kill(unsigned n, sim::time_ns late);
+  /// Node `n`, which was not there at the start (configuration::founders), is there from now on, and has heard of all
+  /// that are gone; it is to join.
+  void come(unsigned n);
   /// Until all threads have ended and nothing happens any more. What is wrong, with the last events; empty if all is
   /// well.
   [[nodiscard]] std::string run();
@@ -151,6 +154,7 @@ class world {
   std::unordered_map<std::uint64_t, std::uint64_t> latest_{};
   std::unordered_map<std::uint64_t, node_id> writer_{};
   std::unordered_set<std::uint64_t> unknown_{};
+  std::vector<unsigned> killed_{};
   std::uint64_t last_ = 0, next_checked_ = 0;
   std::function<void(node&)> spoil_{};
   access_counts accesses_{};

@@ -59,6 +59,8 @@ struct configuration {
   bool runs_heap = false;           ///< threads run what they have written to the heap
   bool sees_deaths = false;         ///< where it does: each node by itself (bootstrap::see_deaths()); no launcher tells
   bool survives = false;            ///< when nodes die the job goes on (abilities::survive); at most 64 nodes
+  unsigned founders = 0;            ///< of `nodes`: those that are there at the start; the others may join, where nodes
+                                    ///< survive. 0: all
   std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that
                                     ///< keep regions; 0: when it is asked for
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
@@ -66,6 +68,7 @@ struct configuration {
   /// process.
   bool (*program_stopped)() noexcept = nullptr;
 
+  [[nodiscard]] unsigned first_nodes() const noexcept { return founders == 0 ? nodes : founders; }
   [[nodiscard]] bool runs(std::uint16_t region) const noexcept { return runs_heap && region == 0; }
 };
 

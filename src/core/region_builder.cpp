@@ -415,8 +415,10 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
                              ? model::placement::node
                              : model::placement::block;  // where units are until a node touches them
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
-  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home},
-                                                r.layout.units_a_page());
+  // Of a heap each node has a part, also one that joins later; what is not a heap is for those that are there.
+  const unsigned founders = core_.config.first_nodes();
+  shape.managers = directory::manager_map::make(placement, about.heap != 0 ? core_.config.nodes : founders, shape.units,
+                                                model::node_id{about.home}, r.layout.units_a_page(), founders);
   if (r.memory->of_host() && may_be_of_host(about, of)) {
     shape.hosts.first = core_.config.hosts.data();
     shape.one_memory = is_one_memory(r, of.can);

@@ -128,7 +128,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       effects(parts_.make<node_effects>(*this)),
       performer(parts_.make<quire::core::performer>(effects)),
       out(parts_.make<outbox>(*this)),
-      survival(parts_.make<survivor>(*this, c.self.value(), c.nodes, domains_of(config))),
+      survival(parts_.make<survivor>(*this, config, domains_of(config))),
       members(survival.members()),
       protocols(parts_.make<protocol_set>(config.protocols, job_of(config, pinned, members), effects)),
       messages(parts_.make<message_table>(config.protocols)),
@@ -152,11 +152,11 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       consistency(static_cast<release::node&>(protocols.domain(release::id))),
       diffs(parts_.make<diff_traffic>(*this, c.nodes)),
       spread(parts_.make<spread_traffic>(*this)),
-      objects(parts_.make<sync_calls>(*this, c.self, c.nodes)),
+      objects(parts_.make<sync_calls>(*this, c.self, c.nodes, survival.members())),
       services(parts_.make<service_table>(*this)),
       replicas(
           parts_.make<replicator>(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds)),
-      watching(parts_.make<peer_watch>(*this, c.self.value(), c.nodes, c.peer_limit_ns)) {
+      watching(parts_.make<peer_watch>(*this, c.self.value(), c.nodes, c.first_nodes(), c.peer_limit_ns)) {
   if (const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : c.cache_limit; limit != 0)
     paging.open(c.nodes, limit);
   pins.open();

@@ -6,6 +6,7 @@
 // sim/bare/sequential_loss.cpp drives them in the same order.
 #include "core/survival.hpp"
 
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -45,7 +46,15 @@ using model::node_id;
 
 namespace {
 using base::second;
+/// What a message `recovery` says, in its `operation`: a round, or from here on something that who joins must know.
+constexpr std::uint32_t first_transfer = 16;
+static_assert(first_transfer > static_cast<std::uint32_t>(watch::recovery::round::joined));
 }  // namespace
+
+survivor::survivor(core& node, const configuration& how, model::failure_domains domains)
+    : core_(node),
+      survival_(how.self.value(), how.nodes, how.first_nodes(), domains),
+      joined_(how.self.value() < how.first_nodes()) {}
 
 void survivor::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
   survival_.listeners.push_back({tell, context, when_over});
@@ -86,12 +95,18 @@ void survivor::leave() noexcept {
   core_.settle();
 }
 
+void survivor::join(std::uint64_t members, std::uint64_t left) noexcept {
+  joining_ |= std::uint64_t{1} << core_.config.self.value();
+  recover(survival_.recovery.on_join(members, left));
+  core_.settle();
+}
+
 bool survivor::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
   watch::recovery& r = survival_.recovery;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
-    if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return true;
-    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a, m.b, m.c));
+    if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::joined)) return hear_as_joiner(m, value), true;
+    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), {m.a, m.b, m.c, m.unit}));
     return true;
   }
   const bool watches = m.kind == message_kind::watch;  // who leaves wants to know that others live
@@ -147,6 +162,33 @@ void survivor::drop_ended() noexcept {
   if (now_ended != 0) core_.in.forget_landings(now_ended);
 }
 
+/// Before anything else that this node sends there: nothing that comes later is of what the other does not know.
+void survivor::tell_who_joins() noexcept {
+  const watch::recovery& r = survival_.recovery;
+  const std::uint64_t here = r.members() & ~r.gone(), before = here & ~joining_;
+  if (before == 0 || std::countr_zero(before) != core_.config.self.value()) return;
+  each_node(here & joining_, [this](node_id to) {
+    for (const state_transfer& t : transfers_) t.tell(t.context, to);
+  });
+}
+
+void survivor::transfer(node_id to, unsigned number, std::uint64_t a, std::span<const std::byte> value) noexcept {
+  message m;
+  m.kind = message_kind::recovery;
+  m.operation = first_transfer + number;
+  m.from = m.requester = core_.config.self;
+  m.a = a;
+  m.payload_bytes = static_cast<std::uint32_t>(value.size());
+  core_.out.send(to, m, value);
+}
+
+/// A member has it already.
+void survivor::hear_as_joiner(const message& m, std::span<const std::byte> value) noexcept {
+  const std::uint32_t number = m.operation - first_transfer;
+  if (has_joined() || number >= transfers_.size()) return;
+  transfers_[number].hear(transfers_[number].context, m.a, value);
+}
+
 void survivor::recover(watch::recovery::step s) noexcept {
   drop_ended();
   survival_.members.learn(0, 0, survival_.recovery.missed());
@@ -195,8 +237,11 @@ void survivor::go(watch::recovery::step s) noexcept {
   if (s.leave) left_.store(true, std::memory_order_release);
 }
 
-/// Those of whom this node did not know.
+/// Those of whom this node did not know. Who has come may be gone already.
 std::uint64_t survivor::learn_who_is_gone() noexcept {
+  const std::uint64_t come = survival_.members.join(survival_.recovery.members());
+  joining_ |= come;
+  each_node(come, [&](node_id node) { core_.watching.joins(node.value(), core_.now()); });
   const watch::recovery& r = survival_.recovery;
   const std::uint64_t others = ~(std::uint64_t{1} << core_.config.self.value());  // who leaves is still here
   const std::uint64_t now_gone = r.gone() & others & ~survival_.members.dead;
@@ -216,6 +261,7 @@ void survivor::begin_recovery() noexcept {
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
   if (survival_.suspects == 0) core_.watching.doubt_nobody();
+  tell_who_joins();
   // Before gates open: who does not know of the death yet is to take what comes out of them as old.
   send_markers(watch::recovery::round::none);
   core_.regions.for_each([](region_slot& r) {
@@ -247,11 +293,14 @@ void survivor::send_markers(watch::recovery::round round) noexcept {
   message m;
   m.kind = message_kind::recovery;
   m.operation = static_cast<std::uint32_t>(round);
-  m.a = survival_.recovery.dead();
-  m.b = survival_.recovery.left();
-  m.c = survival_.recovery.missed();
+  const auto known = survival_.recovery.known();
+  m.a = known.dead;
+  m.b = known.left;
+  m.c = known.missed;
+  m.unit = known.members;
   m.from = m.requester = core_.config.self;
-  each_node(~(m.a | survival_.recovery.ended()), [&](node_id node) { core_.out.send(node, m, {}); });
+  each_node(known.members & ~(known.dead | survival_.recovery.ended()),
+            [&](node_id node) { core_.out.send(node, m, {}); });
 }
 
 /// Requests to a node that is dead.
@@ -317,6 +366,8 @@ bool survivor::is_silenced(node_id node) const noexcept {
 
 void survivor::go_on() noexcept {
   survival_.members.mend();
+  joining_ = 0;
+  joined_.store(true, std::memory_order_release);
   call_again();
   core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.resume(out); });
   core_.regions.for_each([&](region_slot& r) {

@@ -17,14 +17,15 @@
 
 namespace quire::core {
 
+struct configuration;
 class core;
 struct region_slot;
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
-  survival(unsigned self, unsigned nodes, model::failure_domains domains) : recovery(self, nodes, true, true) {
-    members.domains = domains;
-  }
+  survival(unsigned self, unsigned nodes, unsigned founders, model::failure_domains domains)
+      : members(model::membership::begin(self, nodes, founders, domains)),
+        recovery(self, nodes, true, true, founders) {}
 
   /// Who is told of a death, by the driver: as soon as this node knows, or when all survivors go on.
   struct listener {
@@ -33,7 +34,7 @@ struct survival {
     bool when_over = false;
   };
 
-  model::membership members{};  ///< machines look at it
+  model::membership members;  ///< machines look at it
   watch::recovery recovery;
   std::vector<listener> listeners{};
   // The launcher's words, in its order. Written by the service thread.
@@ -64,8 +65,23 @@ struct survival {
 
 class survivor {
  public:
-  survivor(core& node, unsigned self, unsigned nodes, model::failure_domains domains)
-      : core_(node), survival_(self, nodes, domains) {}
+  survivor(core& node, const configuration& how, model::failure_domains domains);
+
+  /// What a node that joins must know, kept by a service. On the first of the nodes that were there before, `tell` is
+  /// called for each that joins, and calls transfer(); there `hear` is called for each of those, in order, before it
+  /// goes on. Driver's thread.
+  struct state_transfer {
+    void (*tell)(void* context, model::node_id to) noexcept = nullptr;
+    void (*hear)(void* context, std::uint64_t a, std::span<const std::byte> value) noexcept = nullptr;
+    void* context = nullptr;
+  };
+  /// Before the node starts, by all nodes in the same order. Its number.
+  [[nodiscard]] unsigned add(const state_transfer& what) {
+    transfers_.push_back(what);
+    return static_cast<unsigned>(transfers_.size()) - 1;
+  }
+  /// As much as a notice may have. Driver's thread, in tell().
+  void transfer(model::node_id to, unsigned number, std::uint64_t a, std::span<const std::byte> value) noexcept;
 
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when
   /// they do. Before the node starts.
@@ -84,6 +100,12 @@ class survivor {
   // Driver's thread.
   /// This node has given up all that it had (core/leaving.hpp), and takes leave of the others. Not within a step.
   void leave() noexcept;
+  /// This node, which was not there at the job's start, joins it as watch::recovery::on_join() says; no thread of it
+  /// has used shared memory or called for anything. The launcher has told it of those that have ended. Not within a
+  /// step.
+  void join(std::uint64_t members, std::uint64_t left) noexcept;
+  /// It is a member, and its threads may use shared memory. Those that were there at the start always are.
+  [[nodiscard]] bool has_joined() const noexcept { return joined_.load(std::memory_order_acquire); }
   /// Nothing that comes from this node counts any more.
   [[nodiscard]] bool is_cut_off(model::node_id node) const noexcept {
     return survival_.recovery.is_cut_off(node.value());
@@ -130,6 +152,8 @@ class survivor {
   void all_units(F f) noexcept;
   void absorb(region_slot& r, const model::message& one) noexcept;
   void drop_ended() noexcept;
+  void tell_who_joins() noexcept;
+  void hear_as_joiner(const model::message& m, std::span<const std::byte> value) noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
   void go(watch::recovery::step s) noexcept;
@@ -152,8 +176,10 @@ class survivor {
   core& core_;
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
-  std::uint64_t ended_ = 0;  ///< of those that left: from whom nothing more is taken
-  std::atomic<bool> left_{false};
+  std::vector<state_transfer> transfers_{};
+  std::uint64_t joining_ = 0;  ///< have joined since all went on last, this node perhaps
+  std::uint64_t ended_ = 0;    ///< of those that left: from whom nothing more is taken
+  std::atomic<bool> left_{false}, joined_{true};
 };
 
 }  // namespace quire::core

@@ -24,7 +24,8 @@ class core;
 
 class sync_calls {
  public:
-  sync_calls(core& node, model::node_id self, unsigned nodes) : core_(node), machine_(self, nodes) {}
+  sync_calls(core& node, model::node_id self, unsigned nodes, const model::membership& members)
+      : core_(node), machine_(self, nodes, {}, members) {}
 
   // Application threads.
   /// Timeouts as in quire.h; the result's values come back in `request`.

@@ -20,8 +20,13 @@ class core;
 
 class peer_watch {
  public:
-  peer_watch(core& node, unsigned self, unsigned nodes, std::uint64_t limit_ns)
-      : core_(node), watch_(self, nodes, limit_ns), parting_(nodes) {}
+  /// Nodes from `founders` on are there when they join.
+  peer_watch(core& node, unsigned self, unsigned nodes, unsigned founders, std::uint64_t limit_ns)
+      : core_(node), watch_(self, nodes, limit_ns), parting_(nodes) {
+    for (unsigned n = founders; n < nodes; ++n) {
+      if (n != self) watch_.is_absent(n);
+    }
+  }
 
   /// Who the nodes are, for people: "pid 4711 on a"; before the node starts.
   void name_peers(std::vector<std::string> names) { peer_names_ = std::move(names); }
@@ -48,6 +53,10 @@ class peer_watch {
   void is_dead(unsigned node, std::uint64_t now) noexcept {
     parting_.on_gone(node);
     watch_.is_dead(node, now);
+    next_look_.store(watch_.next_look(), std::memory_order_relaxed);
+  }
+  void joins(unsigned node, std::uint64_t now) noexcept {
+    watch_.joins(node, now);
     next_look_.store(watch_.next_look(), std::memory_order_relaxed);
   }
   /// Are the peers still there? After what has arrived was taken in.

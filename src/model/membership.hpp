@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which nodes of a job are dead or have left, as one node knows it. Jobs that go on without them have at most 64 nodes
-// (a bit each).
+// (a bit each). Of those that may join later, numbers from `founders` on, those that have not yet count as if they had
+// left before anything began.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 #include "model/failure_domains.hpp"
 #include "model/ids.hpp"
@@ -21,7 +23,23 @@ struct membership {
   /// died while it was not, if not all of them were of one failure domain.
   std::uint64_t mended = 0, together = 0;
   failure_domains domains{};
+  /// Those that may join, or have: none of them takes over what another has managed. Of those: that have not yet.
+  std::uint64_t joiners = 0, absent = 0;
 
+  /// A job of `nodes` nodes, of which `founders` are there at its start; as node `self` sees it.
+  [[nodiscard]] static constexpr membership begin(unsigned self, unsigned nodes, unsigned founders,
+                                                  failure_domains domains) noexcept {
+    membership m{.domains = domains};
+    for (unsigned n = founders; n < nodes && n < most_nodes; ++n) m.joiners |= std::uint64_t{1} << n;
+    m.absent = m.dead = m.left = m.mended = m.joiners & ~(self < most_nodes ? std::uint64_t{1} << self : 0);
+    return m;
+  }
+  /// Of these nodes, those that were absent have joined: they have nothing yet. Which ones.
+  constexpr std::uint64_t join(std::uint64_t nodes) noexcept {
+    const std::uint64_t come = absent & nodes;
+    for (std::uint64_t* const bits : {&absent, &dead, &left, &torn, &mended, &together}) *bits &= ~come;
+    return come;
+  }
   /// More nodes may be dead than were known to be.
   constexpr void learn(std::uint64_t all_dead, std::uint64_t all_left = 0, std::uint64_t all_torn = 0) noexcept {
     dead |= all_dead;
@@ -51,10 +69,15 @@ struct membership {
   [[nodiscard]] constexpr node_id origin(node_id node) const noexcept {
     return has_left(node) && (torn >> node.value() & 1) == 0 ? node_id{0} : node;
   }
-  /// `node`, or the next one alive if it is dead: who takes over what it managed.
+  /// `node`, or the next founder alive if it is dead: who takes over what it managed. A node that joins changes none.
   [[nodiscard]] constexpr node_id successor(node_id node, unsigned nodes) const noexcept {
     if (has_left(node)) node = node_id{0};
-    while (is_dead(node)) node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
+    if (!is_dead(node)) return node;
+    const std::uint64_t all = nodes < most_nodes ? (std::uint64_t{1} << nodes) - 1 : ~std::uint64_t{0};
+    const std::uint64_t alive = all & ~dead, founders = alive & ~joiners, heirs = founders != 0 ? founders : alive;
+    do {
+      node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
+    } while ((heirs >> node.value() & 1) == 0);
     return node;
   }
   /// The nodes of `nodes` that may keep a second copy of what `owner` has: those alive in other failure domains, or

@@ -109,7 +109,8 @@ enum class message_kind : std::uint8_t {
   service_request,
   service_reply,
   service_notice,
-  recovery,  ///< marker: operation = round, a = the dead, c = those of whom something is missed, by bits
+  recovery,  ///< marker: operation = round, a = the dead, b = those that left, c = those of whom something is missed,
+             ///< unit = those that are or were members, by bits
              ///< (src/watch/recovery.hpp)
   watch,     ///< who is still there: see src/core/watching.cpp
   sealed,    ///< around another message, which is encrypted: see src/transport/sealed

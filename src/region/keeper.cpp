@@ -55,6 +55,12 @@ void keeper::open(std::uint64_t base, std::uint16_t first) {
           if (node == 0) static_cast<keeper*>(self)->go_on_without_leader();
         },
         this, true);
+    transfer_ =
+        core_.survival.add({[](void* self, node_id to) noexcept { static_cast<keeper*>(self)->tell_regions(to); },
+                            [](void* self, std::uint64_t ends, std::span<const std::byte> value) noexcept {
+                              static_cast<keeper*>(self)->learn_region(ends != 0, value);
+                            },
+                            this});
   }
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
@@ -322,14 +328,48 @@ void keeper::tell_all(std::uint32_t service, std::span<const std::byte> value) {
   }
 }
 
-void keeper::on_announce(std::span<const std::byte> value) noexcept {
-  region_description about;
-  if (value.size() != sizeof about) return;
-  std::memcpy(&about, value.data(), sizeof about);
+/// A node that joins may have heard of it as it came.
+base::status keeper::add(const region_description& about) {
+  if (core_.regions.of_handle(core::handle_of(about)) != nullptr) return {};
   const auto why = core_.builder.add(about);
   if (why.ok()) {
     for (const maker& one : makers_) one.tell(one.context, about);
   }
+  return why;
+}
+
+/// With those that are being made, of which it is not asked; without those that all are told to forget.
+void keeper::tell_regions(node_id to) noexcept {
+  const auto tell = [&](const region_description& about, bool ends) {
+    core_.survival.transfer(to, transfer_, ends ? 1 : 0, bytes_of(about));
+  };
+  core_.regions.for_each([&](const core::region_slot& r) {
+    if (r.about.id < first_) return;
+    const auto asked = questions_.find(r.about.id);
+    const bool ends = asked != questions_.end() && asked->second.ends;
+    if (ends && asked->second.at == step::finish) return;
+    tell(r.about, ends || r.change.frozen.has(core::freeze::end));
+  });
+  for (const auto& [id, q] : questions_) {
+    if (!q.ends && core_.regions.slot(model::region_id{id}) == nullptr) tell(q.about, false);
+  }
+}
+
+/// `ends`: it is about to go, and who asks for that counts on this node to wait as all others do.
+void keeper::learn_region(bool ends, std::span<const std::byte> value) noexcept {
+  region_description about;
+  if (value.size() != sizeof about) return;
+  std::memcpy(&about, value.data(), sizeof about);
+  if (const auto why = add(about); !why.ok())
+    base::die(why.code(), "this node cannot join the job: it cannot have region %u", static_cast<unsigned>(about.id));
+  if (ends) (void)core_.removing.begin(*core_.regions.slot(model::region_id{about.id}));
+}
+
+void keeper::on_announce(std::span<const std::byte> value) noexcept {
+  region_description about;
+  if (value.size() != sizeof about) return;
+  std::memcpy(&about, value.data(), sizeof about);
+  const auto why = add(about);
   core_.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
                static_cast<std::uint64_t>(why.code()), 0, {});
 }

@@ -117,6 +117,9 @@ class keeper {
   void ask_all(question& q);
   void on_answer(question& q, unsigned node);
   void on_death(unsigned node);
+  [[nodiscard]] base::status add(const core::region_description& about);
+  void tell_regions(model::node_id to) noexcept;
+  void learn_region(bool ends, std::span<const std::byte> value) noexcept;
   void all_have_added(question& q);
   void tell_all(std::uint32_t service, std::span<const std::byte> value);
 
@@ -145,6 +148,7 @@ class keeper {
   std::vector<maker> makers_{};
   std::vector<listener> listeners_{};
   std::uint16_t first_ = 1;  ///< number of the first region that is made by a call
+  unsigned transfer_ = 0;    ///< of survivor::add()
   // On node 0 only, driver's thread:
   address_space space_{};
   numbers numbers_;

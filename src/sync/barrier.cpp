@@ -14,6 +14,7 @@ object_id barrier_part::create(std::uint32_t participants) {
   e.participants = participants;
   e.by_node.resize(shared_.nodes);
   e.before.resize(shared_.nodes);
+  e.strangers = shared_.members.dead;
   return id;
 }
 
@@ -87,7 +88,7 @@ void barrier_part::on_request(const message& m, actions& out) {
 }
 
 /// As many threads as the dead node had in the last round, or has in this one, come no more. Before the first round
-/// nobody knows how many there would have been.
+/// nobody knows how many there would have been; of a node that joined after the barrier was made, none.
 void barrier_part::shrink(entry& e, node_id dead) {
   std::uint32_t& here = e.by_node[dead.value()];
   std::uint32_t& before = e.before[dead.value()];
@@ -95,7 +96,8 @@ void barrier_part::shrink(entry& e, node_id dead) {
   e.arrived -= here;
   here = before = 0;
   std::erase(e.nodes, dead);
-  if (!e.met || gone >= e.participants) e.broken = true;
+  const bool stranger = gone == 0 && (e.strangers >> dead.value() & 1) != 0;
+  if ((!e.met && !stranger) || gone >= e.participants) e.broken = true;
   if (!e.broken) e.participants -= gone;
 }
 

@@ -49,8 +49,9 @@ class barrier_part {
   struct entry {
     std::uint32_t participants = 0;
     std::uint32_t arrived = 0;
-    bool met = false;     ///< some round has been completed
-    bool broken = false;  ///< a node has died, and nobody knows how many of its threads were to come
+    bool met = false;             ///< some round has been completed
+    bool broken = false;          ///< a node has died, and nobody knows how many of its threads were to come
+    std::uint64_t strangers = 0;  ///< nodes that were gone, or not there, when it was made; a bit each
     base::fault_vector<std::uint32_t> by_node;  ///< arrivals of this round
     base::fault_vector<std::uint32_t> before;   ///< and of the last one that was completed
     base::fault_vector<node_id> nodes;          ///< those with any

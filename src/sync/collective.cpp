@@ -284,11 +284,12 @@ void collective::end_exchange(quire_status status, actions& out) {
 
 // ---- Deaths, and other ends ----
 
-void collective::cut(model::membership now_dead) noexcept {
+void collective::cut(model::membership now_dead, bool joined) noexcept {
   from_children_ = {};
   ahead_ = {};
   ahead_round_ = 0;
   told_ = false;
+  struck_ = struck_ || (joined && is_job());
   for (unsigned i = 0; i < shape_.nodes(); ++i) struck_ = struck_ || now_dead.is_dead(shape_.node_at(i));
   if (struck_) exchange_.stop();  // the tree is another one
 }
@@ -312,6 +313,10 @@ void collective::on_survey(const message& m, std::span<const std::byte> bytes) n
 
 void collective::settle(actions& out) {
   if (struck_) end_exchange(QUIRE_LOST, out);
+  if (shared_.comes && is_job() && ahead_.present) {  // those before were without this node
+    round_ = ahead_round_;
+    last_ = std::exchange(ahead_, {});
+  }
   const bool heard = ahead_.present && !slots_.empty() && (all_called() || is_refused(ahead_.status));
   if (heard) end_rounds(ahead_round_, ahead_.status, value(ahead_.values), out);
   ahead_ = {};

@@ -54,8 +54,9 @@ class collective {
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_piece(const message& m, std::span<const std::byte> bytes, actions& out);
   // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their
-  // result. An array of a group that a death has struck is lost.
-  void cut(model::membership now_dead) noexcept;
+  // result. An array of a group that a death has struck is lost. Where nodes have joined, the job's round is gathered
+  // with them, and its array is lost as well.
+  void cut(model::membership now_dead, bool joined = false) noexcept;
   void report(actions& out);
   void on_survey(const message& m, std::span<const std::byte> bytes) noexcept;
   void settle(actions& out);
@@ -130,7 +131,7 @@ class collective {
   contribution last_{};               ///< result of the last round; kept for those who have missed it
   contribution ahead_{};  ///< result of the last round that another node has ended, if that is this one or later
   std::uint64_t ahead_round_ = 0;  ///< so many had it ended
-  bool struck_ = false;            ///< a member has died, and the survivors are not done with it
+  bool struck_ = false;            ///< a member has died or joined, and the others are not done with it
   std::array<contribution, tree_arity> from_children_{};
 };
 

@@ -16,6 +16,7 @@ struct context {
   bool lost = false;             ///< a node of the job is lost: nothing may wait any more
   model::membership members{};   ///< who of them is dead, while the others go on (README.md, Deaths)
   bool recovering = false;       ///< what has to wait for the end of that waits
+  bool comes = false;            ///< this node was not there at the start of the job, and is not a member yet
   std::uint64_t newly_gone = 0;  ///< since all went on last
   std::uint64_t violent = 0;     ///< those who did not all leave of their own accord: what they had may be half done
   call_table calls{};
@@ -40,7 +41,8 @@ struct context {
     node_id home = sync::home_of(id, nodes);
     if (is_violent(home)) return false;
     if (members.has_left(home)) home = node_id{0};
-    for (; members.is_dead(home); home = node_id{static_cast<std::uint16_t>((home.value() + 1) % nodes)}) {
+    for (const node_id now = home_of(id); home != now;
+         home = node_id{static_cast<std::uint16_t>((home.value() + 1) % nodes)}) {
       if (is_violent(home)) return false;
     }
     return true;

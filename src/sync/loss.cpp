@@ -9,13 +9,14 @@ namespace quire::sync {
 
 void machine::cut(std::uint64_t dead, actions& out, std::uint64_t left) {
   const model::membership now_dead{dead & ~shared_.members.dead};
+  const bool joined = (shared_.members.dead & ~dead) != 0;
   shared_.members.dead = dead;
   shared_.members.left = left;
   shared_.recovering = true;
   shared_.newly_gone |= now_dead.dead;
   if ((shared_.newly_gone & ~left) != 0) shared_.note_violence();
   locks_.cut();
-  groups_.for_each([&](collective& g) { g.cut(now_dead); });
+  groups_.for_each([&](collective& g) { g.cut(now_dead, joined); });
   rwlocks_.cut(out);
   conditions_.cut();
   events_.cut();
@@ -55,7 +56,7 @@ void machine::settle(actions& out) {
 }
 
 void machine::resume(actions& out) {
-  shared_.recovering = false;
+  shared_.recovering = shared_.comes = false;
   shared_.newly_gone = 0;
   rwlocks_.cut(out);
   locks_.resume(out);

@@ -16,8 +16,12 @@ bool gives_back(operation what) noexcept { return what == operation::mutex_unloc
 
 }  // namespace
 
-machine::machine(node_id self, unsigned nodes, array_limits limits)
-    : shared_{.self = self, .nodes = nodes, .makers = nodes},
+machine::machine(node_id self, unsigned nodes, array_limits limits, const model::membership& members)
+    : shared_{.self = self,
+              .nodes = nodes,
+              .makers = nodes,
+              .members = members,
+              .comes = (members.joiners >> self.value() % model::membership::most_nodes & 1) != 0},
       locks_(shared_),
       rwlocks_(shared_),
       conditions_(shared_, locks_),

@@ -29,7 +29,8 @@ namespace quire::sync {
 
 class machine {
  public:
-  explicit machine(node_id self, unsigned nodes, array_limits limits = {});
+  /// `members`: as they are at the start; this node may be absent, until a first recovery is over.
+  explicit machine(node_id self, unsigned nodes, array_limits limits = {}, const model::membership& members = {});
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
 
@@ -50,7 +51,7 @@ class machine {
   // A node of the job is dead, and the others go on (loss.cpp; README.md, Deaths). The calls in the order of
   // src/watch/recovery.hpp; jobs of at most 64 nodes.
   /// `dead`: all that are, or have left; of those, `left`, no thread had anything. What only they kept ends with
-  /// QUIRE_LOST.
+  /// QUIRE_LOST. Who was among them and is no more has joined.
   void cut(std::uint64_t dead, actions& out, std::uint64_t left = 0);
   /// A message that was sent before its sender knew.
   void absorb(const message& m, std::span<const std::byte> payload, actions& out);

@@ -5,14 +5,18 @@
 namespace quire::watch {
 
 /// Of a node that was taken for dead, and has left, nothing more comes.
-recovery::step recovery::learn(std::uint64_t dead, std::uint64_t left) noexcept {
+recovery::step recovery::learn(std::uint64_t dead, std::uint64_t left, std::uint64_t members) noexcept {
   left |= left_;
   dead |= dead_;
   ended_ |= dead & left;
   dead &= ~left;
-  if (dead == dead_ && left == left_) return advance({});
+  members |= members_ | dead | left;  // who ended before it could say that it has come counts as one that had
+  if (dead == dead_ && left == left_ && members == members_) return advance({});
   dead_ = dead;
   left_ = left;
+  members_ = members;
+  if ((members >> self_ & 1) == 0) return {};  // it is to join; then it begins
+  if (comes_) heard_ |= left;
   seen_ = {};
   at_ = round::cut;
   copying_ = false;
@@ -23,17 +27,23 @@ recovery::step recovery::learn(std::uint64_t dead, std::uint64_t left) noexcept 
 
 recovery::step recovery::on_ended(std::uint64_t ended) noexcept {
   ended_ |= ended & left_;
-  return learn(ended & ~left_, 0);
+  return learn(ended & ~left_, 0, 0);
 }
 
-recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left,
-                                   std::uint64_t missed) noexcept {
+recovery::step recovery::on_join(std::uint64_t members, std::uint64_t left) noexcept {
+  comes_ = true;
+  ended_ |= left;
+  return learn(0, left, members | std::uint64_t{1} << self_);
+}
+
+recovery::step recovery::on_marker(unsigned from, round r, const knowledge& of) noexcept {
   if (((dead_ | ended_) >> from & 1) != 0) return {};
-  missed_ |= missed;
-  step s = learn(dead, left);
-  const bool last = r == round::cut && (left >> from & 1) != 0;  // nothing follows it, but for more of its kind
+  missed_ |= of.missed;
+  step s = learn(of.dead, of.left, of.members);
+  const bool last = r == round::cut && (of.left >> from & 1) != 0;  // nothing follows it, but for more of its kind
   if (last) heard_ |= std::uint64_t{1} << from;
-  if (dead != dead_ || left != left_ || !active()) return s;  // the sender does not know all yet, and will begin again
+  const bool knows_all = of.dead == dead_ && of.left == left_ && of.members == members_;
+  if (!knows_all || !active()) return s;  // the sender does not know all yet, and will begin again
   seen_[static_cast<std::size_t>(r)] |= std::uint64_t{1} << from;
   return advance(s);
 }
@@ -68,6 +78,7 @@ recovery::step recovery::advance(step s) noexcept {
     at_ = round::none;
     s.go_on = true;
   }
+  if (s.go_on) comes_ = false;
   return s;
 }
 

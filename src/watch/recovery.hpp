@@ -21,6 +21,11 @@
 // which another knows that it was none comes to know so too. Of a node that ended before its marker came here (`torn`)
 // some of what it sent may be missing: markers say so, and who decides knows it of all (`missed`), as what is missing
 // here may be what nobody else has.
+//
+// A node that joins was no member before: nobody has waited for it, or sent it anything. It begins the rounds itself,
+// when all others can reach it, and takes part in all of them as one that has nothing. Whoever hears that it has come
+// begins as well; so all go on with it from the same moment. A number is used once: what has been dead or has left does
+// not come back. So of each number knowledge grows in one direction: absent -> member -> dead -> left.
 #pragma once
 
 #include <array>
@@ -43,30 +48,39 @@ class recovery {
     bool leave = false;   ///< this node leaves, and nobody needs anything of it any more
   };
 
-  /// `copies`: with the round `copied`; `joins`: and with `joined`.
-  recovery(unsigned self, unsigned nodes, bool copies = false, bool joins = false) noexcept
-      : copies_(copies),
-        joins_(joins),
-        self_(self),
-        all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
+  /// What a marker carries: who is dead, leaves or has left, was missed, and is or was a member, as its sender knows
+  /// it.
+  struct knowledge {
+    std::uint64_t dead = 0, left = 0, missed = 0, members = 0;
+  };
+
+  /// `copies`: with the round `copied`; `joins`: and with `joined`. Nodes from `founders` on are absent until they
+  /// join.
+  recovery(unsigned self, unsigned nodes, bool copies = false, bool joins = false, unsigned founders = 64) noexcept
+      : copies_(copies), joins_(joins), self_(self), members_(first(nodes) & first(founders)) {}
 
   /// The launcher says that these are dead; this node is not among them.
-  [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept { return learn(dead, 0); }
+  [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept { return learn(dead, 0, 0); }
   /// This node has given up all that it had, and leaves.
-  [[nodiscard]] step on_leave() noexcept { return learn(0, std::uint64_t{1} << self_); }
+  [[nodiscard]] step on_leave() noexcept { return learn(0, std::uint64_t{1} << self_, 0); }
+  /// This node, which was absent, comes, after `members`, of whom `left` have left; all others of them can reach it,
+  /// and it them. One of them is there, and no other node comes at the same time.
+  [[nodiscard]] step on_join(std::uint64_t members, std::uint64_t left) noexcept;
   /// The processes of these have ended. Those that are known to leave are not waited for any more; the others are dead.
   [[nodiscard]] step on_ended(std::uint64_t ended) noexcept;
   /// All that was to be copied has arrived: send a marker of `copied` to all, this node included.
   void on_copied() noexcept { copying_ = false; }
   [[nodiscard]] bool copying() const noexcept { return copying_; }
-  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead, std::uint64_t left = 0,
-                               std::uint64_t missed = 0) noexcept;
+  [[nodiscard]] step on_marker(unsigned from, round r, const knowledge& of_sender) noexcept;
+  [[nodiscard]] knowledge known() const noexcept { return {dead_, left_, missed(), members_}; }
 
   /// The deaths that this node knows of.
   [[nodiscard]] std::uint64_t dead() const noexcept { return dead_; }
   /// Those that leave, or have left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
   [[nodiscard]] std::uint64_t gone() const noexcept { return dead_ | left_; }
+  /// Those that are members, or were: all others are absent.
+  [[nodiscard]] std::uint64_t members() const noexcept { return members_; }
   /// Of those: the end of their process is known here; and not all that they sent has come.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t torn() const noexcept { return ended_ & ~heard_; }
@@ -90,23 +104,28 @@ class recovery {
     f(ended_);
     f(heard_);
     f(missed_);
-    f(static_cast<std::uint64_t>(at_) | std::uint64_t{copying_} << 8);
+    f(members_);
+    f(static_cast<std::uint64_t>(at_) | std::uint64_t{copying_} << 8 | std::uint64_t{comes_} << 9);
     for (const std::uint64_t word : seen_) f(word);
   }
   friend bool operator==(const recovery&, const recovery&) noexcept = default;
 
  private:
+  [[nodiscard]] static constexpr std::uint64_t first(unsigned nodes) noexcept {
+    return nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1;
+  }
   [[nodiscard]] std::uint64_t seen(round r) const noexcept { return seen_[static_cast<std::size_t>(r)]; }
   /// Who leaves is waited for in `cut` only, and itself waits for the others only.
   [[nodiscard]] bool complete(round r) const noexcept {
-    const std::uint64_t awaited = r == round::cut && !leaves() ? all_ & ~dead_ & ~ended_ : all_ & ~gone();
+    const std::uint64_t awaited = r == round::cut && !leaves() ? members_ & ~dead_ & ~ended_ : members_ & ~gone();
     return (awaited & ~seen(r)) == 0;
   }
-  [[nodiscard]] step learn(std::uint64_t dead, std::uint64_t left) noexcept;
+  [[nodiscard]] step learn(std::uint64_t dead, std::uint64_t left, std::uint64_t members) noexcept;
   [[nodiscard]] step advance(step s) noexcept;
 
   bool copies_ = false, joins_ = false, copying_ = false;
-  std::uint64_t self_, all_, dead_ = 0, left_ = 0;
+  bool comes_ = false;  ///< it has joined, and not gone on yet: who has left before that had sent it nothing
+  std::uint64_t self_, members_, dead_ = 0, left_ = 0;
   std::uint64_t ended_ = 0, heard_ = 0;  ///< of those that leave: whose process has ended; whose last message has come
   std::uint64_t missed_ = 0;             ///< as others have told
   std::array<std::uint64_t, 6> seen_{};  ///< [round]: whose markers have come

@@ -51,6 +51,12 @@ void watch::is_dead(unsigned node, std::uint64_t now) noexcept {
   choose(now);
 }
 
+void watch::joins(unsigned node, std::uint64_t now) noexcept {
+  if (is_alive(node)) return;
+  alive_[node] = 1;
+  choose(now);
+}
+
 std::uint64_t watch::limit_of(const entry& e) const noexcept {
   return e.known ? parts_of_silence * step_ : std::max(parts_of_silence * step_, start_ns_);
 }

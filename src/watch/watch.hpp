@@ -53,6 +53,10 @@ class watch {
   void leaves(unsigned node) noexcept;
   /// A peer is known to be dead: the next one alive takes its place among those that are watched.
   void is_dead(unsigned node, std::uint64_t now) noexcept;
+  /// A peer is not there yet. Before the clock starts.
+  void is_absent(unsigned node) noexcept { alive_[node] = 0; }
+  /// It is from now on.
+  void joins(unsigned node, std::uint64_t now) noexcept;
   /// To be called after what has arrived was taken in; at next_look() at the latest, as often as one likes.
   [[nodiscard]] findings look(std::uint64_t now) noexcept;
   /// Instead of a look: the watcher does not run, though somebody looks on its behalf.

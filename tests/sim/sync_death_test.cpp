@@ -276,7 +276,7 @@ class world {
     const unsigned from = c / nodes_, to = c % nodes_;
     recovery& r = recoveries_[to];
     if ((r.dead() >> from & 1) != 0) return;
-    if (next.marker) return recover(to, r.on_marker(from, next.round, next.dead));
+    if (next.marker) return recover(to, r.on_marker(from, next.round, {.dead = next.dead, .members = r.members()}));
     actions out;
     if (r.is_old(from)) {
       machines_[to]->absorb(next.m, next.values.bytes(), out);

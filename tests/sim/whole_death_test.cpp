@@ -89,6 +89,38 @@ TEST_P(whole_deaths, lose_nothing_acknowledged_while_a_node_leaves) {
   EXPECT_GT(done["leaves"], 50u) << "too few to mean anything";
 }
 
+/// Nodes join while others work: nothing is lost by that, and nobody hears of a death. Some leave, too, and some of
+/// those that have joined.
+TEST_P(whole_deaths, lose_nothing_with_nodes_that_join) {
+  for (const bool replicas : {false, true}) {
+    counts done;
+    run_all({.nodes = GetParam() + 1, .replicas = replicas, .joiners = 1, .deaths = false}, done);
+    run_all({.nodes = GetParam() + 2, .replicas = replicas, .leavers = 1, .joiners = 2, .deaths = false}, done);
+    if (!sim::usual_seeds()) continue;
+    EXPECT_GT(done["joins"], 800u) << "too few to mean anything";
+    EXPECT_GT(done["leaves"], 200u) << "too few to mean anything";
+  }
+}
+
+/// Nodes join while others die or leave; those that join may die before, meanwhile and afterwards.
+TEST_P(whole_deaths, lose_only_what_the_dead_had_while_nodes_join) {
+  for (const unsigned leavers : {0u, 1u}) {
+    counts done;
+    run_all({.nodes = GetParam() + 2, .leavers = leavers, .joiners = 2}, done);
+    if (sim::usual_seeds()) {
+      EXPECT_GT(done["joins"], 300u) << "too few to mean anything";
+    }
+  }
+}
+
+/// Content is on two nodes: an acknowledged write is there whatever a death and a join have to do with each other.
+TEST_P(whole_deaths, lose_nothing_acknowledged_while_a_node_joins) {
+  counts done;
+  run_all({.nodes = GetParam() + 1, .replicas = true, .joiners = 1}, done);
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(done["joins"], 200u) << "too few to mean anything";
+}
+
 /// Release consistency: what a survivor has been told is there, or the unit is lost.
 TEST_P(whole_deaths, lose_nothing_that_was_told_under_release) {
   counts done;
