@@ -137,6 +137,7 @@ class survivor {
   [[nodiscard]] bool is_silenced(model::node_id node) const noexcept;
   void note_in_order(unsigned node) noexcept;
   void end_lost_asks() noexcept;
+  void hear_answers() noexcept;
   void call_again() noexcept;
   void go_on() noexcept;
   void tell_over() noexcept;
@@ -152,6 +153,8 @@ class survivor {
   core& core_;
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
+  base::fault_vector<model::message>
+      answers_{};            ///< to atomic operations of threads here, that wait for what is before them
   std::uint64_t ended_ = 0;  ///< of those that left: from whom nothing more is taken
   std::atomic<bool> left_{false};
 };
