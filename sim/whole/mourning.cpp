@@ -12,6 +12,8 @@
 #include "core/replicas.hpp"
 #include "core/survival.hpp"
 #include "core/sync_calls.hpp"
+#include "core/unit_calls.hpp"
+#include "model/atomic_operation.hpp"
 
 namespace quire::whole {
 
@@ -33,7 +35,7 @@ mourning::mourning(const mourning_options& options)
   core::region_description about;
   about.id = 1;
   about.base = region_base;
-  about.bytes = pages_ * region_page;
+  about.bytes = (pages_ + (options.flags ? 1 : 0)) * region_page;
   about.consistency = options.release ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
   about.placement = draw_.chance(50) ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_MODULO;
   if (options.minipage_bytes != 0) {
@@ -74,7 +76,9 @@ world_options mourning::draw_options(const mourning_options& given) {
                                           : protocol::migratory::learned;
     if (draw_.chance(30)) o.node.twin_bytes = 2 * region_page;
   }
-  pages_ = 1 + static_cast<unsigned>(draw_.below(5));
+  pages_ = 1 + static_cast<unsigned>(draw_.below(given.in_a_row ? 2 : 5));
+  if (given.in_a_row && draw_.chance(50)) o.net.straggler_percent = 15;
+  if (given.in_a_row && !homes_stay_ && draw_.chance(50)) o.node.migratory = protocol::migratory::always;
   return o;
 }
 
@@ -107,10 +111,19 @@ void mourning::begin() {
     world_.net().after(draw_.below(latest_death), [this, n] { let_join(n); });
   const bool few_hosts = options_.nodes <= 2 * options_.host_nodes;  // somebody is to be left
   const bool one = options_.replicas ? options_.host_nodes == 0 || few_hosts : options_.nodes < 4;
+  if (options_.in_a_row) return die_in_a_row();
   const auto deaths = one ? 1 : 1 + draw_.below(2);
   for (std::uint64_t d = 0; options_.deaths && d < deaths; ++d) {
     world_.net().after(draw_.below(latest_death),
                        [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die_with_its_host(n); });
+  }
+}
+
+void mourning::die_in_a_row() {
+  sim::time_ns at = draw_.below(latest_death / 2);
+  for (unsigned d = 0; d < std::min(options_.nodes - 1, 2u); ++d) {
+    world_.net().after(at, [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
+    at += draw_.below(longest_news + 200'000);
   }
 }
 
@@ -229,6 +242,7 @@ void mourning::inherit_mutexes(mourner& m) {
 }
 
 void mourning::step(mourner& m) {
+  if (options_.in_a_row && m.draw.chance(60)) return use_mutex(m);
   switch (m.draw.below(8)) {
     case 0:
       return use_mutex(m);
@@ -253,11 +267,40 @@ std::uint64_t mourning::draw_word_of(mourner& m, unsigned which) {
 
 void mourning::use_words(mourner& m) {
   if (!options_.release) use_word(m, draw_word(m));
+  if (options_.flags) pass_flag(m);
 }
 
 void mourning::use_words_of(mourner& m, unsigned which) {
   if (!options_.release) return use_words(m);
   for (std::uint64_t i = m.draw.below(4); i != 0 && !world_.failed(); --i) use_word(m, draw_word_of(m, which));
+  if (options_.flags && m.draw.chance(50)) pass_flag(m);
+}
+
+/// All threads exchange one word: who gets a value knows what its writer knew.
+void mourning::pass_flag(mourner& m) {
+  const std::uint64_t at = region_base + pages_ * region_page, value = world_.unique();
+  const core::region_slot& r = *m.here.core().regions.find(at);
+  flag& mine = flags_[value];
+  mine.by = m.node_number();
+  mine.at_home = core::release_of(r)->is_home(r.unit_of(at));
+  const auto learn = [&](unsigned which, std::uint64_t n) { mine.knows[which] = std::max(mine.knows[which], n); };
+  for (unsigned which = 0; which < 2; ++which)
+    learn(which, mutexes_[which].owner == m.place ? writes_ : told_[which][m.node_number()]);
+  std::uint64_t before = 0;
+  const auto exchange = static_cast<std::uint32_t>(model::atomic_operation::exchange);
+  const base::status why = m.here.core().calls.atomic(at, exchange, value, 0, before);
+  if (!why.ok()) {
+    if (why.code() != QUIRE_LOST && why.code() != QUIRE_PEER_LOST)
+      world_.fail("an atomic operation ends with status " + std::to_string(why.code()));
+    return;
+  }
+  ++done_["flags"];
+  const flag* const found = before != 0 ? &flags_.at(before) : nullptr;
+  if (found == nullptr || (found->at_home && is_dead(found->by))) return;
+  for (unsigned which = 0; which < 2; ++which) {
+    learn(which, found->knows[which]);
+    told_[which][m.node_number()] = std::max(told_[which][m.node_number()], mine.knows[which]);
+  }
 }
 
 void mourning::use_word(mourner& m, std::uint64_t at) {

@@ -7,7 +7,8 @@
 //             one death loses none, and no write that another node could know of (sim/bare/ledger.hpp); nor do the
 //             deaths of all nodes of one host
 //             With release consistency: what an owner of the word's mutex wrote, and a node that lives has been told by
-//             getting the mutex, is there or lost; and a unit whose home never moves is lost with its home only.
+//             getting the mutex, or by an atomic operation, is there or lost; and a unit whose home never moves is lost
+//             with its home only.
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is
 //             shared rightly
@@ -24,6 +25,7 @@
 
 #include <quire/quire.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -47,6 +49,8 @@ struct mourning_options {
   unsigned joiners = 0;          ///< so many of the nodes, the last ones, come later
   unsigned host_nodes = 0;       ///< so many nodes run on a host, and die at once or nearly so; 0: each dies by itself
   bool deaths = true;
+  bool in_a_row = false;  ///< two nodes die, the second while the others deal with the death of the first
+  bool flags = false;  ///< with release consistency: threads also tell each other what they know by atomic operations
 };
 
 class mourning {
@@ -87,6 +91,7 @@ class mourning {
   void begin();
   void die(unsigned node);
   void die_with_its_host(unsigned node);
+  void die_in_a_row();
   /// The nodes that may die with this one, by bits.
   [[nodiscard]] std::uint64_t host_of(unsigned node) const noexcept;
   [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead() && !has_left(node); }
@@ -120,6 +125,7 @@ class mourning {
   void use_words_of(mourner& m, unsigned which);
   void lock_and_look(mourner& m);
   void use_word(mourner& m, std::uint64_t at);
+  void pass_flag(mourner& m);
   /// The word has an older value than it should: what dead nodes have written last may be gone.
   void roll_back(std::uint64_t at, std::uint64_t found);
   /// One of the addresses of a word.
@@ -166,6 +172,12 @@ class mourning {
   std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
   std::uint64_t writes_ = 0;
   std::map<unsigned, std::uint64_t> told_[2]{};  ///< by node: which writes of words of this mutex it has been told
+  struct flag {
+    std::array<std::uint64_t, 2> knows{};  ///< the same of who wrote it
+    unsigned by = 0;
+    bool at_home = false;  ///< to the word's home, its own node: copies may have the value before others are told
+  };
+  std::map<std::uint64_t, flag> flags_{};  ///< by value
   bool homes_stay_ = false;
   struct leaver {
     unsigned leaves_in = 0;  ///< lap

@@ -61,11 +61,13 @@ class diff_traffic {
   void on_ack(const model::message& m) noexcept;
 
   // A node has died, and the others go on (model/survival.hpp).
-  /// Nothing is on its way any more. Diffs of nodes alive that were sent to the dead may be lost, and those that are
-  /// kept here wait: machines hear of both. After they have been cut.
+  /// Nothing is on its way any more. Diffs that were sent to the dead may be lost, and those that are kept here wait:
+  /// machines hear of both. After they have been cut.
   void cut() noexcept;
   /// Machines have been mended: what was kept goes where it belongs.
   void rebuild() noexcept;
+  /// All diffs are at their homes.
+  void on_copied() noexcept { sent_before_.clear(); }
 
   /// Whether something of a region has been sent and is not acknowledged, or waits to be sent.
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
@@ -147,10 +149,20 @@ class diff_traffic {
     base::fault_vector<std::byte> entries{};
   };
 
+  /// A diff that was not acknowledged when a node died: its receiver, if it is no home, keeps it until there is one,
+  /// and may die before that.
+  struct sent_diff {
+    model::region_id region{};
+    std::uint64_t unit = 0;
+    model::node_id writer{}, to{};
+  };
+  void note_sent_before() noexcept;
+
   core& core_;
   diff::codec codec_{};
-  base::fault_vector<kept_diffs> early_{};  ///< from nodes that know where homes are already
-  base::fault_vector<kept_diffs> held_{};   ///< for homes that are not known: an entry each
+  base::fault_vector<kept_diffs> early_{};       ///< from nodes that know where homes are already
+  base::fault_vector<kept_diffs> held_{};        ///< for homes that are not known: an entry each
+  base::fault_vector<sent_diff> sent_before_{};  ///< of nodes that were alive then
   base::fault_vector<base::fault_ptr<departure>> departures_{};
   arrivals arrivals_{};
   base::fault_vector<std::uint32_t> open_;         ///< by destination: the departure that is being filled

@@ -44,7 +44,7 @@ void diff_traffic::take_old(const message& m, std::span<const std::byte> entries
       ++count_.applied;
       continue;
     }
-    if (core_.members.is_dead(m.requester)) continue;  // nobody was told of it, as no home had it
+    // Its writer may be dead, and have told this node, or the one that passes it on, to which it was on its way.
     const auto own = before.first(before.size() - entries.size());
     held_.push_back({m, {own.begin(), own.end()}});
     machine->losses().holds_back(e.unit, m.requester);
@@ -53,22 +53,32 @@ void diff_traffic::take_old(const message& m, std::span<const std::byte> entries
 
 void diff_traffic::cut() noexcept {
   send_all();
-  for (const auto& d : departures_) {
-    if (!d->used || !d->answered) continue;
-    region_slot* const r = core_.regions.slot(d->m.region);
-    const bool counts = r != nullptr && d->left != 0 && core_.members.is_dead(d->to) &&
-                        !core_.members.is_dead(d->m.requester) && release_of(*r) != nullptr;
-    auto entries = std::span<const std::byte>(d->payload).first(d->bytes);
-    for (entry e; counts && take_entry(*r, d->m, entries, e);) release_of(*r)->losses().owes(e.unit, d->m.requester);
-    d->answered = false;  // it is free when it has been sent
-    d->left = 0;
-    ++unanswered_;
+  note_sent_before();
+  for (const sent_diff& s : sent_before_) {
+    region_slot* const r = core_.members.is_dead(s.to) ? core_.regions.slot(s.region) : nullptr;
+    if (r != nullptr && release_of(*r) != nullptr) release_of(*r)->losses().owes(s.unit, s.writer);
   }
   const auto held = std::exchange(held_, {});
   for (const kept_diffs& k : held) take_old(k.m, k.entries);
   const auto early = std::exchange(early_, {});
   for (const kept_diffs& k : early) {
     if (!core_.members.is_dead(k.m.from)) take_old(k.m, k.entries);
+  }
+}
+
+/// Of a writer that is dead already nobody was told: what it sent behind the diff is not heard any more.
+void diff_traffic::note_sent_before() noexcept {
+  for (const auto& d : departures_) {
+    if (!d->used || !d->answered) continue;
+    region_slot* const r = core_.regions.slot(d->m.region);
+    const bool counts =
+        r != nullptr && d->left != 0 && !core_.members.is_dead(d->m.requester) && release_of(*r) != nullptr;
+    auto entries = std::span<const std::byte>(d->payload).first(d->bytes);
+    for (entry e; counts && take_entry(*r, d->m, entries, e);)
+      sent_before_.push_back({d->m.region, e.unit, d->m.requester, d->to});
+    d->answered = false;  // it is free when it has been sent
+    d->left = 0;
+    ++unanswered_;
   }
 }
 

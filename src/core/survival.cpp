@@ -126,6 +126,10 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   region_slot* const slot = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
   if (slot == nullptr) return m.kind < message_kind::sync_first;  // services, and the watch, go on as ever
   core_.in.landed(*slot, m);
+  if (core_.messages.of(m.kind).acquires) {  // a thread would go on by it
+    answers_.push_back(m);
+    return true;
+  }
   message one = m;
   one.count = 1;
   for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
@@ -358,6 +362,24 @@ void survivor::call_again() noexcept {
   }
 }
 
+/// Of operations that were done when a node died. What was before them is where it belongs, unless who has answered is
+/// dead, too.
+void survivor::hear_answers() noexcept {
+  const auto answers = std::exchange(answers_, {});
+  for (const message& m : answers) {
+    region_slot* const r = core_.regions.slot(m.region);
+    if (r == nullptr) continue;
+    if (!survival_.members.is_dead(m.from)) {
+      absorb(*r, m);
+    } else if (op* const o = core_.tokens.find(m.token); o != nullptr && o->what() == op::type::call) {
+      (void)core_.tokens.take(m.token);
+      --r->change.calls;
+      static_cast<call_op*>(o)->complete(QUIRE_PEER_LOST);
+    }
+  }
+  core_.perform_steps();
+}
+
 /// What it has done last nobody can tell.
 bool survivor::is_silenced(node_id node) const noexcept {
   return survival_.members.is_dead(node) &&
@@ -368,6 +390,8 @@ void survivor::go_on() noexcept {
   survival_.members.mend();
   joining_ = 0;
   joined_.store(true, std::memory_order_release);
+  core_.diffs.on_copied();
+  hear_answers();
   call_again();
   core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.resume(out); });
   core_.regions.for_each([&](region_slot& r) {
@@ -416,7 +440,11 @@ bool survivor::takes(node_id to, const message& m, std::span<const std::byte> va
   return true;
 }
 
+/// The right of a lock stays here, until it is asked for again: diffs that were before it may yet be lost, with this
+/// node, and who gets it then hears that.
 void survivor::take_back(node_id to, const message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (m.kind == sync::message_kind_of(sync::kind::lock_grant))
+    return core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.absorb(m, value, out); });
   if (survival_.members.is_dead(to)) return;
   if (lets_go_on(m)) return leaving_.push_back({to, what, m, {value.begin(), value.end()}});
   core_.effects.transmit(to, m, value);

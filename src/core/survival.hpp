@@ -161,6 +161,7 @@ class survivor {
   [[nodiscard]] bool is_silenced(model::node_id node) const noexcept;
   void note_in_order(unsigned node) noexcept;
   void end_lost_asks() noexcept;
+  void hear_answers() noexcept;
   void call_again() noexcept;
   void go_on() noexcept;
   void tell_over() noexcept;
@@ -177,6 +178,8 @@ class survivor {
   survival survival_;
   base::fault_vector<put_off> coming_{}, leaving_{};
   std::vector<state_transfer> transfers_{};
+  /// To atomic operations of threads here, that wait for what is before them.
+  base::fault_vector<model::message> answers_{};
   std::uint64_t joining_ = 0;  ///< have joined since all went on last, this node perhaps
   std::uint64_t ended_ = 0;    ///< of those that left: from whom nothing more is taken
   std::atomic<bool> left_{false}, joined_{true};

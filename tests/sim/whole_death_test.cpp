@@ -134,6 +134,21 @@ TEST_P(whole_deaths, lose_nothing_that_was_told_under_release) {
 INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths, testing::Values(2u, 3u, 5u),
                          [](const auto& info) { return "of_" + std::to_string(info.param); });
 
+/// The second death comes while the others deal with the first; threads tell each other by atomic operations, too.
+class whole_deaths_in_a_row : public testing::TestWithParam<unsigned> {};
+
+TEST_P(whole_deaths_in_a_row, lose_nothing_that_was_told_under_release) {
+  counts done;
+  run_all({.nodes = GetParam(), .release = true, .in_a_row = true, .flags = true}, done);
+  if (!sim::usual_seeds()) return;
+  for (const char* const what : {"lost units", "lost writes", "inherited locks", "flags"}) {
+    EXPECT_GT(done[what], 5u) << what << ": too few to mean anything";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths_in_a_row, testing::Values(3u, 5u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
+
 /// Units below a page: nodes die while others have, and wait for, some units of a page that they use as a whole
 /// (core/minipages/whole_pages.hpp).
 class whole_deaths_minipages : public testing::TestWithParam<unsigned> {};

@@ -9,6 +9,8 @@
 // have all, and nothing that was told before means anything: as at the beginning, but for where homes are.
 #include "protocol/release/loss.hpp"
 
+#include <bit>
+
 namespace quire::release {
 
 using model::action_kind;
@@ -16,7 +18,8 @@ using model::message_kind;
 
 namespace {
 /// Of a report.
-constexpr std::uint64_t is_home = 1, has_copy = 2, asks = 4;
+constexpr std::uint64_t is_home = 1, has_copy = 2, asks = 4, is_lost = 8;
+constexpr unsigned since_shift = 8;  ///< a home: claim::own_since
 constexpr std::uint8_t several = 255;
 
 constexpr std::uint64_t bit(node_id n) noexcept { return std::uint64_t{1} << n.value(); }
@@ -31,7 +34,7 @@ constexpr void add_name(std::uint8_t& to, std::uint64_t name) noexcept {
 void losses::cut(std::uint64_t unit, actions& out) {
   CHECK(table_.shape.members != nullptr && table_.shape.nodes.exact());
   claim& c = table_.claims[unit];
-  c = {.lost = c.lost};
+  c = {.own_since = c.own_since, .lost = c.lost};
   unit_state& s = table_.units[unit];
   if (s.touched == 0) return;
   CHECK(s.granted == 0 && s.pin_asked == 0 && s.kept == 0);
@@ -83,13 +86,14 @@ void losses::report(std::uint64_t unit, actions& out) {
   const unit_state& s = table_.units[unit];
   const claim& c = table_.claims[unit];
   const node_id manager = table_.manager_of(unit);
-  if (c.lost != 0 || (s.touched == 0 && table_.shape.managers.of(unit) == table_.shape.self)) return;
+  if (c.lost == 0 && s.touched == 0 && table_.shape.managers.of(unit) == table_.shape.self) return;
   const bool home = s.touched != 0 && s.is_home != 0;
   message m;
   m.kind = message_kind::home_survives;
   m.unit = unit;
   m.requester = table_.shape.self;
-  if (home) m.a |= is_home;
+  if (c.lost != 0) m.a |= is_lost;
+  if (home) m.a |= is_home | std::uint64_t{c.own_since} << since_shift;
   if (!home && s.valid != 0 && s.news == 0) m.a |= has_copy;
   if (s.twin != 0 || c.own_owes != 0 || c.own_held != 0) m.a |= asks;
   m.b = c.own_owes;
@@ -102,23 +106,37 @@ void losses::report(std::uint64_t unit, actions& out) {
 void losses::on_home_survives(const message& m) {
   table_.used.add(m.unit);
   claim& c = table_.claims[m.unit];
-  if ((m.a & is_home) != 0) c.home = named(m.requester);
+  if ((m.a & is_lost) != 0) c.lost = 1;
+  if ((m.a & is_home) != 0) add_home(c, m.requester, static_cast<std::uint8_t>(m.a >> since_shift));
   if ((m.a & has_copy) != 0) c.copies |= bit(m.requester);
   if ((m.a & asks) != 0) c.asks |= bit(m.requester);
   add_name(c.owes, m.b);
-  add_name(c.held, m.c);
+  if (!is_dead(static_cast<std::uint8_t>(m.c))) add_name(c.held, m.c);
+}
+
+bool losses::is_dead(std::uint8_t name) const noexcept {
+  return name != 0 && name != several && table_.shape.members->is_dead(node_of(name));
+}
+
+/// A node that was home before may not have heard yet that another was chosen, as a further death cut that short.
+void losses::add_home(claim& c, node_id who, std::uint8_t since) const noexcept {
+  if (c.home != 0) c.asks |= bit(node_of(c.home)) | bit(who);
+  if (c.home != 0 && since < c.home_since) return;
+  c.home = named(who);
+  c.home_since = since;
 }
 
 /// All reports are here. A home that survives has all, but for diffs that went to it by way of the dead. Else any copy
 /// is as good as the others that count.
 void losses::decide(std::uint64_t unit, claim& c) const noexcept {
   const bool implied = table_.units[unit].touched == 0 && table_.shape.managers.of(unit) == table_.shape.self;
-  if (implied) c.home = named(table_.shape.self);
+  if (implied && c.home == 0) c.home = named(table_.shape.self);
   // A diff that is held back may come to the home after a newer one of its writer, whose copy has both.
-  const bool may_overtake = c.held == several || (c.held != 0 && (c.copies & bit(node_of(c.held))) != 0);
+  const bool may_overtake = c.held == several || (c.held != 0 && ((c.copies | c.asks) & bit(node_of(c.held))) != 0);
   if (c.home == 0 || may_overtake) add_name(c.owes, c.held);
+  if (c.home == 0 && is_dead(c.owes)) c.owes = 0;  // only copies count that have it, if anybody was told
   if (c.owes != 0) {
-    const bool has_it = c.owes != several && (c.copies & bit(node_of(c.owes))) != 0;
+    const bool has_it = c.owes != several && (c.owes == c.home || (c.copies & bit(node_of(c.owes))) != 0);
     c.at = has_it ? c.owes : named(table_.shape.self);
     c.how = has_it ? outcome::chosen : outcome::lost;
   } else if (c.home != 0) {
@@ -136,7 +154,7 @@ void losses::decide(std::uint64_t unit, claim& c) const noexcept {
 void losses::settle(std::uint64_t unit, actions& out) {
   if (table_.manager_of(unit) != table_.shape.self) return;
   claim& c = table_.claims[unit];
-  const bool reported = c.home != 0 || c.copies != 0 || c.asks != 0;
+  const bool reported = c.home != 0 || c.copies != 0 || c.asks != 0 || c.lost != 0;
   const unit_state& s = table_.units[unit];
   if (!reported && s.touched == 0 && table_.shape.managers.of(unit) == table_.shape.self)
     return;  // as at the beginning
@@ -181,6 +199,8 @@ void losses::mend(std::uint64_t unit, actions& out) {
   if (s.touched == 0 && c.at == 0) return;
   const node_id self = table_.shape.self, manager = table_.manager_of(unit);
   if (c.how == outcome::lost) c.lost = 1;
+  if (c.how == outcome::chosen && node_of(c.at) == self)
+    c.own_since = static_cast<std::uint8_t>(std::popcount(table_.shape.members->dead));
   const bool lost = c.lost != 0;
   const node_id home = lost ? manager : c.at != 0 ? node_of(c.at) : s.touched != 0 && s.is_home != 0 ? self : manager;
   if (home != self || lost) {
@@ -196,7 +216,8 @@ void losses::mend(std::uint64_t unit, actions& out) {
   now.moves = home == manager ? 0 : 1;
   now.was_home = manager == self && home != self ? 1 : 0;  // all others believe it is
   now.assigned = home == self && !lost && s.touched != 0 ? s.assigned : 1;
-  now.written = s.written;
+  // Frames of others may have another content than that of a copy that was never written.
+  now.written = c.how == outcome::chosen ? 1 : s.written;
   now.listed = s.listed;
   now.mapped_ = s.mapped_;
   s = now;

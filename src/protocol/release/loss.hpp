@@ -44,6 +44,8 @@ class losses final : public model::survival {
   void on_home_lost(const message& m, actions& out);
 
  private:
+  [[nodiscard]] bool is_dead(std::uint8_t name) const noexcept;
+  void add_home(claim& c, node_id who, std::uint8_t since) const noexcept;
   void decide(std::uint64_t unit, claim& c) const noexcept;
   void give_up_copy(std::uint64_t unit, unit_state& s, node_id home, bool lost, actions& out);
 

@@ -112,9 +112,11 @@ struct claim {
   // At the unit's manager, as reported.
   std::uint64_t copies = 0;                 ///< nodes whose copy counts
   std::uint64_t asks = 0;                   ///< nodes that want to hear where the home is
-  std::uint8_t home = 0;                    ///< who says that it is
+  std::uint8_t home = 0;                    ///< who says that it is, and
+  std::uint8_t home_since = 0;              ///< how many were dead when survivors chose it; 0: they did not
   std::uint8_t owes = 0, held = 0;          ///< whose diffs may be lost; whose are kept back. 255: of several nodes
   std::uint8_t own_owes = 0, own_held = 0;  ///< the same, of this node's report
+  std::uint8_t own_since = 0;               ///< as home_since, of this node, which was chosen last then
   std::uint8_t at = 0;                      ///< the home, if this node knows
   outcome how = outcome::none;              ///< and how that came
   std::uint8_t lost = 0;                    ///< nobody has it: for good
