@@ -157,7 +157,7 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
 /// A frame of a host is counted as often as nodes have it, and in memory once.
 std::string check_holds(world& w, node& n) {
   if (!n.core().frames.shares()) return {};
-  const core::host_holds& holds = n.core().frames.holds();
+  const pool::host_holds& holds = n.core().frames.holds();
   std::map<std::uint64_t, std::pair<unsigned, std::uint64_t>> held;
   std::uint64_t used = 0;
   for (unsigned other = 0; other < w.nodes(); ++other) {

@@ -146,7 +146,7 @@ class world {
   std::vector<std::unique_ptr<node>> nodes_{};
   std::map<std::pair<unsigned, std::uint64_t>, std::weak_ptr<host_memory>> hosts_{};
   std::map<unsigned, std::vector<std::uint64_t>>
-      holds_{};  ///< of each host, by its first node: core::host_holds' table
+      holds_{};  ///< of each host, by its first node: pool::host_holds' table
   std::vector<std::uint16_t> regions_{};
   std::vector<std::unique_ptr<thread>> threads_{};
   std::unordered_map<const node*, std::vector<thread*>> threads_of_{};  ///< in the same order

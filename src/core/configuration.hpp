@@ -40,7 +40,7 @@ struct configuration {
                                                                  ///< write in turn go to who reads them
   std::vector<std::uint16_t> hosts{};  ///< [node]: the first of the nodes that map the same memory (pool.host_file), as
                                        ///< it is known to all; empty: none do
-  std::byte* host_holds = nullptr;     ///< with a memory limit: which of it nodes use (core/host_holds.hpp)
+  std::byte* host_holds = nullptr;     ///< with a memory limit: which of it nodes use (pool/host_holds.hpp)
   std::vector<std::uint16_t> domains{};  ///< [node]: the first of the nodes that run on the same host (os::hosts_of())
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t notice_limit = 0;  ///< notices that a node keeps before it packs them; 0: as many as the protocol likes

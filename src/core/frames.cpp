@@ -6,9 +6,12 @@
 
 #include "base/log.hpp"
 #include "core/content.hpp"
+#include "model/ids.hpp"
 #include "os/memory.hpp"
 
 namespace quire::core {
+
+static_assert(model::max_nodes <= pool::host_holds::most_nodes);
 
 frame_queue::~frame_queue() { os::unmap(ring_, capacity_ * sizeof(entry)); }
 
@@ -112,7 +115,8 @@ int frames::let_go(region_slot& r, std::uint64_t first, std::uint64_t frames) no
   return error;
 }
 
-/// Its memory goes with its region, or has gone.
+/// Its memory goes with its region, has gone, or is what a fill has left that failed: whoever has the frame next fills
+/// the whole of it.
 void frames::forget_frame(const region_slot& r, std::uint64_t frame) noexcept {
   const std::uint64_t bytes = r.layout.bytes_of_frames(frame, 1);
   used_ -= bytes;

@@ -23,8 +23,8 @@
 
 #include "base/fault_heap.hpp"
 #include "core/frame_queue.hpp"
-#include "core/host_holds.hpp"
 #include "core/region_slot.hpp"
+#include "pool/host_holds.hpp"
 #include "store/io.hpp"
 
 namespace quire::core {
@@ -252,9 +252,9 @@ class frames {
   }
   /// Other nodes of the host take more than their share, and this one needs its own.
   [[nodiscard]] bool others_are_over() const noexcept { return holds_.any() && used_ <= limit() && is_host_over(0); }
-  /// Frames are shared with other nodes of the host (host_holds.hpp).
+  /// Frames are shared with other nodes of the host (pool/host_holds.hpp).
   [[nodiscard]] bool shares() const noexcept { return holds_.any(); }
-  [[nodiscard]] const host_holds& holds() const noexcept { return holds_; }
+  [[nodiscard]] const pool::host_holds& holds() const noexcept { return holds_; }
   /// This region's are.
   [[nodiscard]] bool shares(const region_slot& r) const noexcept {
     return holds_.any() && r.tracks_frames() && r.memory->of_host();
@@ -316,7 +316,7 @@ class frames {
   store::crew* crew_ = nullptr;
   base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
   model::node_id self_{};
-  host_holds holds_{};
+  pool::host_holds holds_{};
   std::atomic<bool> tracks_any_{false};
   std::atomic<std::uint64_t> limit_{0};
   std::uint64_t stored_limit_ =

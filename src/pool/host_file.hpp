@@ -15,7 +15,7 @@ inline constexpr std::uint64_t host_span = std::uint64_t{1} << 47;
   return (address - base) % host_span;
 }
 
-/// Where memory has a limit, a table of the pages of the range follows it (core/host_holds.hpp): a head, and an entry a
+/// Where memory has a limit, a table of the pages of the range follows it (pool/host_holds.hpp): a head, and an entry a
 /// page.
 inline constexpr std::uint64_t host_table_head = 4096, host_table_entry = 2;
 

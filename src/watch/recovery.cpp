@@ -6,6 +6,9 @@ namespace quire::watch {
 
 /// Of a node that was taken for dead, and has left, nothing more comes.
 recovery::step recovery::learn(std::uint64_t dead, std::uint64_t left, std::uint64_t members) noexcept {
+  dead &= all_;  // a peer may say anything
+  left &= all_;
+  members &= all_;
   left |= left_;
   dead |= dead_;
   ended_ |= dead & left;

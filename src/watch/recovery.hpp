@@ -57,7 +57,7 @@ class recovery {
   /// `copies`: with the round `copied`; `joins`: and with `joined`. Nodes from `founders` on are absent until they
   /// join.
   recovery(unsigned self, unsigned nodes, bool copies = false, bool joins = false, unsigned founders = 64) noexcept
-      : copies_(copies), joins_(joins), self_(self), members_(first(nodes) & first(founders)) {}
+      : copies_(copies), joins_(joins), self_(self), all_(first(nodes)), members_(all_ & first(founders)) {}
 
   /// The launcher says that these are dead; this node is not among them.
   [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept { return learn(dead, 0, 0); }
@@ -125,7 +125,7 @@ class recovery {
 
   bool copies_ = false, joins_ = false, copying_ = false;
   bool comes_ = false;  ///< it has joined, and not gone on yet: who has left before that had sent it nothing
-  std::uint64_t self_, members_, dead_ = 0, left_ = 0;
+  std::uint64_t self_, all_, members_, dead_ = 0, left_ = 0;
   std::uint64_t ended_ = 0, heard_ = 0;  ///< of those that leave: whose process has ended; whose last message has come
   std::uint64_t missed_ = 0;             ///< as others have told
   std::array<std::uint64_t, 6> seen_{};  ///< [round]: whose markers have come

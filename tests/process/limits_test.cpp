@@ -35,6 +35,7 @@ constexpr extremes all[] = {
     {"QUIRE_PIN_LIMIT", "1", "1048576", "0", "1048577"},
     {"QUIRE_RESTART_EVERY", "0", "1000000", "-1", "1000001"},
     {"QUIRE_REPLICAS", "0", "1", "-1", "2"},
+    {"QUIRE_ORDERS", "0", "2", "-1", "3"},
     {"QUIRE_MEMORY_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_CACHE_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_WRITE_BACK", "0", "86400", "-1", "86401"},

@@ -12,14 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace quire::core {
+namespace quire::pool {
 
 class host_holds {
  public:
+  static constexpr unsigned most_nodes = 0xfffe;
   host_holds() = default;
   host_holds(const host_holds&) = delete;
   host_holds& operator=(const host_holds&) = delete;
-  /// `table`: of pool::host_table_bytes(), common to the host's nodes, of which each comes once; null: there is none.
+  /// `table`: of host_table_bytes(), common to the host's nodes, of which each comes once; null: there is none.
   /// `limit`: this node's, in bytes.
   void open(std::byte* table, std::uint64_t limit) noexcept;
   [[nodiscard]] bool any() const noexcept { return head_ != nullptr; }
@@ -52,4 +53,4 @@ class host_holds {
   head* head_ = nullptr;
 };
 
-}  // namespace quire::core
+}  // namespace quire::pool
