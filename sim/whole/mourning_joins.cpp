@@ -113,7 +113,7 @@ void mourning::make_region(mourner& m) {
   m.must(why, "the making of a region");
   if (world_.failed()) return;
   ++done_["regions"];
-  if (options_.deaths || m.draw.chance(50)) {
+  if (m.draw.chance(50)) {
     const core::region_ref r = m.here.core().regions.of_handle(made.id);
     if (r == nullptr) return world_.fail("a region that was made is not there");
     world_.watch_region(r->about.id);

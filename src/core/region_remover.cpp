@@ -59,8 +59,9 @@ void region_remover::give_up(region_slot& r) noexcept {
   if (r.change.frozen.has(freeze::end)) core_.changes.thaw(r, freeze::end, r.block != nullptr);
 }
 
-bool region_remover::has_io(const region_slot& r) const noexcept {
-  return r.tracks_frames() && (core_.frames.any_under_way(r) || core_.frames.is_flushing(r));
+bool region_remover::looks_later(const region_slot& r) const noexcept {
+  return core_.survival.recovery().active() ||
+         (r.tracks_frames() && (core_.frames.any_under_way(r) || core_.frames.is_flushing(r)));
 }
 
 void region_remover::postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value) {
@@ -74,7 +75,7 @@ void region_remover::postpone(const region_slot& r, const model::message& m, std
 bool region_remover::look_at_postponed() noexcept {
   const auto count = std::erase_if(postponed_, [&](const postponed& p) {
     const region_slot* const r = core_.regions.slot(model::region_id{p.region});
-    if (r != nullptr && has_io(*r)) return false;
+    if (r != nullptr && looks_later(*r)) return false;
     core_.out.send_here(p.what.m, std::span<const std::byte>(p.what.value).first(p.what.m.payload_bytes));
     return true;
   });
@@ -86,8 +87,7 @@ region_rest region_remover::look(region_slot& r) noexcept {
   bool at_rest = true;
   for (const auto& m : r.made) at_rest = at_rest && (m == nullptr || m->at_rest());
   now.quiet = at_rest && r.change.calls == 0 && !core_.held.has_any_of(r) && !core_.diffs.has_any_of(r) &&
-              !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) && core_.stored.is_quiet(r) &&
-              !core_.survival.recovery().active();
+              !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) && core_.stored.is_quiet(r);
   now.sent = r.change.sent;
   now.received = r.change.received;
   now.dead = core_.members.dead;

@@ -25,13 +25,14 @@ class region_remover {
   /// It stays after all.
   void give_up(region_slot& r) noexcept;
   [[nodiscard]] region_rest look(region_slot& r) noexcept;
-  /// Its content is on its way between memory and a store. That may take as long as a store hangs: so nobody looks
+  /// Its content is on its way between memory and a store, which may take as long as a store hangs; or nodes agree who
+  /// has died, which takes rounds of the driver: the last node that lives would ask itself without end. So nobody looks
   /// meanwhile,
-  [[nodiscard]] bool has_io(const region_slot& r) const noexcept;
+  [[nodiscard]] bool looks_later(const region_slot& r) const noexcept;
   /// and the message that asks for a look is handled when that has ended. One for each region: a later one takes its
   /// place.
   void postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value);
-  /// Once a round. True if a message is handled now.
+  /// Once a round, and when a recovery has ended. True if a message is handled now.
   bool look_at_postponed() noexcept;
   /// Nothing of it is left here: threads that asked for something of it are told that it is gone.
   void finish(region_slot& r) noexcept;

@@ -27,6 +27,7 @@
 #include "core/outbox.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_slot.hpp"
+#include "core/region_remover.hpp"
 #include "core/replicas.hpp"
 #include "core/stored_units.hpp"
 #include "core/sync_calls.hpp"
@@ -399,6 +400,7 @@ void survivor::go_on() noexcept {
   });
   core_.replicas.replicate();  // others may have gone on before, and asked
   hear_put_off();
+  (void)core_.removing.look_at_postponed();
   tell_over();
 }
 

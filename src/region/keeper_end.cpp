@@ -138,7 +138,7 @@ void keeper::on_step(const message& m, std::span<const std::byte> value) noexcep
       if (r != nullptr) core_.removing.give_up(*r);
       break;
     case step::look:
-      if (r != nullptr && core_.removing.has_io(*r)) return core_.removing.postpone(*r, m, value);
+      if (r != nullptr && core_.removing.looks_later(*r)) return core_.removing.postpone(*r, m, value);
       if (r != nullptr) o.rest = core_.removing.look(*r);
       break;
     case step::finish:
