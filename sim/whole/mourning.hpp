@@ -15,8 +15,8 @@
 //   a leave   one node's threads stop, and it leaves (core/leaving.hpp): where nobody dies no unit, no write and no
 //             mutex's right is lost by that, and nobody hears of a death
 //   a join    a node comes that was not there at the start: its threads do what all others do, and nobody loses
-//             anything by that, nor hears of a death (mourning_joins.cpp). Regions are made meanwhile, and where nobody
-//             dies they go: it has those that are there, and none that has gone
+//             anything by that, nor hears of a death (mourning_joins.cpp). Regions are made meanwhile, and go: it has
+//             those that are there, and none that has gone
 //   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and those
 //             that had joined before, and is the same for all of them
 //
