@@ -12,7 +12,8 @@ extern "C" {
 
 /** A value of quire_region_options::orders: as 1, unless all nodes have one memory, in which no region has to order.
  * For who makes all regions of a job: those with QUIRE_RELEASE are in that memory unless they ask for a pool or a
- * detector of their own, are to be in a parallel block, or become transactional. */
+ * detector of their own, are to be in a parallel block, or become transactional. Not with QUIRE_CONSISTENCY=release
+ * where the heap may hold code (quire/code.h). */
 #define QUIRE_ORDERS_APART 2
 
 /** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the
@@ -147,7 +148,8 @@ QUIRE_API quire_status quire_note_barrier(void);
 QUIRE_API int quire_local_nodes(void);
 
 /** Whether all nodes have the memory at `address` in one frame a page, which none of them ever gives up for another
- * (1): an atomic instruction costs what it costs threads of a process then. 0 elsewhere. Any thread. */
+ * (1): an atomic instruction costs what it costs threads of a process then. 0 elsewhere. A parallel block or a change
+ * of the region's consistency may end that. Any thread. */
 QUIRE_API int quire_has_one_memory(const void* address);
 
 /** Of a thread that waits for others of its node, in private memory: when it began, and when it last asked. Zero at

@@ -18,15 +18,24 @@ constexpr place next_origin = place{1} << 32;
 
 /// Before an instruction: what may have the pointer.
 struct state {
-  reg_set registers = only(rdi);
-  std::vector<place> places{};                  ///< of 8 bytes, in order
-  std::optional<place> sp = place{0}, frame{};  ///< rsp, and rbp if that is one of its values
-  register_values values{};                     ///< of words that are added to
-  bool locked = false;                          ///< it has the lock of atomics
+  reg_set registers = only(rdi), sure = only(rdi);  ///< on some way, on all ways
+  std::vector<place> places{};                      ///< of 8 bytes, in order
+  bool places_met = false;                          ///< ways on which other places have it
+  std::optional<place> sp = place{0}, frame{};      ///< rsp, and rbp if that is one of its values
+  register_values values{};                         ///< of words that are added to
+  bool locked = false;                              ///< it has the lock of atomics
 
   [[nodiscard]] bool has(std::uint8_t r) const noexcept { return (registers & only(r)) != 0; }
-  void set(std::uint8_t r, bool to) noexcept {
-    registers = static_cast<reg_set>(to ? registers | only(r) : registers & ~only(r));
+  [[nodiscard]] bool is_sure(std::uint8_t r) const noexcept { return (sure & only(r)) != 0; }
+  void set(std::uint8_t r, bool perhaps, bool surely) noexcept {
+    keep(static_cast<reg_set>(~only(r)));
+    if (perhaps) registers |= only(r);
+    if (perhaps && surely) sure |= only(r);
+  }
+  /// Others have something else now.
+  void keep(reg_set these) noexcept {
+    registers &= these;
+    sure &= these;
   }
   [[nodiscard]] bool has(place p) const noexcept { return std::binary_search(places.begin(), places.end(), p); }
   void set(place p, bool to) {
@@ -43,11 +52,14 @@ struct state {
   bool join(const state& other) {
     const state before = *this;
     registers |= other.registers;
+    sure &= other.sure;
+    places_met = places_met || other.places_met || places != other.places;
     for (const place p : other.places) set(p, true);
     if (sp != other.sp) sp.reset();
     if (frame != other.frame) frame.reset();
     const bool more = values.join(other.values);
-    return more || registers != before.registers || places != before.places || sp != before.sp || frame != before.frame;
+    return more || registers != before.registers || sure != before.sure || places_met != before.places_met ||
+           places != before.places || sp != before.sp || frame != before.frame;
   }
 };
 
@@ -138,7 +150,7 @@ class walk {
     } else if (is_in_frame(m, s) && m.index == no_reg) {
       has = !s.places.empty();
     }
-    s.set(e.to, has);
+    s.set(e.to, has, at.has_value() && !s.places_met);
     return true;
   }
   [[nodiscard]] bool push(const effects& e, state& s) {
@@ -159,7 +171,7 @@ class walk {
   }
   /// Of an instruction under the lock.
   [[nodiscard]] static bool is_own(const memory_use& m, const state& s) noexcept {
-    if (m.base < rip && s.has(m.base)) return true;
+    if (m.base < rip && s.is_sure(m.base)) return true;
     return m.index == no_reg && !m.of_thread && (m.base == rsp || (m.base == rbp && s.frame.has_value()));
   }
 
@@ -175,7 +187,7 @@ class walk {
     if (looks_at_words_ && !word_sums::call(takes, s.values)) return false;
     if (!nothing && (s.registers & (arguments | only(rax) | only(r10))) != 0) return false;
     if (!nothing && !s.places.empty() && (!s.sp.has_value() || s.touches(*s.sp, arguments_in_memory))) return false;
-    s.registers &= static_cast<reg_set>(~of_calls);
+    s.keep(static_cast<reg_set>(~of_calls));
     return true;
   }
 
@@ -241,11 +253,11 @@ class walk {
     }
     const bool in_block = e.uses != 0 && e.memory[0].base < rip && before.has(e.memory[0].base);
     if (looks_at_words_ && !sums_.step(e, in_block, s.values)) return false;
-    s.registers &= static_cast<reg_set>(~e.replaces);
+    s.keep(static_cast<reg_set>(~e.replaces));
     move_frame(e, s);
     switch (e.what) {
       case copy:
-        s.set(e.to, before.has(e.from));
+        s.set(e.to, before.has(e.from), before.is_sure(e.from));
         return true;
       case effects::kind::store:
         return this->store(e, s);
@@ -254,7 +266,7 @@ class walk {
       case effects::kind::push:
         return this->push(e, s);
       case pop:
-        s.set(e.to, s.sp.has_value() ? s.has(*s.sp) : !s.places.empty());
+        s.set(e.to, s.sp.has_value() ? s.has(*s.sp) : !s.places.empty(), s.sp.has_value() && !s.places_met);
         if (s.sp.has_value()) *s.sp += 8;
         return true;
       case effects::kind::call:

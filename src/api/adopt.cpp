@@ -126,7 +126,9 @@ quire_status agree_on(const outcome& mine, const request& what) {
                                static_cast<std::uint64_t>(what.options.placement),
                                static_cast<std::uint64_t>(what.options.pool),
                                static_cast<std::uint64_t>(what.options.detector),
-                               what.options.orders != 0 ? 1u : 0u};
+                               what.options.orders == QUIRE_ORDERS_APART ? 2u
+                               : what.options.orders != 0                ? 1u
+                                                                         : 0u};
   for (const std::uint64_t one : all) sum = (sum ^ one) * 1099511628211u;
   const auto hash = static_cast<std::int64_t>(sum >> 2);
   std::int64_t values[] = {mine.ok() ? 0 : std::int64_t{mine.code} << 32 | quire_node(), hash, -hash};

@@ -33,7 +33,7 @@ struct region_row {
   static constexpr std::uint64_t has_copies = 256;  ///< in `consistency`: its views can show private copies
   std::uint64_t life = 0;                           ///< regions that had gone when it was made: part of its handle
   std::uint64_t heap = 0;                           ///< 1: memory is allocated from it
-  std::uint64_t orders = 0;                         ///< 1: its units carry release consistency along
+  std::uint64_t orders = 0;                         ///< quire_region_options::orders
   std::uint64_t layout = 0;                         ///< a row of the table of layouts
   std::uint64_t views = 0, chunk = 0;               ///< fine views; of a heap with them, allocations a unit
   std::uint64_t grouping = 0;                       ///< of regions with fine views: which units come together

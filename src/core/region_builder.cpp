@@ -35,10 +35,9 @@ base::status region_builder::open() {
   return {};
 }
 
-base::status region_builder::add(const region_description& asked) {
-  region_description about = asked;
-  if (about.orders == QUIRE_ORDERS_APART) about.orders = relaxed_are_one_memory() ? 0 : 1;
+base::status region_builder::add(const region_description& about) {
   auto r = core_.regions.take_empty(about.id);
+  r->orders = orders(about);
   const auto why = fill(*r, about);
   if (why.ok()) {
     core_.regions.publish(std::move(r));
@@ -96,7 +95,7 @@ bool region_builder::may_be_of_host(const region_description& about, const proto
 
 /// A region that orders has its units carry edges along, which no frame does.
 bool region_builder::is_one_memory(const region_slot& r, const protocol::abilities& by) const noexcept {
-  return r.memory->of_host() && is_one_host(core_.config) && (by.relaxed || r.about.orders == 0);
+  return r.memory->of_host() && is_one_host(core_.config) && (by.relaxed || !r.orders);
 }
 bool region_builder::has_one_memory(const region_slot& r) const noexcept { return is_one_memory(r, r.can()); }
 
@@ -115,6 +114,11 @@ bool region_builder::relaxed_are_one_memory() const {
   });
 }
 
+/// A checkpoint, and a node that comes later, have what was asked for: in another job it may come to something else.
+bool region_builder::orders(const region_description& about) const {
+  return about.orders == QUIRE_ORDERS_APART ? !relaxed_are_one_memory() : about.orders != 0;
+}
+
 /// Of a host's frames, where memory has a limit: one has one unit, and lies in the range of which frames are counted.
 bool region_builder::can_be_counted(const region_description& about) const noexcept {
   return core_.config.host_holds != nullptr && about.unit_bytes % os::page_bytes == 0 && about.views == 0 &&
@@ -131,7 +135,7 @@ pool::settings region_builder::pool_for(const region_description& about, const p
   const bool of_host = may_be_of_host(about, of) && pool.which == pool::kind::memfd && !pool.code && !pool.runs &&
                        about.copies == 0 && about.backing == 0 && (!c.pages_out || can_be_counted(about)) &&
                        !c.survives &&
-                       (!core_.regions.is_adopted(about) || (about.orders == 0 && may_be_adopted_by_host()));
+                       (!core_.regions.is_adopted(about) || (!orders(about) && may_be_adopted_by_host()));
   if (!of_host) pool.host_file = -1;
   return pool;
 }
@@ -324,7 +328,7 @@ base::status region_builder::can_have_private_views(const region_slot& r, const 
       : r.views.fine() != 0           ? "minipages"
       : core_.config.pages_out && !of.can.page_out
           ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
-      : r.about.orders != 0               ? "quire_region_options.orders"
+      : r.orders                          ? "quire_region_options.orders"
       : core_.regions.is_adopted(r.about) ? "memory that was adopted"
       : pool.which == pool::kind::fork    ? "pool 'fork'"
                                           : nullptr;
@@ -407,7 +411,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.unit_pages = static_cast<std::uint32_t>(std::max<std::uint64_t>(r.layout.most_bytes() / os::page_bytes, 1));
   shape.units_a_page = r.layout.units_a_page();
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
-  shape.beside_others = about.orders != 0;
+  shape.beside_others = r.orders;
   shape.scans = r.detector->scans();
   shape.stored = about.backing != 0;
   shape.refills = r.backing != nullptr;

@@ -62,6 +62,7 @@ class region_builder {
   [[nodiscard]] base::status lay_out(region_slot& r) const;
   [[nodiscard]] bool may_be_adopted_by_host() const noexcept;
   [[nodiscard]] bool relaxed_are_one_memory() const;
+  [[nodiscard]] bool orders(const region_description& about) const;
   [[nodiscard]] bool can_be_counted(const region_description& about) const noexcept;
   [[nodiscard]] bool is_one_memory(const region_slot& r, const protocol::abilities& by) const noexcept;
   [[nodiscard]] pool::settings pool_for(const region_description& about, const protocol::row& of) const;

@@ -50,7 +50,7 @@ struct region_description {
   std::uint8_t heap = 0;      ///< memory is allocated from it (region::registry)
   std::uint8_t store = 0;     ///< a row of the table of stores
   std::uint8_t layout = 0;    ///< and of layouts
-  std::uint8_t orders = 0;    ///< its units carry release consistency along (core::orders())
+  std::uint8_t orders = 0;    ///< as quire_region_options: its units carry release consistency along (core::orders())
   std::uint32_t life = 0;     ///< regions that had gone when it was made: with `id` it names the region for ever
   std::uint16_t views = 0;    ///< fine ones, each of a unit a page (MultiView)
   std::uint16_t chunk = 0;    ///< of a heap with them: allocations a unit; 0: 1
@@ -191,6 +191,7 @@ struct accessed {
 
 struct region_slot {
   region_description about;
+  bool orders = false;  ///< what about.orders comes to in this job
   unit_layout layout;
   view_map views;
   /// Of layouts that are not uniform; those of regions that have gone, too, as a thread may be reading them.

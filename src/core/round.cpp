@@ -176,7 +176,7 @@ bool core::awaits_units() noexcept { return planner.awaits(); }
 
 void core::set_clock() noexcept { objects.set_clock(); }
 
-bool core::orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !r.can().relaxed; }
+bool core::orders(const region_slot& r) const noexcept { return r.orders && relaxed() && !r.can().relaxed; }
 
 base::status core::open() {
   frames.open(config.self, config.memory_limit, config.cache_limit, host.crew(), config.host_holds);

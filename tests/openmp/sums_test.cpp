@@ -351,6 +351,18 @@ lock_of_elsewhere:
   fldt (%r12)
   call argument_unlock
   ret
+.globl lock_of_either
+lock_of_either:
+  mov %rdi, %rbx
+  add %r12, 8(%rbx)
+  test %r12, %r12
+  je 1f
+  mov 0x1000(%rip), %rbx
+1:
+  call argument_lock
+  fldt 16(%rbx)
+  call argument_unlock
+  ret
 .globl lock_of_a_told_frame
 lock_of_a_told_frame:
   mov %rdi, %rbx
@@ -447,7 +459,8 @@ QUIRE_LOCKS(by_frame, lock_twice, true)
 QUIRE_LOCKS(twice, lock_of_more, true)
 QUIRE_LOCKS(of_more, lock_once_of_more, false)
 QUIRE_LOCKS(once_of_more, lock_of_elsewhere, false)
-QUIRE_LOCKS(of_elsewhere, lock_of_a_told_frame, false)
+QUIRE_LOCKS(of_elsewhere, lock_of_either, false)
+QUIRE_LOCKS(of_either, lock_of_a_told_frame, false)
 QUIRE_LOCKS(of_a_told_frame, lock_around_a_call, false)
 QUIRE_LOCKS(around_a_call, lock_on_one_way, false)
 QUIRE_LOCKS(on_one_way, lock_kept, false)

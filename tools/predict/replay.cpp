@@ -149,7 +149,7 @@ class simulation {
   /// Of a core: threads that compute work so much longer, one that waits goes on when its core is free again.
   void take_beside(node_state& n, double now) {
     if (on_.net.beside_ns == 0 || !fills_its_cores(n)) return;
-    if (n.waiting == 0)
+    if (n.waiting < n.threads)
       n.beside_ns += on_.net.beside_ns;
     else
       n.core_ns = std::max(n.core_ns, now) + on_.net.beside_ns;
@@ -214,6 +214,7 @@ class simulation {
     thread_state_of& t = threads_[s.thread];
     if (!t.seen) {
       t.seen = true;
+      t.beside_ns = n.beside_ns;  // it may have begun just now
       ++n.threads;
     }
     const double served = std::min(n.stolen_ns - t.stolen_ns, s.ns), lacked = n.beside_ns - t.beside_ns;
