@@ -7,6 +7,7 @@
 A case makes what it needs, and removes it. It is skipped (status 77) without root or without the launcher's package.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -317,7 +318,8 @@ def survivors_host():
             here = hosts.processes_of(lost)
             require(all(pids[node] in here for node in dead), f"nodes {dead} do not run on host {lost}")
             for pid in here if whole else [pids[node] for node in dead]:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # some go with those before them
+                    os.kill(pid, signal.SIGKILL)
             result = job.finish(60)
             require(result.status == 0, result)
             for node in {0, 1, 2, 3} - set(dead):
