@@ -51,8 +51,9 @@ void count(const board& all, const std::uint64_t* sums) {
 }
 
 /// A thread of node 1 that has a mutex.
-void keep_mutex(board& all, std::atomic<bool>& ends) {
+void keep_mutex(board& all, std::atomic<bool>& has_it, std::atomic<bool>& ends) {
   REQUIRE_OK(quire_mutex_lock(all.mutex));
+  has_it = true;
   while (!ends) sleep_ms(1);
   REQUIRE_OK(quire_mutex_unlock(all.mutex));
 }
@@ -77,9 +78,12 @@ void elastic(const std::string& what, int leavers) {
       shared_region<std::uint64_t>("sums", 96 * page_words * 8, region_options(4096, QUIRE_PLACE_MODULO));
   if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(&all.mutex));
   barrier();
-  std::atomic<bool> ends{false};
+  std::atomic<bool> has_it{false}, ends{false};
   std::thread other;
-  if (what == "threads" && quire_node() == 1) other = std::thread([&] { keep_mutex(all, ends); });
+  if (what == "threads" && quire_node() == 1) {
+    other = std::thread([&] { keep_mutex(all, has_it, ends); });
+    while (!has_it) sleep_ms(1);
+  }
   quire_remote_thread called{};
   bool runs = what == "spawned" && quire_node() == 0;
   if (runs) REQUIRE_OK(quire_spawn(1, wait_for_stop, &all.stop, &called));
