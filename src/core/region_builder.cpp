@@ -394,6 +394,11 @@ base::status region_builder::fits_limit(const region_slot& r) const noexcept {
 /// Whether the region can outlast the death of a node, if it has to.
 base::status region_builder::can_survive(const region_description& about, const protocol::row& of) const noexcept {
   if (!core_.config.survives) return {};
+  // Of two homes the one counts that was chosen after more deaths, and who joins is no dead node any more.
+  if (of.can.relaxed && core_.config.first_nodes() < core_.config.nodes) {
+    base::log(base::log_level::error, "a region with %s consistency cannot be in a job that nodes join", of.name);
+    return QUIRE_UNSUPPORTED;
+  }
   const bool held_by_kernel = about.detector == QUIRE_DETECT_USERFAULT_THREAD;
   if (of.can.survive && (of.can.replicas || !core_.config.replicas) && !held_by_kernel) return {};
   base::log(base::log_level::error,
